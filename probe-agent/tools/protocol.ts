@@ -1,3 +1,4 @@
+import { isAnswer } from "#probe-agent/analysis/dns/propagation-failures.ts";
 import { literalFamily } from "#shared/egress/addresses.ts";
 import { ok } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
@@ -81,7 +82,7 @@ export const protocol = implement(contract, async (net, { url }) => {
     })),
     alt_svc_clear: altSvc?.clear ?? false,
     https_rr: httpsRecords,
-    ech: records === null ? false : isAnswered(records) ? records.records.some(({ ech }) => ech) : null,
+    ech: records === null ? false : isAnswer(records.status) ? records.records.some(({ ech }) => ech) : null,
     attempts: attempts.map((one) => one.row),
     findings: protocolFindings({ url, h2: spoken.h2, h3, tls, https_rr: httpsRecords, altSvcProblems }),
     source: ["page", ...(isSecure ? ["tls"] : []), ...(isLiteral ? [] : ["dns"]), "quic"],
@@ -121,10 +122,6 @@ function remainingAttempts(tried: readonly Attempt[], { tls, httpVersion }: Hop)
 /** Returns the addresses with the one that answered first, so that it represents its family. */
 function inOrderOfUse({ ip, ipVersion, addresses }: Hop): Hop["addresses"] {
   return [{ ip, version: ipVersion }, ...addresses];
-}
-
-function isAnswered({ status }: HttpsRecords): boolean {
-  return status === "NOERROR" || status === "NXDOMAIN";
 }
 
 function recordsOf(found: HttpsRecords | null): Result["https_rr"] {

@@ -46,6 +46,6 @@ export function findRegistrationFault(
 }
 
 /** Normalizes a status: "client hold", "clientHold" and "client_hold" are the same status. */
-function normalizeStatus(printed: string): string {
+export function normalizeStatus(printed: string): string {
   return printed.toLowerCase().replaceAll(" ", "").replaceAll("_", "").replaceAll("-", "");
 }

@@ -1,3 +1,4 @@
+import { appendTo } from "#probe-agent/analysis/text/multi-map.ts";
 import type { DnsRecord } from "#probe-agent/port/dns.ts";
 
 const CLASS_IN = 1;
@@ -22,11 +23,8 @@ export function followCnames(name: string, type: string, answers: readonly DnsRe
     if (record.class !== CLASS_IN) continue;
     const owner = record.name.toLowerCase();
     const target = record.typed["cname"];
-    if (record.type === type) {
-      const same = wanted.get(owner);
-      if (same === undefined) wanted.set(owner, [record]);
-      else same.push(record);
-    } else if (record.type === "CNAME" && typeof target === "string") aliases.set(owner, target);
+    if (record.type === type) appendTo(wanted, owner, record);
+    else if (record.type === "CNAME" && typeof target === "string") aliases.set(owner, target);
   }
   const targets: string[] = [];
   const passed = new Set<string>();

@@ -24,13 +24,13 @@ export interface ResolverVerdict {
  * Reports whether the answer makes a statement about the zone: there are records, there are none, or there can be none
  * (YXDOMAIN, caused by a DNAME).
  */
-export function answered(answer: DnsAnswer): boolean {
+export function hasAnswer(answer: Pick<DnsAnswer, "status">): boolean {
   return ["NOERROR", "NXDOMAIN", "YXDOMAIN"].includes(answer.status);
 }
 
 /** Reports whether the resolver's verdict on these answers depends on whether it validates at all. */
 export function needsRootProbe(observations: readonly DnssecObservation[]): boolean {
-  const spoken = observations.filter(({ answer }) => answered(answer));
+  const spoken = observations.filter(({ answer }) => hasAnswer(answer));
   return (
     spoken.length > 0 && !spoken.some(({ answer }) => answer.flags.ad) && servfailReasons(observations).length === 0
   );
@@ -48,8 +48,8 @@ export function readResolverVerdict(
   const denial = denialOf(observations);
   const bogus = servfailReasons(observations);
   if (bogus.length > 0) return { status: "bogus", validated_by: "resolver_ad", denial, reasons: bogus };
-  const spoken = observations.filter(({ answer }) => answered(answer));
-  const silent = observations.filter(({ answer }) => !answered(answer)).map(describeSilence);
+  const spoken = observations.filter(({ answer }) => hasAnswer(answer));
+  const silent = observations.filter(({ answer }) => !hasAnswer(answer)).map(describeSilence);
   if (spoken.length === 0) return { status: "indeterminate", validated_by: null, denial, reasons: silent };
   const without = spoken.filter(({ answer }) => !answer.flags.ad).map(({ type }) => type);
   if (without.length === 0) {
@@ -105,7 +105,7 @@ function denialOf(observations: readonly DnssecObservation[]): ResolverVerdict["
 /** Returns one sentence for each type that fails only while the resolver validates. */
 export function servfailReasons(observations: readonly DnssecObservation[]): string[] {
   return observations
-    .filter(({ answer, unchecked }) => answer.status === "SERVFAIL" && unchecked !== null && answered(unchecked))
+    .filter(({ answer, unchecked }) => answer.status === "SERVFAIL" && unchecked !== null && hasAnswer(unchecked))
     .map(({ type, answer, unchecked }) => {
       const errors = answer.ede.map(({ code, text }) => {
         const name = extendedErrorName(code) ?? "extended error";

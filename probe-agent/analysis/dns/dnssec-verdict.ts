@@ -1,6 +1,6 @@
 import type { Verdict } from "#probe-agent/analysis/dnssec.ts";
 import {
-  answered,
+  hasAnswer,
   describeSilence,
   servfailReasons,
   type DnssecObservation,
@@ -26,7 +26,7 @@ export function mergeVerdicts(
   ours: Verdict | null,
   resolver: ResolverVerdict | null,
 ): Dnssec {
-  const spoken = observations.filter(({ answer }) => answered(answer));
+  const spoken = observations.filter(({ answer }) => hasAnswer(answer));
   const common = {
     resolver_ad: spoken.length === 0 ? null : spoken.every(({ answer }) => answer.flags.ad),
     chain: leading(ours?.chain ?? [], MAX_CHAIN_BYTES).map((zone) => ({
@@ -39,7 +39,7 @@ export function mergeVerdicts(
   };
   if (ours !== null && ours.status !== "indeterminate") {
     const silent = observations
-      .filter((one) => !answered(one.answer) && !failsOnlyWithValidation(one))
+      .filter((one) => !hasAnswer(one.answer) && !failsOnlyWithValidation(one))
       .map(describeSilence);
     const reasons = [
       ...ours.reasons,
@@ -60,7 +60,7 @@ function bounded(reasons: readonly string[]): string[] {
 
 /** Reports whether the resolver failed only because it validates: without checking there is an answer. */
 function failsOnlyWithValidation({ answer, unchecked }: DnssecObservation): boolean {
-  return answer.status === "SERVFAIL" && unchecked !== null && answered(unchecked);
+  return answer.status === "SERVFAIL" && unchecked !== null && hasAnswer(unchecked);
 }
 
 function disagreements(observations: readonly DnssecObservation[], ours: Verdict): string[] {

@@ -2,7 +2,7 @@ import type { ResultOf } from "#shared/tools/define.ts";
 import type { dns } from "#shared/tools/dns.ts";
 import type { TypeAnswer } from "#probe-agent/analysis/dns/dns-rows.ts";
 import {
-  answered,
+  hasAnswer,
   needsRootProbe,
   readResolverVerdict,
   type DnssecObservation,
@@ -43,7 +43,7 @@ export async function determineStatus(
     }),
   );
   const asked = observations.flatMap(({ type, answer, unchecked }) => {
-    const reply = [answer, unchecked].find((candidate) => candidate !== null && answered(candidate));
+    const reply = [answer, unchecked].find((candidate) => candidate !== null && hasAnswer(candidate));
     return reply === undefined || reply === null ? [] : [{ name: domain, type, reply }];
   });
   const server = asked[0]?.reply.server;

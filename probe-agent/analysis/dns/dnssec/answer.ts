@@ -1,8 +1,8 @@
+import { hasAnswer } from "#probe-agent/analysis/dns/dnssec-resolver.ts";
 import {
   closestAnchor,
   findUnsignedCut,
   findZone,
-  hasAnswer,
   warnOfIterations,
   type SecureZone,
 } from "#probe-agent/analysis/dns/dnssec/chain.ts";

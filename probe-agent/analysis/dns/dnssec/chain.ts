@@ -1,3 +1,4 @@
+import { hasAnswer } from "#probe-agent/analysis/dns/dnssec-resolver.ts";
 import {
   readDsRecords,
   readKeys,
@@ -26,14 +27,6 @@ import type { DnsRecord } from "#probe-agent/port/dns.ts";
 export interface SecureZone {
   readonly zone: Name;
   readonly keys: readonly ZoneKey[];
-}
-
-/**
- * Reports whether the reply makes a statement about the zone: there are records, there are none, or there can be none
- * (YXDOMAIN, caused by a DNAME).
- */
-export function hasAnswer(reply: Reply): boolean {
-  return ["NOERROR", "NXDOMAIN", "YXDOMAIN"].includes(reply.status);
 }
 
 /** Returns the zone of the closest trust anchor at or above a name, or null if there is none. */

@@ -1,3 +1,4 @@
+import { appendTo } from "#probe-agent/analysis/text/multi-map.ts";
 import { isTag, type Document, type Element } from "domhandler";
 import { resolveUrl } from "#probe-agent/analysis/http/address.ts";
 import { rawTextOf, walkElements, type TextBudget } from "#probe-agent/analysis/html/document.ts";
@@ -104,8 +105,8 @@ class MicrodataReader {
       const content = contentAttribute(property);
       differs ||= content !== null;
       for (const name of attributeTokens(property, "itemprop")) {
-        append(properties, name, value);
-        append(searchEngineValues, name, content ?? value);
+        appendTo(properties, name, value);
+        appendTo(searchEngineValues, name, content ?? value);
       }
     }
     const known = address === null || type.length === 0 ? {} : { id: address.href };
@@ -200,12 +201,6 @@ function contentAttribute(element: Element): string | null {
   if (isItem(element) || VALUE_ATTRIBUTE_ELEMENTS.has(element.name) || ADDRESS_ATTRIBUTES.has(element.name))
     return null;
   return rawAttribute(element, "content")?.slice(0, MAX_VALUE_LENGTH) ?? null;
-}
-
-function append(properties: Map<string, StructuredValue[]>, name: string, value: StructuredValue): void {
-  const values = properties.get(name);
-  if (values === undefined) properties.set(name, [value]);
-  else values.push(value);
 }
 
 function isItem(element: Element): boolean {

@@ -1,3 +1,4 @@
+import { appendTo } from "#probe-agent/analysis/text/multi-map.ts";
 import { isTag, type Document, type Element } from "domhandler";
 import { resolveUrl } from "#probe-agent/analysis/http/address.ts";
 import { rawTextOf, walkElements, type TextBudget } from "#probe-agent/analysis/html/document.ts";
@@ -168,11 +169,7 @@ function newSubject(id: string | null): Subject {
 }
 
 function addValue({ properties }: Subject, names: readonly string[], value: StructuredValue): void {
-  for (const name of names) {
-    const values = properties.get(name);
-    if (values === undefined) properties.set(name, [value]);
-    else values.push(value);
-  }
+  for (const name of names) appendTo(properties, name, value);
 }
 
 function trimmedAttribute(element: Element, name: string): string | null {

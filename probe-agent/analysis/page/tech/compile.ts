@@ -1,3 +1,4 @@
+import { isRecord } from "#shared/is-record.ts";
 import { LiteralIndex } from "#probe-agent/analysis/page/tech/literal-index.ts";
 import { parsePattern, parseTaggedName, type Pattern } from "#probe-agent/analysis/page/tech/pattern.ts";
 import type {
@@ -51,7 +52,7 @@ export function compileRules({ technologies, categories }: RuleData): TechRules 
   const compiler = new Compiler();
   const byName = new Map<string, Rule>();
   for (const [name, fields] of technologies) {
-    if (isFields(fields)) byName.set(name, compiler.rule(name, fields));
+    if (isRecord(fields)) byName.set(name, compiler.rule(name, fields));
     else compiler.unusable += 1;
   }
   return {
@@ -84,7 +85,7 @@ function toSlug(name: string): string {
 function readCategories(entries: RuleData["categories"]): Map<number, string> {
   const names = new Map<number, string>();
   for (const [id, fields] of entries) {
-    const name = isFields(fields) ? fields["name"] : null;
+    const name = isRecord(fields) ? fields["name"] : null;
     if (typeof name === "string" && /^\d{1,9}$/.test(id)) names.set(Number(id), name.slice(0, MAX_TEXT));
   }
   return names;
@@ -194,14 +195,10 @@ class Compiler {
 
   #entries(value: unknown): [string, unknown][] {
     if (value === undefined) return [];
-    if (isFields(value)) return Object.entries(value);
+    if (isRecord(value)) return Object.entries(value);
     this.unusable += 1;
     return [];
   }
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function texts(value: unknown): string[] {

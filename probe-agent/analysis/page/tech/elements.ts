@@ -1,3 +1,4 @@
+import { appendTo } from "#probe-agent/analysis/text/multi-map.ts";
 import type { Document, Element } from "domhandler";
 import { walkElements } from "#probe-agent/analysis/html/document.ts";
 import type { Selector, SelectorKey } from "#probe-agent/analysis/page/tech/selector.ts";
@@ -19,11 +20,12 @@ export class Elements {
     const { tag, id, class: classes, attribute } = this.#by;
     for (const element of walkElements(root, SKIPPED)) {
       this.#all.push(element);
-      add(tag, element.name, element);
-      for (const name in element.attribs) add(attribute, name, element);
+      appendTo(tag, element.name, element);
+      for (const name in element.attribs) appendTo(attribute, name, element);
       const { id: ownId, class: ownClasses } = element.attribs;
-      if (ownId !== undefined) add(id, ownId, element);
-      if (ownClasses !== undefined) for (const one of new Set(splitClasses(ownClasses))) add(classes, one, element);
+      if (ownId !== undefined) appendTo(id, ownId, element);
+      if (ownClasses !== undefined)
+        for (const one of new Set(splitClasses(ownClasses))) appendTo(classes, one, element);
     }
   }
 
@@ -50,12 +52,6 @@ export class Elements {
     }
     return best;
   }
-}
-
-function add(index: Map<string, Element[]>, key: string, element: Element): void {
-  const list = index.get(key);
-  if (list === undefined) index.set(key, [element]);
-  else list.push(element);
 }
 
 function splitClasses(text: string): string[] {

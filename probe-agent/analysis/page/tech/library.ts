@@ -1,3 +1,4 @@
+import { appendTo } from "#probe-agent/analysis/text/multi-map.ts";
 import type { Asset } from "#probe-agent/analysis/page/tech/asset.ts";
 
 /** Test that recognises the files of a library. All names are in lower case. */
@@ -18,8 +19,8 @@ export class Assets {
 
   constructor(assets: Iterable<Asset>) {
     for (const asset of assets) {
-      if (asset.name !== "") add(this.#byName, asset.name, asset);
-      if (asset.hosted !== null) add(this.#byHosted, asset.hosted, asset);
+      if (asset.name !== "") appendTo(this.#byName, asset.name, asset);
+      if (asset.hosted !== null) appendTo(this.#byHosted, asset.hosted, asset);
     }
   }
 
@@ -35,10 +36,4 @@ export class Assets {
       if (!together || known.length > 0) yield [asset, version];
     }
   }
-}
-
-function add(index: Map<string, Asset[]>, key: string, asset: Asset): void {
-  const list = index.get(key);
-  if (list === undefined) index.set(key, [asset]);
-  else list.push(asset);
 }

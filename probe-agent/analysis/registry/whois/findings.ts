@@ -1,3 +1,4 @@
+import { normalizeStatus } from "#shared/monitor-checks/registration.ts";
 import { adviseOn, finding, type AdviceTable, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";
 import { sortFindings, type Finding } from "#shared/findings.ts";
 
@@ -100,11 +101,6 @@ function statusFindings({ name, status }: RegistrationFacts): Draft[] {
     );
   }
   return found;
-}
-
-/** Normalizes a status: "client hold", "clientHold" and "client_hold" are the same status. */
-function normalizeStatus(printed: string): string {
-  return printed.toLowerCase().replaceAll(" ", "").replaceAll("_", "").replaceAll("-", "");
 }
 
 function signingFindings({ name, dnssec }: RegistrationFacts): Draft[] {
