@@ -19,7 +19,7 @@ export interface LocationAnswer {
 }
 
 /** A location of an answer, as the API shows it. */
-export interface AnsweredPlace {
+interface AnsweredPlace {
   readonly region: string;
   readonly city?: string | null;
   readonly country?: string | null;
@@ -27,7 +27,7 @@ export interface AnsweredPlace {
 }
 
 /** A row of an answer of several locations, as the API shows it. */
-export interface AnsweredRow {
+interface AnsweredRow {
   readonly location: AnsweredPlace;
   readonly status: string;
   readonly data?: unknown;
@@ -35,7 +35,7 @@ export interface AnsweredRow {
 }
 
 /** Writes a place: "eu-west, Dublin, IE, AS16509". */
-export function describePlace({ region, city, country, asn }: AnsweredPlace): string {
+function describePlace({ region, city, country, asn }: AnsweredPlace): string {
   const parts = [region, city, country, asn === null || asn === undefined ? null : `AS${asn}`];
   return oneLine(existing(...parts).join(", "));
 }

@@ -86,7 +86,8 @@ describe("a terminal gets text", () => {
     expect(colours.said).toContain("\u001b[32mGOOD\u001b[39m");
     const plain = await vantage(line, 80);
     expect(plain.said).not.toContain("\u001b");
-    expect(stripVTControlCharacters(colours.said).split("\n")[0]).toBe(plain.said.split("\n")[0]);
+    const headline = (text: string) => text.split("\n")[0]?.replace(/\d+ m?s$/, "a time");
+    expect(headline(stripVTControlCharacters(colours.said))).toBe(headline(plain.said));
     const forced = await runVantage([...line, "--text"], { ...environment, FORCE_COLOR: "1" });
     expect(forced.said).toContain("\u001b[32mGOOD");
   });

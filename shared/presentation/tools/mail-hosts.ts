@@ -6,7 +6,7 @@ import type { ResultOf } from "#shared/tools/define.ts";
 import type { mx } from "#shared/tools/mx.ts";
 
 /** How mail reaches a domain, as mx and email-check report it. */
-export type Routing = Pick<ResultOf<typeof mx>, "status" | "records" | "null_mx" | "implicit_mx" | "provider" | "ipv6">;
+type Routing = Pick<ResultOf<typeof mx>, "status" | "records" | "null_mx" | "implicit_mx" | "provider" | "ipv6">;
 type MailHost = Routing["records"][number];
 
 /** Faults that keep mail from a host, by the id of their finding, as the end of a sentence about the host. */

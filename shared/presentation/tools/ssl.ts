@@ -13,7 +13,6 @@ type Ssl = ResultOf<typeof contract>;
 /** Days before the end of a certificate from which its date is marked; the longest notice of monitors. */
 const SOON_DAYS = 30;
 const MOST_NAMES = 5;
-const DAY_MS = 86_400_000;
 
 const PROTOCOLS = {
   tls1_3: "TLS 1.3",
@@ -61,7 +60,7 @@ export const ssl = definePresenter(contract, (data, now) => {
             row.role,
             describeKey(row.key),
             row.not_after.slice(0, 10),
-            Math.floor((Date.parse(row.not_after) - now.getTime()) / DAY_MS),
+            daysUntil(row.not_after, now),
             row.sent ? null : "not sent",
           ],
           tone: toneOfEnd(row.days_left),
@@ -99,4 +98,9 @@ function toneOfEnd(daysLeft: number): Verdict | null {
 
 function describeKey({ type, bits, curve }: Ssl["certificate"]["key"]): string {
   return existing(type, curve ?? (bits === null ? null : `${bits} bits`)).join(" ");
+}
+
+function daysUntil(iso: string, now: Date): number | null {
+  const days = Math.floor((Date.parse(iso) - now.getTime()) / 86_400_000);
+  return Number.isNaN(days) ? null : days;
 }

@@ -78,5 +78,5 @@ test("a file that cannot be read, or without a secret, has status 2", async () =
     complained: `vantage: ${at("empty")} has no secret in its first line`,
   });
   const usage = await runVantage(["verify-audit", at("whole.json")], {});
-  expect([usage.status, usage.complained]).toEqual([1, expect.stringContaining("--secret-file")]);
+  expect([usage.status, usage.complained]).toEqual([2, expect.stringContaining("--secret-file")]);
 });
