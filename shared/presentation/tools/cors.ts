@@ -29,6 +29,8 @@ const KINDS: Readonly<Record<Probe["kind"], string>> = {
   subdomain: "made-up subdomain",
   http_downgrade: "the host over http",
 };
+/** Origins below the target's own name, which strangers cannot take without another fault. */
+const OWN: ReadonlySet<Probe["kind"]> = new Set(["subdomain", "http_downgrade"]);
 const VERDICTS: Readonly<Record<Probe["verdict"], string>> = {
   allowed_with_credentials: "allowed, with cookies",
   allowed: "allowed",
@@ -96,7 +98,7 @@ function tableOf(probes: readonly Probe[]): Table | null {
           reading === undefined ? null : VERDICTS[reading.verdict],
           sending === undefined ? null : VERDICTS[sending.verdict],
         ],
-        tone: isOpen && kind !== "given" ? "bad" : null,
+        tone: !isOpen || kind === "given" ? null : OWN.has(kind) ? "warning" : "bad",
       };
     }),
   );
