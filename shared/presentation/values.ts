@@ -60,6 +60,14 @@ export function date(iso: string, now: Date): string {
   return away === null ? iso : `${new Date(Date.parse(iso)).toISOString().split("T", 1)[0]} (${away})`;
 }
 
+/** Writes a point of time with its distance from now: "2027-02-20 10:00:07 UTC (in 88 days)". Other text stays as it is. */
+export function moment(iso: string, now: Date): string {
+  const away = distance(iso, now);
+  if (away === null) return iso;
+  const [day = "", time = ""] = new Date(Date.parse(iso)).toISOString().split("T");
+  return `${day} ${time.slice(0, 8)} UTC (${away})`;
+}
+
 /** Writes "yes" or "no"; null if unknown. */
 export function yesNo(value: boolean | null | undefined): string | null {
   return value === null || value === undefined ? null : value ? "yes" : "no";

@@ -28,7 +28,7 @@ export function readFields(fields: readonly TypedField[], readFile: (path: strin
     const path =
       parts === null
         ? []
-        : [parts[1] ?? "", ...Array.from((parts[2] ?? "").matchAll(/\[([^\]]*)\]/g), (one) => one[1] ?? "")];
+        : [parts[1] ?? "", ...Array.from((parts[2] ?? "").matchAll(/\[([^[\]]*)\]/g), (one) => one[1] ?? "")];
     const isEmptyList = at === -1 && path.length > 1 && path.at(-1) === "";
     if (path.length === 0 || (at === -1 && !isEmptyList))
       return { ok: false, line: `a field must be name=value, not ${text}` };

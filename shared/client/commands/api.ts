@@ -214,9 +214,9 @@ type ReadHeaders =
 function readHeaders(lines: readonly string[]): ReadHeaders {
   const headers: Record<string, string> = {};
   for (const line of lines) {
-    const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*([\t\x20-\x7e]*)$/.exec(line) ?? [];
+    const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):([\t\x20-\x7e]*)$/.exec(line) ?? [];
     if (name === undefined || value === undefined) return { ok: false, line: "--header must be name:value, in ASCII" };
-    headers[name.toLowerCase()] = value;
+    headers[name.toLowerCase()] = value.trim();
   }
   return { ok: true, headers };
 }

@@ -1,3 +1,4 @@
+import { withoutTrailing } from "#shared/strip-trailing.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openCall, readAnswer } from "#shared/client/call.ts";
 import { describeError } from "#shared/error-code.ts";
@@ -25,7 +26,7 @@ interface PingOptions {
  */
 export function pingUrl(heartbeat: URL, tail: string, rid: string): URL {
   const url = new URL(heartbeat);
-  url.pathname = `${url.pathname.replace(/\/+$/, "")}/${tail}`;
+  url.pathname = `${withoutTrailing(url.pathname, (character) => character === "/")}/${tail}`;
   if (!url.searchParams.has("rid")) url.searchParams.set("rid", rid);
   return url;
 }

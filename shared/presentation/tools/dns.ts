@@ -1,19 +1,17 @@
 import { existing, fact, table } from "#shared/presentation/build.ts";
 import type { Fact, Table, Verdict } from "#shared/presentation/presentation.ts";
 import { definePresenter } from "#shared/presentation/presenter.ts";
+import { dataOf, headlineOf, isAnswer, MOST_NAMED, readableData } from "#shared/presentation/tools/dns-headline.ts";
 import { chainTable, dnssecFact, signingFacts } from "#shared/presentation/tools/dnssec.ts";
 import { millisecondsRange } from "#shared/presentation/values.ts";
 import { verdictOf, worst } from "#shared/presentation/verdict.ts";
 import { writeDuration } from "#shared/text/duration.ts";
-import { listAll, listFirst } from "#shared/text/list.ts";
+import { listFirst } from "#shared/text/list.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { dns as contract } from "#shared/tools/dns.ts";
 
 type Dns = ResultOf<typeof contract>;
 type Answer = Dns["results"][number];
-
-/** Records that a fact or the headline names. The table has all. */
-const MOST_NAMED = 3;
 
 /** What an answer without records means. */
 const STATUSES: Readonly<Record<string, string>> = {
@@ -49,10 +47,6 @@ export const dns = definePresenter(contract, (data, now) => {
   };
 });
 
-function isAnswer(status: string): boolean {
-  return status === "NOERROR" || status === "NXDOMAIN";
-}
-
 /** A name without records of the requested types is not judged: nobody has to have e.g. an AAAA record. */
 function verdictOfAnswers({ results, findings }: Dns): Verdict {
   const own = results.map(({ status, records }): Verdict => {
@@ -61,47 +55,6 @@ function verdictOfAnswers({ results, findings }: Dns): Verdict {
   });
   const isEmpty = !own.includes("good");
   return worst([verdictOf(findings), ...own.filter((verdict) => verdict !== "neutral" || isEmpty)]);
-}
-
-function headlineOf({ domain, results, dnssec }: Dns): string {
-  const failing = results.filter(({ status }) => !isAnswer(status));
-  const found = results.filter(({ records }) => records.length > 0);
-  const [first] = failing;
-  if (dnssec?.status === "bogus") return `${domain} fails DNSSEC validation: many resolvers give no answer for it`;
-  if (results.some(({ status }) => status === "NXDOMAIN")) return `${domain} does not exist in the DNS`;
-  if (found.length > 0) {
-    const but = failing.length === 0 ? "" : `, but ${listAll(failing.map(({ type }) => type))} cannot be looked up`;
-    return `${domain}${describeFound(found)}${but}`;
-  }
-  if (first === undefined) return `${domain} exists, but has no ${listAll(results.map(({ type }) => type))} records`;
-  if (failing.every(({ status }) => status === "TIMEOUT"))
-    return `The resolver gives no answer for ${domain}${first.unreachable === null ? "" : `: ${first.unreachable}`}`;
-  if (failing.every(({ status }) => status === "REFUSED")) return `The resolver refuses to answer for ${domain}`;
-  return `${domain} cannot be looked up: ${listAll(failing.map(({ type, status }) => `${type} ${status}`))}`;
-}
-
-/** Says what was found: " resolves to 192.0.2.1, with 1 MX record", " MX: 10 mail.example.com", " has 2 NS and 3 TXT". */
-function describeFound(found: readonly Answer[]): string {
-  const addresses = dataOf(found, ["A", "AAAA"]);
-  const others = found.filter(({ type }) => type !== "A" && type !== "AAAA");
-  const counts = listAll(others.map(({ type, records }) => `${records.length} ${type}`));
-  const last = others.at(-1)?.records.length === 1 ? "record" : "records";
-  if (addresses.length > 0)
-    return ` resolves to ${listFirst(addresses, MOST_NAMED)}${others.length === 0 ? "" : `, with ${counts} ${last}`}`;
-  const [only] = others;
-  if (others.length > 1 || only === undefined) return ` has ${counts} ${last}`;
-  return ` ${only.type}: ${listFirst(only.records.map(readableData), MOST_NAMED)}`;
-}
-
-/** Returns the data of a record without quotation marks and final dots, where its type is known. */
-function readableData(row: Answer["records"][number]): string {
-  const { type, text, exchange, preference, nsdname, cname, data } = row;
-  if (type === "MX" && exchange !== undefined && preference !== undefined) return `${preference} ${exchange}`;
-  return text ?? nsdname ?? cname ?? data;
-}
-
-function dataOf(results: readonly Answer[], types: readonly string[]): readonly string[] {
-  return results.filter(({ type }) => types.includes(type)).flatMap(({ records }) => records.map(readableData));
 }
 
 function valueFacts(results: readonly Answer[]): readonly (Fact | null)[] {

@@ -1,5 +1,5 @@
 import type { Finding } from "#shared/findings.ts";
-import { existing, table } from "#shared/presentation/build.ts";
+import { table } from "#shared/presentation/build.ts";
 import type { Table, Verdict } from "#shared/presentation/presentation.ts";
 import { yesNo } from "#shared/presentation/values.ts";
 import type { ResultOf } from "#shared/tools/define.ts";

@@ -23,7 +23,6 @@ const KINDS = {
   geo: ["current, by place", null],
   match: ["current", null],
 } as const satisfies Readonly<Record<Resolver["verdict"], readonly [string, Verdict | null]>>;
-const ORDER = Object.keys(KINDS) as readonly Resolver["verdict"][];
 
 /** Why a resolver fails, as the end of a sentence. */
 const CAUSES = {
@@ -87,13 +86,12 @@ function headlineOf(data: PropagationResult): string {
     return `${name}: all ${all} are up to date; the answer differs by place on purpose`;
   if (own !== null && current.length === answered.length)
     return `${name}: all ${all} ${own.answers.length > 0 ? "answer" : "say that"} ${answerOf(own)}`;
-  const refusing = answered.filter(({ cause }) => cause === "refused").length;
   const [cause] = data.failures;
   const others = existing(
     describe(having(resolvers, "stale"), "has an older one", "have an older one"),
     describe(having(resolvers, "differs"), "has another one", "have another one"),
-    describe(having(resolvers, "broken") - refusing, "fails", "fail"),
-    describe(refusing, "refuses the query", "refuse the query"),
+    describe(having(resolvers, "broken", false), "fails", "fail"),
+    describe(having(resolvers, "broken", true), "refuses the query", "refuse the query"),
     describe(having(resolvers, "unknown"), "cannot be compared", "cannot be compared"),
   );
   if (verdict === "broken") return `${name} fails at all ${all}: ${CAUSES[cause?.cause ?? "unknown"]}`;
@@ -105,8 +103,10 @@ function describe(count: number, one: string, many: string): string | null {
   return count === 0 ? null : `${count} ${count === 1 ? one : many}`;
 }
 
-function having(resolvers: readonly Resolver[], verdict: Resolver["verdict"]): number {
-  return resolvers.filter((row) => row.verdict === verdict).length;
+/** Counts resolvers with a verdict; `refuses` counts only those that refuse, or only the others. */
+function having(resolvers: readonly Resolver[], verdict: Resolver["verdict"], refuses?: boolean): number {
+  const all = resolvers.filter((row) => row.verdict === verdict);
+  return all.filter(({ cause }) => refuses === undefined || refuses === (cause === "refused")).length;
 }
 
 function countOrNull(count: number): string | null {
@@ -121,7 +121,8 @@ function answerOf({ status, answers }: { readonly status: string; readonly answe
 }
 
 function resolverTable(resolvers: readonly Resolver[]): Table | null {
-  const sorted = resolvers.toSorted((a, b) => ORDER.indexOf(a.verdict) - ORDER.indexOf(b.verdict));
+  const order = Object.keys(KINDS);
+  const sorted = resolvers.toSorted((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict));
   return table(
     "Resolvers",
     ["Resolver", "State", "Answer", "#TTL (s)"],

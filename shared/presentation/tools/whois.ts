@@ -2,6 +2,7 @@ import { existing, fact } from "#shared/presentation/build.ts";
 import type { Verdict } from "#shared/presentation/presentation.ts";
 import { definePresenter, type Told } from "#shared/presentation/presenter.ts";
 import { statusFacts, whyStopped } from "#shared/presentation/tools/registration-status.ts";
+import { answererOf, tellAutnum, tellNetwork } from "#shared/presentation/tools/whois-numbers.ts";
 import { date, distance, yesNo } from "#shared/presentation/values.ts";
 import { verdictOf, worst } from "#shared/presentation/verdict.ts";
 import { listFirst } from "#shared/text/list.ts";
@@ -13,6 +14,7 @@ type Whois = ResultOf<typeof contract>;
 /** Days before the end of a registration from which its date is marked, as in the tool's findings. */
 const SOON_DAYS = 30;
 const MOST_SERVERS = 6;
+const DAY_MS = 86_400_000;
 
 /** What a registry says about a resource that nobody holds. */
 const UNHELD: Readonly<Record<Exclude<Whois["state"], "registered">, string>> = {
@@ -43,10 +45,12 @@ function tellUnheld(data: Whois, state: Exclude<Whois["state"], "registered">): 
 }
 
 function tellDomain(data: Whois, now: Date): Told {
-  const { registrar, expires, days_left: left, registrant, private_suffix: suffix } = data;
+  const { registrar, expires, registrant, private_suffix: suffix } = data;
   const signed = data.dnssec.signed;
+  const left = daysLeft(expires, now);
+  const isStopped = whyStopped(data.status) !== null || (left !== null && left < 0);
   return {
-    verdict: worst([verdictOf(data.findings), whyStopped(data.status) === null ? "good" : "bad"]),
+    verdict: worst([verdictOf(data.findings), isStopped ? "bad" : "good"]),
     headline: headlineOf(data, now),
     facts: existing(
       fact("Expires", expires === null ? "not stated" : date(expires, now), { tone: toneOfEnd(left) }),
@@ -72,69 +76,25 @@ function tellDomain(data: Whois, now: Date): Told {
 function headlineOf(data: Whois, now: Date): string {
   const name = nameOf(data);
   const { expires, registrar } = data;
+  const left = daysLeft(expires, now);
   const away = expires === null ? null : distance(expires, now);
   const stopped = whyStopped(data.status);
-  if (data.days_left !== null && data.days_left < 0) return `The registration of ${name} expired ${away ?? "already"}`;
+  if (left !== null && left < 0) return `The registration of ${name} expired ${away ?? ""}`;
   if (stopped !== null) return `${name} ${stopped}`;
-  if (expires === null || away === null)
-    return `${name} is registered${registrar?.name ? ` at ${registrar.name}` : ""}; the registry does not say until when`;
-  if (data.days_left !== null && data.days_left <= SOON_DAYS) return `The registration of ${name} ends ${away}`;
-  return `${name} is registered until ${expires.slice(0, 10)} (${away})${registrar?.name ? ` at ${registrar.name}` : ""}`;
+  if (left !== null && left <= SOON_DAYS) return `The registration of ${name} ends ${away ?? ""}`;
+  const at = registrar?.name ? ` at ${registrar.name}` : "";
+  if (expires === null || away === null) return `${name} is registered${at}; the registry does not say until when`;
+  return `${name} is registered until ${expires.slice(0, 10)} (${away})${at}`;
 }
 
-function tellNetwork(data: Whois, now: Date): Told {
-  const { network } = data;
-  const block =
-    network === null ? null : listFirst(network.cidrs, 2) || `${network.start_address} to ${network.end_address}`;
-  const holder = data.registrant?.org ?? network?.name ?? null;
-  return {
-    verdict: "neutral",
-    headline: `${data.host} is in ${block ?? "a registered block"}${holder === null ? "" : `, held by ${holder}`}`,
-    facts: existing(
-      fact("Block", block),
-      fact("Name", network?.name),
-      fact("Country", network?.country),
-      fact("Kind", network?.type?.toLowerCase()),
-      ...holdingFacts(network, now),
-      fact("Answered by", answererOf(data)),
-    ),
-  };
-}
-
-function tellAutnum(data: Whois, now: Date): Told {
-  const { autnum } = data;
-  const holder = autnum?.organization ?? data.registrant?.org ?? autnum?.name ?? null;
-  const isRange = autnum !== null && autnum.start_asn !== autnum.end_asn;
-  return {
-    verdict: "neutral",
-    headline: `${nameOf(data)} is ${holder === null ? "registered" : `held by ${holder}`}`,
-    facts: existing(
-      fact("Holder", holder),
-      fact("Name", autnum?.name),
-      fact("Country", autnum?.country),
-      fact("Registered as", isRange ? `part of AS${autnum.start_asn} to AS${autnum.end_asn}` : null),
-      ...holdingFacts(autnum, now),
-      fact("Answered by", answererOf(data)),
-    ),
-  };
-}
-
-function holdingFacts(held: Whois["network"] | Whois["autnum"], now: Date) {
-  const { registered_at: since = null, changed_at: changed = null } = held ?? {};
-  return [
-    fact("Registered", since === null ? null : date(since, now)),
-    fact("Last change", changed === null ? null : date(changed, now)),
-    fact("Status", held?.status.join(", ")),
-    fact("Report abuse to", held?.abuse_email),
-  ];
+/** Returns the days until a date; negative when past. Null if it is not stated. */
+function daysLeft(expires: string | null, now: Date): number | null {
+  const days = expires === null ? Number.NaN : (Date.parse(expires) - now.getTime()) / DAY_MS;
+  return Number.isNaN(days) ? null : days;
 }
 
 function nameOf({ kind, host, domain, unicode }: Whois): string {
   return kind === "domain" ? (unicode ?? domain ?? host) : host;
-}
-
-function answererOf({ source, rdap_server: rdap, whois_server: server }: Whois): string | null {
-  return source === "rdap" ? existing(rdap, "(RDAP)").join(" ") : existing(server, "(WHOIS)").join(" ");
 }
 
 function toneOfEnd(left: number | null): Verdict | null {

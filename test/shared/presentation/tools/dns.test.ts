@@ -45,6 +45,13 @@ describe("the presentation of dns", () => {
     expect(shown.tables[0]?.rows[0]?.cells).toEqual(["A", "no records"]);
   });
 
+  it("says that an address is missing, and whose name does not exist behind an alias", () => {
+    const bare = answering(({ type }) => (type === "A" ? { records: [] } : {}));
+    expect(bare.headline).toBe("shop.test has no A record, but 1 MX and 2 TXT records");
+    const alias = answering(() => ({ status: "NXDOMAIN", records: [], cname_chain: ["gone.test"] }));
+    expect(alias.headline).toBe("shop.test is an alias of gone.test, which does not exist");
+  });
+
   it("tells failures, refusals and silence apart", () => {
     const all = (status: string, findings: Dns["findings"] = []) =>
       answering(() => ({ status, records: [], rtt_ms: null }), findings);
