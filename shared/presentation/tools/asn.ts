@@ -14,7 +14,7 @@ const PURPOSES = {
   private: "is for private use: any network can have it inside",
   documentation: "is for documentation",
   reserved: "is reserved",
-  as_trans: "stands for numbers that old routers cannot write",
+  as_trans: "represents numbers that old routers cannot write",
   as112: "is shared by servers that answer queries about private addresses",
 } as const;
 

@@ -33,9 +33,10 @@ export const dns = definePresenter(contract, (data, now) => {
     headline: headlineOf(data),
     facts: existing(
       fact("Failing", failing.map(({ type, status }) => `${type} (${status})`).join(", "), { tone: "bad" }),
+      fact("Addresses", listFirst(dataOf(results, ["A", "AAAA"]), MOST_NAMED)),
+      fact("Response time", millisecondsRange(results.flatMap(({ rtt_ms: ms }) => ms ?? [])), { unit: "ms" }),
       ...valueFacts(results),
       dnssec === null ? null : dnssecFact(dnssec),
-      fact("Response time", millisecondsRange(results.flatMap(({ rtt_ms: ms }) => ms ?? [])), { unit: "ms" }),
       fact("Aliases", listFirst(aliases, MOST_NAMED)),
       fact("Resolver", listFirst(Array.from(new Set(results.map(describeServer))), MOST_NAMED)),
       fact("Resolver's reason", reasonOf(results)),
@@ -58,10 +59,9 @@ function verdictOfAnswers({ results, findings }: Dns): Verdict {
 }
 
 function valueFacts(results: readonly Answer[]): readonly (Fact | null)[] {
-  const listed = (...types: readonly string[]): string => listFirst(dataOf(results, types), MOST_NAMED);
+  const listed = (type: string): string => listFirst(dataOf(results, [type]), MOST_NAMED);
   const serial = results.flatMap(({ records }) => records).find(({ type }) => type === "SOA")?.serial;
   return [
-    fact("Addresses", listed("A", "AAAA")),
     fact("Mail hosts", listed("MX")),
     fact("Name servers", listed("NS")),
     fact("Alias of", listed("CNAME")),

@@ -50,7 +50,6 @@ export const propagation = definePresenter(contract, (data) => {
         tone: own?.consistent === true ? null : "warning",
       }),
       fact("Caches keep it for", own?.ttl == null ? null : writeDuration(own.ttl)),
-      fact("Zone", own?.zone),
       fact("Alias of", own === null || own.name === data.ascii ? null : own.name),
     ),
     tables: existing(

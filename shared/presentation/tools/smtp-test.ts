@@ -33,6 +33,7 @@ export const smtpTest = definePresenter(contract, (data, now) => {
         tone: starttls.tls?.trusted === true ? "good" : "warning",
       }),
       fact("Connection", milliseconds(timing.connect), { unit: "ms" }),
+      fact("Cipher", starttls.tls?.cipher),
       fact("Certificate ends", certificate === null ? null : date(certificate.not_after, now), {
         tone: certificate !== null && certificate.days_left < SOON_DAYS ? "warning" : null,
       }),

@@ -18,7 +18,7 @@ export function nameTls(protocol: string | null | undefined): string {
 export function describeTls({ starttls, implicit_tls: implicit }: SmtpTest): string | null {
   const { tls, failure, offered, code, text } = starttls;
   if (failure !== null) return `fails: ${failure.message}`;
-  if (tls?.protocol != null) return `${nameTls(tls.protocol)}${implicit ? " from the start" : ""}, ${tls.cipher ?? ""}`;
+  if (tls?.protocol != null) return `${nameTls(tls.protocol)}${implicit ? " from the start" : ""}`;
   if (offered === true) return code === null ? "offered" : `refused: ${code} ${text ?? ""}`;
   return offered === false ? "not offered" : null;
 }

@@ -34,7 +34,7 @@ export function tellAutnum(data: Whois, now: Date): Told {
   const isRange = autnum !== null && autnum.start_asn !== autnum.end_asn;
   return {
     verdict: "neutral",
-    headline: `${data.host} is ${holder === null ? "registered" : `held by ${holder}`}`,
+    headline: `AS${data.host.replace(/^as/i, "")} is ${holder === null ? "registered" : `held by ${holder}`}`,
     facts: existing(
       fact("Holder", holder),
       fact("Name", autnum?.name),

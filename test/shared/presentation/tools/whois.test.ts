@@ -60,6 +60,11 @@ describe("the presentation of whois", () => {
     expect(factOf(shown, "Registered")).toBe("2023-12-28 (2 years ago)");
   });
 
+  it("names the holder of an AS number", () => {
+    const shown = presentExample(whois, () => ({ host: "64500", kind: "autnum" }));
+    expect(shown).toMatchObject({ verdict: "neutral", headline: "AS64500 is held by Oak & Lumen" });
+  });
+
   it("does not invent what the registry does not state", () => {
     const shown = presentExample(whois, () => ({ expires: null, days_left: null, registrar: null, nameservers: [] }));
     expect(shown.headline).toBe("shop.test is registered; the registry does not say until when");
