@@ -1,7 +1,7 @@
-import { existing, fact, table } from "#shared/presentation/build.ts";
+import { existing, fact } from "#shared/presentation/build.ts";
 import { definePresenter } from "#shared/presentation/presenter.ts";
 import { namePage, pageFacts, verdictOfPage } from "#shared/presentation/tools/page.ts";
-import { listMissed, nameCheck } from "#shared/presentation/tools/seo-checks.ts";
+import { listMissed, listTables, nameCheck, SOURCES } from "#shared/presentation/tools/seo-checks.ts";
 import { yesNo } from "#shared/presentation/values.ts";
 import { verdictOf, verdictOfQuality } from "#shared/presentation/verdict.ts";
 import { listFirst } from "#shared/text/list.ts";
@@ -11,13 +11,6 @@ import { seoAudit as contract } from "#shared/tools/seo-audit.ts";
 type SeoAudit = ResultOf<typeof contract>;
 
 const MOST_LANGUAGES = 8;
-const SOURCES = {
-  robots_txt: "robots.txt",
-  meta_robots: "the robots meta element",
-  x_robots_tag: "X-Robots-Tag",
-  http_status: "the status",
-} as const;
-const RESULTS = { fail: "failed", pass: "passed", na: "does not apply" } as const;
 
 /** seo-audit: the grade, whether search engines may index the page, and what to mend first. */
 export const seoAudit = definePresenter(contract, (data) => ({
@@ -64,57 +57,4 @@ function listFacts(data: SeoAudit) {
     fact("Structured data", data.structured_data?.types.join(", ")),
     ...pageFacts(data),
   );
-}
-
-function listTables({ checks, images, links, indexable }: SeoAudit) {
-  return existing(
-    table(
-      "Checks",
-      ["Check", "Result", "#Share", "Found"],
-      checks
-        .toSorted((one, other) => rank(one) - rank(other) || other.weight - one.weight)
-        .map(({ id, status, weight, value }) => ({
-          cells: [capital(nameCheck(id)), RESULTS[status], status === "na" ? null : `${weight} %`, value],
-          tone: status === "fail" ? "warning" : null,
-        })),
-    ),
-    table(
-      "Kept out of the index by",
-      ["Crawlers", "Place", "Rule"],
-      indexable.blocked_by.map(({ source, user_agent: agent, rule }) => [
-        agent === "*" ? "all" : agent,
-        SOURCES[source],
-        rule,
-      ]),
-    ),
-    images &&
-      table(
-        "Images without a text",
-        ["#Line", "Address"],
-        images.missing_alt.map(({ src, line }) => [line, src]),
-        images.missing_alt_total,
-      ),
-    links &&
-      table(
-        "Links that crawlers cannot follow",
-        ["#Line", "Text", "Address"],
-        links.uncrawlable.map(({ href, text, line }) => [line, text, href]),
-        links.uncrawlable_total,
-      ),
-    links &&
-      table(
-        "Links whose text says nothing",
-        ["#Line", "Text", "Address"],
-        links.non_descriptive.map(({ url, text, line }) => [line, text, url]),
-        links.non_descriptive_total,
-      ),
-  );
-}
-
-function rank({ status }: SeoAudit["checks"][number]): number {
-  return ["fail", "pass", "na"].indexOf(status);
-}
-
-function capital(words: string): string {
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }
