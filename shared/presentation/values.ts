@@ -16,6 +16,7 @@ export function millisecondsRange(values: readonly number[]): string | null {
 /** Writes a duration in milliseconds with its unit: "0.42 ms", "34.1 ms", "1.25 s", "1 min 30 s". */
 export function duration(ms: number): string {
   if (ms < 999.5) return `${milliseconds(ms)} ms`;
+  // From a minute on, two units are easier to read: "1 min 30 s".
   return ms < 60_000 ? `${Number((ms / 1_000).toFixed(2))} s` : writeDuration(ms / 1_000);
 }
 

@@ -22,13 +22,5 @@ export function verdictOfGrade(grade: string): Verdict {
 
 /** Returns the verdict of a grade for good practice with its findings. Bad only by a finding: with an F pages work. */
 export function verdictOfPractice(grade: string, findings: readonly Pick<Finding, "severity">[]): Verdict {
-  return worst([verdictOf(findings), verdictOfQuality(grade)]);
-}
-
-/**
- * Returns the verdict of a grade that rates how good a page is, e.g. its speed. A low one keeps nobody away: it is a
- * warning at most.
- */
-export function verdictOfQuality(grade: string): Verdict {
-  return verdictOfGrade(grade) === "good" ? "good" : "warning";
+  return worst([verdictOf(findings), verdictOfGrade(grade) === "good" ? "good" : "warning"]);
 }

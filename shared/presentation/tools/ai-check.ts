@@ -1,9 +1,9 @@
 import { existing, fact, table } from "#shared/presentation/build.ts";
 import { definePresenter } from "#shared/presentation/presenter.ts";
 import { countBots, describeSignals, listBlockedBots } from "#shared/presentation/tools/ai-bots.ts";
-import { nameAddress, pageFacts, verdictOfPage } from "#shared/presentation/tools/page.ts";
-import { counted, yesNo } from "#shared/presentation/values.ts";
-import { verdictOf, verdictOfQuality } from "#shared/presentation/verdict.ts";
+import { pageFacts, verdictOfPage } from "#shared/presentation/tools/page.ts";
+import { counted, shortUrl, yesNo } from "#shared/presentation/values.ts";
+import { verdictOfPractice } from "#shared/presentation/verdict.ts";
 import { listFirst } from "#shared/text/list.ts";
 import { aiCheck as contract, type AiCheckResult } from "#shared/tools/ai-check.ts";
 
@@ -24,7 +24,7 @@ const CHECKS: Readonly<Record<string, string>> = {
 
 /** ai-check: how well AI search and assistants can read a site, and which of their crawlers it lets in. */
 export const aiCheck = definePresenter(contract, (data) => ({
-  verdict: verdictOfPage(data, verdictOfQuality(data.grade), verdictOf(data.findings)),
+  verdict: verdictOfPage(data, verdictOfPractice(data.grade, data.findings)),
   headline: headlineOf(data),
   facts: listFacts(data),
   tables: existing(
@@ -52,7 +52,7 @@ export const aiCheck = definePresenter(contract, (data) => ({
 }));
 
 function headlineOf({ domain, code, grade, score, robots, ssr_words: words }: AiCheckResult): string {
-  const site = nameAddress(domain);
+  const site = shortUrl(domain);
   const rated = `${site}: AI readiness ${grade}, ${score} of 100`;
   if (code >= 400) return `${rated}, but the page is an error page (status ${code})`;
   if (robots.allowed === 0 && robots.disallowed > 0) return `${rated}; robots.txt keeps out all AI crawlers`;
@@ -64,7 +64,7 @@ function listFacts(data: AiCheckResult) {
   const { meta, llms_txt: llms, mcp, md_alternate: markdown, structured_data: structured } = data;
   const bans = existing(meta.noai && "noai", meta.noimageai && "noimageai", meta.nosnippet && "nosnippet");
   return existing(
-    fact("Grade", `${data.grade}, ${data.score} of 100`, { tone: verdictOfQuality(data.grade) }),
+    fact("Grade", `${data.grade}, ${data.score} of 100`, { tone: verdictOfPractice(data.grade, []) }),
     fact("AI crawlers", countBots(data.robots)),
     fact("Words without scripts", data.ssr_words, { tone: data.ssr_words === 0 ? "warning" : null }),
     fact("Stated use", describeSignals(data) ?? "nothing"),

@@ -1,7 +1,7 @@
 import { fact } from "#shared/presentation/build.ts";
 import type { Fact, Verdict } from "#shared/presentation/presentation.ts";
+import { shortUrl } from "#shared/presentation/values.ts";
 import { worst } from "#shared/presentation/verdict.ts";
-import { toPlainLine } from "#shared/text/plain-line.ts";
 
 /** The fields that every result about one page begins with. */
 interface Page {
@@ -10,17 +10,9 @@ interface Page {
   readonly code: number;
 }
 
-/** Maximum number of characters of an address in a headline, so that it leaves room for the answer. */
-const MOST_ADDRESS = 100;
-
-/** Returns an address for a headline. */
-export function nameAddress(url: string): string {
-  return toPlainLine(url, MOST_ADDRESS);
-}
-
 /** Returns the checked page for a headline: its address, and its status if it is an error page. */
 export function namePage({ final_url: url, code }: Page): string {
-  return nameAddress(url) + errorPageNote({ code });
+  return shortUrl(url) + errorPageNote({ code });
 }
 
 /** Ends the headline about a page that is an error page; empty for other pages. */

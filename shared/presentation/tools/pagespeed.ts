@@ -1,8 +1,7 @@
 import { existing, fact, table } from "#shared/presentation/build.ts";
 import { definePresenter } from "#shared/presentation/presenter.ts";
 import type { Fact, Verdict } from "#shared/presentation/presentation.ts";
-import { nameAddress } from "#shared/presentation/tools/page.ts";
-import { bytes, counted, duration } from "#shared/presentation/values.ts";
+import { bytes, counted, duration, shortUrl } from "#shared/presentation/values.ts";
 import { verdictOf, worst } from "#shared/presentation/verdict.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { pagespeed as contract } from "#shared/tools/pagespeed.ts";
@@ -65,7 +64,7 @@ function headlineOf({
     lcp === null ? fcp !== null && `first content after ${duration(fcp)}` : `main content after ${duration(lcp)}`,
     visits !== null && `real visits are ${visits}`,
   );
-  return `${nameAddress(url)} on ${strategy}: ${parts.length === 0 ? "nothing could be measured" : parts.join(", ")}`;
+  return `${shortUrl(url)} on ${strategy}: ${parts.length === 0 ? "nothing could be measured" : parts.join(", ")}`;
 }
 
 function scoreFact(label: string, score: number | null): Fact | null {

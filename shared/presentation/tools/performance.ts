@@ -1,9 +1,9 @@
 import { existing, fact, table, waterfall } from "#shared/presentation/build.ts";
 import { definePresenter } from "#shared/presentation/presenter.ts";
-import { nameAddress, pageFacts, verdictOfPage } from "#shared/presentation/tools/page.ts";
+import { pageFacts, verdictOfPage } from "#shared/presentation/tools/page.ts";
 import { listResources } from "#shared/presentation/tools/performance-resources.ts";
-import { bytes, counted, duration, yesNo } from "#shared/presentation/values.ts";
-import { verdictOf, verdictOfQuality } from "#shared/presentation/verdict.ts";
+import { bytes, counted, duration, shortUrl, yesNo } from "#shared/presentation/values.ts";
+import { verdictOf, verdictOfPractice } from "#shared/presentation/verdict.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { performance as contract } from "#shared/tools/performance.ts";
 
@@ -16,7 +16,7 @@ const RESULTS = { pass: "good", warn: "fair", fail: "poor", na: "not counted" } 
 export const performance = definePresenter(contract, (data) => {
   const { timing_us: timing, grade, findings } = data;
   return {
-    verdict: verdictOfPage(data, verdictOf(findings), grade === null ? "neutral" : verdictOfQuality(grade)),
+    verdict: verdictOfPage(data, grade === null ? verdictOf(findings) : verdictOfPractice(grade, findings)),
     headline: headlineOf(data),
     facts: listFacts(data),
     series: existing(
@@ -34,7 +34,7 @@ export const performance = definePresenter(contract, (data) => {
 });
 
 function headlineOf({ final_url: url, code, grade, score, navigation_ttfb_ms: ttfb, resources }: Performance): string {
-  const page = nameAddress(url);
+  const page = shortUrl(url);
   if (grade === null) return `${page} is an error page (status ${code}): its speed is not graded`;
   const weight = `${bytes(resources.total_bytes)} in ${counted(resources.total + 1, "request")}`;
   return `${page}: grade ${grade}, ${score} of 100, first byte after ${duration(ttfb)}, ${weight}`;
@@ -46,7 +46,7 @@ function listFacts(data: Performance) {
   const h3 = protocol.alt_svc_h3 ? ", HTTP/3 offered" : "";
   return existing(
     fact("Grade", grade === null ? null : `${grade}, ${data.score} of 100`, {
-      tone: grade === null ? null : verdictOfQuality(grade),
+      tone: grade === null ? null : verdictOfPractice(grade, []),
     }),
     fact("First byte", `${duration(data.navigation_ttfb_ms)}, ${RATINGS[rating]}`, {
       tone: rating === "good" ? "good" : "warning",

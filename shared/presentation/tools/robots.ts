@@ -2,8 +2,7 @@ import { existing, fact, table } from "#shared/presentation/build.ts";
 import { definePresenter } from "#shared/presentation/presenter.ts";
 import type { Table } from "#shared/presentation/presentation.ts";
 import { countBots, describeSignals, listBlockedBots } from "#shared/presentation/tools/ai-bots.ts";
-import { nameAddress } from "#shared/presentation/tools/page.ts";
-import { bytes, counted } from "#shared/presentation/values.ts";
+import { bytes, counted, cutUrl, shortUrl } from "#shared/presentation/values.ts";
 import { verdictOf, worst } from "#shared/presentation/verdict.ts";
 import { listFirst } from "#shared/text/list.ts";
 import { robots as contract, type RobotsResult } from "#shared/tools/robots.ts";
@@ -62,7 +61,7 @@ function isRoot(url: string): boolean {
 
 function headlineOf(data: RobotsResult): string {
   const { domain, code, availability, groups, ai_bots: bots, test } = data;
-  const site = nameAddress(domain);
+  const site = shortUrl(domain);
   if (code === 429) return `${site} refuses its robots.txt (status 429), so Google does not crawl the site`;
   if (availability === "disallow_all")
     return `${site}: robots.txt is not available (status ${code}), so crawlers stay away from the whole site`;
@@ -71,7 +70,7 @@ function headlineOf(data: RobotsResult): string {
   const engines = searchEngines(data);
   const blocked = engines.filter(({ allowed }) => !allowed);
   const rule = blocked[0]?.matched_rule ?? null;
-  const reason = rule === null ? "" : ` (${nameAddress(rule)})`;
+  const reason = rule === null ? "" : ` (${cutUrl(rule)})`;
   const closed =
     blocked.length === 0
       ? "open to search engines"
@@ -82,7 +81,7 @@ function headlineOf(data: RobotsResult): string {
             MOST_NAMES,
           )}${reason}`;
   const ai = bots.disallowed === 0 ? "no AI crawler is kept out" : `AI crawlers: ${countBots(bots)}`;
-  return `${nameAddress(test.url)} is ${closed}${isRoot(test.url) ? `; ${ai}` : ""}`;
+  return `${shortUrl(test.url)} is ${closed}${isRoot(test.url) ? `; ${ai}` : ""}`;
 }
 
 /** Lists the tested crawlers by the rule that decides for them. */

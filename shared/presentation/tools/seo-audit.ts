@@ -3,7 +3,7 @@ import { definePresenter } from "#shared/presentation/presenter.ts";
 import { namePage, pageFacts, verdictOfPage } from "#shared/presentation/tools/page.ts";
 import { listMissed, listTables, nameCheck, SOURCES } from "#shared/presentation/tools/seo-checks.ts";
 import { yesNo } from "#shared/presentation/values.ts";
-import { verdictOf, verdictOfQuality } from "#shared/presentation/verdict.ts";
+import { verdictOfPractice } from "#shared/presentation/verdict.ts";
 import { listFirst } from "#shared/text/list.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { seoAudit as contract } from "#shared/tools/seo-audit.ts";
@@ -14,7 +14,7 @@ const MOST_LANGUAGES = 8;
 
 /** seo-audit: the grade, whether search engines may index the page, and what to mend first. */
 export const seoAudit = definePresenter(contract, (data) => ({
-  verdict: verdictOfPage(data, verdictOfQuality(data.grade), verdictOf(data.findings)),
+  verdict: verdictOfPage(data, verdictOfPractice(data.grade, data.findings)),
   headline: headlineOf(data),
   facts: listFacts(data),
   tables: listTables(data),
@@ -34,7 +34,7 @@ function listFacts(data: SeoAudit) {
   const { checks, title, meta_description: description, indexable, canonical, headings, images, links, lang } = data;
   const judged = checks.filter(({ status }) => status !== "na").length;
   return existing(
-    fact("Grade", `${data.grade}, ${data.score} of 100`, { tone: verdictOfQuality(data.grade) }),
+    fact("Grade", `${data.grade}, ${data.score} of 100`, { tone: verdictOfPractice(data.grade, []) }),
     fact("May be indexed", yesNo(indexable.value) ?? "unknown", { tone: indexable.value === false ? "warning" : null }),
     fact("Checks", `${judged - listMissed(checks).length} of ${judged} passed`),
     fact("Title", title?.text ?? "none", { tone: title === null ? "warning" : null }),

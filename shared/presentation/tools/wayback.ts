@@ -1,7 +1,6 @@
 import { existing, fact, table } from "#shared/presentation/build.ts";
 import { definePresenter } from "#shared/presentation/presenter.ts";
-import { nameAddress } from "#shared/presentation/tools/page.ts";
-import { counted, date, distance } from "#shared/presentation/values.ts";
+import { counted, date, distance, shortUrl } from "#shared/presentation/values.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { wayback as contract } from "#shared/tools/wayback.ts";
 
@@ -34,7 +33,7 @@ export const wayback = definePresenter(contract, (data, now) => {
 });
 
 function headlineOf({ url, archived, snapshots_total: total, first, last, closest }: Wayback, now: Date): string {
-  const page = nameAddress(url);
+  const page = shortUrl(url);
   if (!archived) return `${page} is not in the Internet Archive`;
   const newest = last ?? closest;
   const away = newest === null ? null : distance(newest.timestamp, now);

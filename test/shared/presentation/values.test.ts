@@ -1,5 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { bytes, counted, date, distance, duration, milliseconds, percent, yesNo } from "#shared/presentation/values.ts";
+import {
+  bytes,
+  counted,
+  cutUrl,
+  date,
+  distance,
+  duration,
+  milliseconds,
+  percent,
+  shortUrl,
+  yesNo,
+} from "#shared/presentation/values.ts";
 
 const NOW = new Date("2026-11-27T12:00:00Z");
 
@@ -89,5 +100,23 @@ describe("words of values", () => {
   it("have the number of their count", () => {
     expect([0, 1, 2].map((count) => counted(count, "hop"))).toEqual(["0 hops", "1 hop", "2 hops"]);
     expect(counted(2, "address", "addresses")).toBe("2 addresses");
+  });
+});
+
+describe("an address in a headline", () => {
+  it.each([
+    ["https://shop.test/", "shop.test"],
+    ["HTTPS://shop.test", "shop.test"],
+    ["http://shop.test/", "http://shop.test"],
+    ["https://shop.test/a/", "shop.test/a/"],
+    ["https://shop.test/?q=/", "shop.test/?q=/"],
+    ["not an address", "not an address"],
+  ])("%s is %s", (url, short) => {
+    expect(shortUrl(url)).toBe(short);
+  });
+
+  it("has at most 80 characters", () => {
+    expect(Array.from(shortUrl(`https://shop.test/${"a".repeat(9_000)}`))).toHaveLength(80);
+    expect(cutUrl("https://shop.test/\r\n\u001b")).toBe("https://shop.test/");
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { verdictOf, verdictOfGrade, verdictOfQuality, worst } from "#shared/presentation/verdict.ts";
+import { verdictOf, verdictOfGrade, verdictOfPractice, worst } from "#shared/presentation/verdict.ts";
 
 describe("a verdict", () => {
   it("is the worst of several, and neutral without any", () => {
@@ -38,7 +38,14 @@ describe("a verdict", () => {
     expect(verdictOfGrade(grade)).toBe(verdict);
   });
 
-  it("of a grade that rates quality is a warning at most", () => {
-    expect(["A+", "B", "C", "F"].map(verdictOfQuality)).toEqual(["good", "good", "warning", "warning"]);
+  it("of a grade for good practice is a warning at most, and bad only by a finding", () => {
+    expect(["A+", "B-", "C", "F"].map((grade) => verdictOfPractice(grade, []))).toEqual([
+      "good",
+      "good",
+      "warning",
+      "warning",
+    ]);
+    expect(verdictOfPractice("A", [{ severity: "warning" }])).toBe("warning");
+    expect(verdictOfPractice("A", [{ severity: "critical" }])).toBe("bad");
   });
 });

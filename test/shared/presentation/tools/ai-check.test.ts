@@ -6,7 +6,7 @@ describe("the presentation of ai-check", () => {
   it("begins with the grade and the AI crawlers that are kept out", () => {
     const shown = presentExample(aiCheck);
     expect(shown.verdict).toBe("good");
-    expect(shown.headline).toBe("https://shop.test: AI readiness A+, 100 of 100; robots.txt keeps out 2 AI crawlers");
+    expect(shown.headline).toBe("shop.test: AI readiness A+, 100 of 100; robots.txt keeps out 2 AI crawlers");
     expect(factOf(shown, "Stated use")).toBe("search yes, AI answers yes, AI training no");
     expect(shown.tables[1]).toMatchObject({ title: "AI crawlers that are kept out", more: 1 });
   });
@@ -19,7 +19,7 @@ describe("the presentation of ai-check", () => {
       meta: { ...meta, noai: true, nosnippet: true },
     }));
     expect(shown.verdict).toBe("warning");
-    expect(shown.headline).toBe("https://shop.test: AI readiness F, 20 of 100; robots.txt keeps out all AI crawlers");
+    expect(shown.headline).toBe("shop.test: AI readiness F, 20 of 100; robots.txt keeps out all AI crawlers");
     expect(factOf(shown, "Bans on all AI")).toBe("noai, nosnippet");
   });
 

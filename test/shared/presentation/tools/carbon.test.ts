@@ -6,7 +6,7 @@ describe("the presentation of carbon", () => {
   it("begins with the rating and the emissions of a visit, and judges nothing", () => {
     const shown = presentExample(carbon);
     expect(shown.verdict).toBe("neutral");
-    expect(shown.headline).toBe("https://shop.test/: rated A+, 23 mg of CO2 a visit, cleaner than 95 % of pages");
+    expect(shown.headline).toBe("shop.test: rated A+, 23 mg of CO2 a visit, cleaner than 95 % of pages");
     expect(shown.tables[0]?.rows[0]?.cells).toEqual(["Images", "144.2 kB", "74 %"]);
   });
 
@@ -17,7 +17,7 @@ describe("the presentation of carbon", () => {
       cleaner_than_pct: null,
       green_host: { ...host, green: null, hosted_by: null, documents: [] },
     }));
-    expect(shown.headline).toBe("https://shop.test/: rated F, 1.2 g of CO2 a visit");
+    expect(shown.headline).toBe("shop.test: rated F, 1.2 g of CO2 a visit");
     expect(factOf(shown, "Cleaner than")).toBe("fewer than half of pages");
     expect(factOf(shown, "Green host")).toBe("unknown");
     expect(shown.tables.map(({ title }) => title)).toEqual(["Weight by kind", "CO2 by place"]);

@@ -18,7 +18,7 @@ describe("the presentation of mixed-content", () => {
   it("says that browsers load images over https instead", () => {
     const shown = presentExample(mixedContent);
     expect(shown.verdict).toBe("good");
-    expect(shown.headline).toBe("https://shop.test/: browsers load 1 insecure reference over https instead");
+    expect(shown.headline).toBe("shop.test: browsers load 1 insecure reference over https instead");
     expect(shown.tables[0]?.rows[0]?.cells).toEqual([
       "99",
       "loaded over https",
@@ -35,7 +35,7 @@ describe("the presentation of mixed-content", () => {
       counts: { ...counts, active: 1, forms: 1 },
     }));
     expect(shown.headline).toBe(
-      "https://shop.test/: browsers block 1 insecure reference, browsers load 1 insecure reference over https instead " +
+      "shop.test: browsers block 1 insecure reference, browsers load 1 insecure reference over https instead " +
         "and 1 form can be read on the way, sent over http",
     );
     expect(shown.tables[0]?.rows.map(({ cells, tone }) => [cells[1], tone])).toEqual([
@@ -59,27 +59,21 @@ describe("the presentation of mixed-content", () => {
 
   it("has headlines of their own for a clean page, a page without encryption and one that did not come whole", () => {
     const clean = presentExample(mixedContent, () => CLEAN);
-    expect([clean.verdict, clean.headline, clean.tables]).toEqual(["good", "https://shop.test/: no mixed content", []]);
+    expect([clean.verdict, clean.headline, clean.tables]).toEqual(["good", "shop.test: no mixed content", []]);
     const cut = presentExample(mixedContent, () => ({ ...CLEAN, verdict: null }));
-    expect([cut.verdict, cut.headline]).toEqual([
-      "neutral",
-      "https://shop.test/: not checked, no complete HTML page came",
-    ]);
+    expect([cut.verdict, cut.headline]).toEqual(["neutral", "shop.test: not checked, no complete HTML page came"]);
     const plain = presentExample(mixedContent, ({ findings }) => ({
       ...CLEAN,
       https: false,
       findings: findings.map((one) => ({ ...one, severity: "warning" })),
     }));
-    expect([plain.verdict, plain.headline]).toEqual([
-      "warning",
-      "https://shop.test/ is not encrypted: it is served over http",
-    ]);
+    expect([plain.verdict, plain.headline]).toEqual(["warning", "shop.test is not encrypted: it is served over http"]);
   });
 
   it("says that the page is an error page, and where redirects led", () => {
     const shown = presentExample(mixedContent, () => ({ ...CLEAN, code: 503, final_url: "https://shop.test/down" }));
     expect(shown.verdict).toBe("bad");
-    expect(shown.headline).toBe("https://shop.test/down (an error page, status 503): no mixed content");
+    expect(shown.headline).toBe("shop.test/down (an error page, status 503): no mixed content");
     expect(factOf(shown, "Redirects to")).toBe("https://shop.test/down");
   });
 });

@@ -6,7 +6,7 @@ describe("the presentation of og-preview", () => {
   it("says what a shared link shows", () => {
     const shown = presentExample(ogPreview);
     expect(shown.verdict).toBe("good");
-    expect(shown.headline).toBe('A link to https://shop.test/ shows "Oak & Lumen" and a large image');
+    expect(shown.headline).toBe('A link to shop.test shows "Oak & Lumen" and a large image');
     expect(factOf(shown, "Image")).toBe("1200 x 630, png, 64 kB");
   });
 
@@ -20,7 +20,7 @@ describe("the presentation of og-preview", () => {
     }));
     expect(shown.verdict).toBe("warning");
     expect(shown.headline).toBe(
-      "A link to https://shop.test/ shows no title and no image, but the page lacks og:title and og:image",
+      "A link to shop.test shows no title and no image, but the page lacks og:title and og:image",
     );
     expect([factOf(shown, "Title"), factOf(shown, "Image")]).toEqual(["none", "none"]);
   });

@@ -10,7 +10,7 @@ describe("the presentation of pagespeed", () => {
     const shown = presentExample(pagespeed);
     expect(shown.verdict).toBe("good");
     expect(shown.headline).toBe(
-      "https://shop.test/ on mobile: performance 93 of 100, main content after 2.76 s, real visits are fast",
+      "shop.test on mobile: performance 93 of 100, main content after 2.76 s, real visits are fast",
     );
     expect(shown.facts[1]).toEqual({ label: "Main content (LCP)", value: "2.76 s", tone: "warning" });
     expect(shown.tables[0]?.rows[0]?.cells).toEqual(["Main content (LCP)", "1.84 s", "fast", "1.84 s", "fast"]);
@@ -49,7 +49,7 @@ describe("the presentation of pagespeed", () => {
         failed_requests: 1,
       },
     }));
-    expect(shown.headline).toBe("https://shop.test/ on mobile: main content after 2.76 s");
+    expect(shown.headline).toBe("shop.test on mobile: main content after 2.76 s");
     expect(factOf(shown, "Loaded")).toBe("240 kB in 12 requests");
     expect(factOf(shown, "Failed requests")).toBe("1");
     expect(shown.tables.map(({ title, rows }) => [title, rows[0]?.cells[0]])).toEqual([["Loaded by kind", "image"]]);
@@ -62,7 +62,7 @@ describe("the presentation of pagespeed", () => {
       field_data: { url: null, origin: null },
       findings: [],
     }));
-    expect(shown.headline).toBe("https://shop.test/ on mobile: nothing could be measured");
+    expect(shown.headline).toBe("shop.test on mobile: nothing could be measured");
     expect(shown.verdict).toBe("neutral");
   });
 });

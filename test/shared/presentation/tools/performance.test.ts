@@ -6,9 +6,7 @@ describe("the presentation of performance", () => {
   it("begins with grade, first byte and weight, and lists the checks that cost points first", () => {
     const shown = presentExample(performance);
     expect(shown.verdict).toBe("good");
-    expect(shown.headline).toBe(
-      "https://shop.test/: grade A+, 95 of 100, first byte after 6 ms, 193.7 kB in 10 requests",
-    );
+    expect(shown.headline).toBe("shop.test: grade A+, 95 of 100, first byte after 6 ms, 193.7 kB in 10 requests");
     expect(shown.tables[0]?.rows.slice(0, 4).map(({ cells }) => cells.slice(0, 3))).toEqual([
       ["Render-blocking resources", "fair", "12 of 15"],
       ["Browser caching", "fair", "9 of 10"],
@@ -44,7 +42,7 @@ describe("the presentation of performance", () => {
   it("does not grade an error page", () => {
     const shown = presentExample(performance, () => ({ code: 503, score: null, grade: null }));
     expect(shown.verdict).toBe("bad");
-    expect(shown.headline).toBe("https://shop.test/ is an error page (status 503): its speed is not graded");
+    expect(shown.headline).toBe("shop.test is an error page (status 503): its speed is not graded");
     expect(factOf(shown, "Grade")).toBeNull();
     expect(shown.tables.map(({ title }) => title)).not.toContain("Checks");
   });

@@ -8,7 +8,7 @@ describe("the presentation of robots", () => {
   it("says whether search engines may fetch the tested address, and by which rule", () => {
     const shown = presentExample(robots);
     expect(shown.verdict).toBe("good");
-    expect(shown.headline).toBe("https://shop.test/cart/ is closed to search engines (disallow: /cart/)");
+    expect(shown.headline).toBe("shop.test/cart/ is closed to search engines (disallow: /cart/)");
     expect(shown.tables[0]).toMatchObject({ title: "Who may fetch https://shop.test/cart/" });
     expect(shown.tables[0]?.rows.map(({ cells }) => cells.slice(0, 3))).toEqual([
       ["no", "disallow: /cart/", "3"],
@@ -20,7 +20,7 @@ describe("the presentation of robots", () => {
     const shown = presentExample(robots, ({ test }) => ({ test: { ...test, url: ROOT } }));
     expect(shown.verdict).toBe("warning");
     expect(shown.headline).toBe(
-      "https://shop.test/ is closed to search engines (disallow: /cart/); AI crawlers: 28 of 30 allowed",
+      "shop.test is closed to search engines (disallow: /cart/); AI crawlers: 28 of 30 allowed",
     );
   });
 
@@ -32,22 +32,22 @@ describe("the presentation of robots", () => {
       },
       ai_bots: { bots: bots.bots.map((one) => ({ ...one, allowed: true })), allowed: 30, disallowed: 0 },
     }));
-    expect(shown.headline).toBe("https://shop.test/ is closed to Bingbot; no AI crawler is kept out");
+    expect(shown.headline).toBe("shop.test is closed to Bingbot; no AI crawler is kept out");
     expect(factOf(shown, "Search engines")).toBe("5 of 6 allowed");
     expect(shown.tables.map(({ title }) => title)).not.toContain("AI crawlers that are kept out");
   });
 
   it("says what a missing, an unavailable and an empty file mean", () => {
     const none = presentExample(robots, () => ({ code: 404, availability: "allow_all", groups: [] }));
-    expect(none.headline).toBe("https://shop.test has no robots.txt (status 404): crawlers may fetch everything");
+    expect(none.headline).toBe("shop.test has no robots.txt (status 404): crawlers may fetch everything");
     const down = presentExample(robots, () => ({ code: 503, availability: "disallow_all" }));
     expect(down.headline).toBe(
-      "https://shop.test: robots.txt is not available (status 503), so crawlers stay away from the whole site",
+      "shop.test: robots.txt is not available (status 503), so crawlers stay away from the whole site",
     );
     const refused = presentExample(robots, () => ({ code: 429, availability: "allow_all" }));
     expect(refused.headline).toContain("refuses its robots.txt (status 429)");
     const empty = presentExample(robots, () => ({ groups: [], sitemaps: [] }));
-    expect(empty.headline).toBe("https://shop.test: robots.txt has no rules, so crawlers may fetch everything");
+    expect(empty.headline).toBe("shop.test: robots.txt has no rules, so crawlers may fetch everything");
     expect(factOf(empty, "Sitemaps")).toBe("none named");
   });
 

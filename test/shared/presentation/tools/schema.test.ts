@@ -16,7 +16,7 @@ describe("the presentation of schema", () => {
     const shown = presentExample(schema);
     expect(shown.verdict).toBe("good");
     expect(shown.headline).toBe(
-      "https://shop.test/: 3 items of structured data, ready for Organization, Product, Merchant listing, Breadcrumb",
+      "shop.test: 3 items of structured data, ready for Organization, Product, Merchant listing, Breadcrumb",
     );
     expect(shown.tables[1]?.rows.map(({ cells }) => cells[2])).toEqual(["Oak & Lumen", "Lantern No. 4", ""]);
   });
@@ -29,27 +29,18 @@ describe("the presentation of schema", () => {
       findings: findings.map((one) => ({ ...one, severity: "warning" })),
     }));
     expect(shown.verdict).toBe("warning");
-    expect(shown.headline).toBe(
-      "https://shop.test/: 3 items of structured data, required properties are missing for Product",
-    );
+    expect(shown.headline).toBe("shop.test: 3 items of structured data, required properties are missing for Product");
     expect(shown.tables[0]?.rows[1]).toMatchObject({ cells: ["Product", "no", "name, offers.price", "25"] });
   });
 
   it("judges a page without structured data not at all, and one whose data cannot be read by its findings", () => {
     const none = presentExample(schema, () => NOTHING);
-    expect([none.verdict, none.headline, none.tables]).toEqual([
-      "neutral",
-      "https://shop.test/ has no structured data",
-      [],
-    ]);
+    expect([none.verdict, none.headline, none.tables]).toEqual(["neutral", "shop.test has no structured data", []]);
     const broken = presentExample(schema, ({ findings }) => ({
       ...NOTHING,
       findings: findings.map((one) => ({ ...one, severity: "warning" })),
     }));
-    expect([broken.verdict, broken.headline]).toEqual([
-      "warning",
-      "https://shop.test/: its structured data cannot be read",
-    ]);
+    expect([broken.verdict, broken.headline]).toEqual(["warning", "shop.test: its structured data cannot be read"]);
   });
 
   it("does not miss properties of a rich result that no longer exists", () => {
@@ -57,7 +48,7 @@ describe("the presentation of schema", () => {
       rich_results: [{ ...first, eligible: false, deprecated: true, missing_required: ["x"], note: "ended 2025-06" }],
       findings,
     }));
-    expect(shown.headline).toBe("https://shop.test/: 3 items of structured data, no rich results");
+    expect(shown.headline).toBe("shop.test: 3 items of structured data, no rich results");
     expect(factOf(shown, "Not eligible for")).toBeNull();
   });
 });

@@ -6,7 +6,7 @@ describe("the presentation of seo-audit", () => {
   it("begins with the grade", () => {
     const shown = presentExample(seoAudit);
     expect(shown.verdict).toBe("good");
-    expect(shown.headline).toBe("https://shop.test/: grade A+, 100 of 100 points");
+    expect(shown.headline).toBe("shop.test: grade A+, 100 of 100 points");
     expect(factOf(shown, "Checks")).toBe("12 of 12 passed");
   });
 
@@ -22,7 +22,7 @@ describe("the presentation of seo-audit", () => {
       ],
     }));
     expect(shown.verdict).toBe("warning");
-    expect(shown.headline).toBe("https://shop.test/: grade C, 72 of 100 points. Mend first: title");
+    expect(shown.headline).toBe("shop.test: grade C, 72 of 100 points. Mend first: title");
     expect(shown.tables[0]?.rows.slice(0, 4).map(({ cells, tone }) => [cells[0], tone])).toEqual([
       ["Title", "warning"],
       ["Language of the page", "warning"],
@@ -40,9 +40,7 @@ describe("the presentation of seo-audit", () => {
         blocked_by: [{ source: "meta_robots", user_agent: "*", rule: "noindex" }],
       },
     }));
-    expect(shown.headline).toBe(
-      "Search engines may not index https://shop.test/: the robots meta element says noindex",
-    );
+    expect(shown.headline).toBe("Search engines may not index shop.test: the robots meta element says noindex");
     expect(shown.tables[1]?.rows[0]?.cells).toEqual(["all", "the robots meta element", "noindex"]);
   });
 
@@ -50,7 +48,7 @@ describe("the presentation of seo-audit", () => {
     expect(presentExample(seoAudit, () => ({ grade: "F", score: 12 })).verdict).toBe("warning");
     expect(presentExample(seoAudit, () => ({ grade: "F", score: 12, code: 500 }))).toMatchObject({
       verdict: "bad",
-      headline: "https://shop.test/ (an error page, status 500): grade F, 12 of 100 points",
+      headline: "shop.test (an error page, status 500): grade F, 12 of 100 points",
     });
   });
 
