@@ -1,38 +1,37 @@
-import { fact } from "#shared/presentation/build.ts";
+import { existing, fact } from "#shared/presentation/build.ts";
 import type { Fact, Verdict } from "#shared/presentation/presentation.ts";
 import { shortUrl } from "#shared/presentation/values.ts";
 import { worst } from "#shared/presentation/verdict.ts";
 
-/** The fields that every result about one page begins with. */
-interface Page {
+/** The fields about its page that the result of a tool for pages has. */
+interface SeenPage {
   readonly url: string;
   readonly final_url: string;
   readonly code: number;
 }
 
-/** Returns the checked page for a headline: its address, and its status if it is an error page. */
-export function namePage({ final_url: url, code }: Page): string {
-  return shortUrl(url) + errorPageNote({ code });
+/** Returns the facts about a page that a reader must know to trust the rest: another final URL, and an error page. */
+export function pageFacts({ url, final_url: finalUrl, code }: SeenPage): readonly Fact[] {
+  return existing(
+    fact("Final URL", URL.parse(url)?.href === URL.parse(finalUrl)?.href ? null : finalUrl),
+    fact("Status", code >= 400 ? `${code}: this is about an error page` : null, { tone: toneOfStatus(code) }),
+  );
 }
 
 /** Ends the headline about a page that is an error page; empty for other pages. */
-export function errorPageNote({ code }: Pick<Page, "code">): string {
-  return code < 400 ? "" : ` (an error page, status ${code})`;
+export function errorPageNote({ code }: Pick<SeenPage, "code">): string {
+  return code >= 400 ? ` (an error page, status ${code})` : "";
+}
+
+/** Returns the checked page for a headline: its address, and its status if it is an error page. */
+export function namePage(page: SeenPage): string {
+  return shortUrl(page.final_url) + errorPageNote(page);
 }
 
 /** Returns the verdict of a page: the worst of some, which an error status worsens. */
-export function verdictOfPage({ code }: Page, ...verdicts: readonly Verdict[]): Verdict {
+export function verdictOfPage({ code }: Pick<SeenPage, "code">, ...verdicts: readonly Verdict[]): Verdict {
   const tone = toneOfStatus(code);
   return worst(tone === null ? verdicts : [...verdicts, tone]);
-}
-
-/** Makes the facts about the address of a page: where redirects led, and an error status. */
-export function pageFacts({ url, final_url: final, code }: Page): readonly (Fact | null)[] {
-  const tone = toneOfStatus(code);
-  return [
-    fact("Redirects to", URL.parse(url)?.href === URL.parse(final)?.href ? null : final),
-    fact("Status", tone === null ? null : code, { tone }),
-  ];
 }
 
 function toneOfStatus(code: number): Verdict | null {

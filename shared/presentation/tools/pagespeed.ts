@@ -44,7 +44,7 @@ export const pagespeed = definePresenter(contract, (data) => {
         "Measured by",
         existing(data.source === "psi" ? "PageSpeed Insights" : "the probe's browser", conditions.browser).join(", "),
       ),
-      fact("Redirects to", data.final_url === data.url ? null : data.final_url),
+      fact("Final URL", data.final_url === data.url ? null : data.final_url),
     ),
     tables: existing(listVisits(data), listSavings(data), listLoaded(data)),
   };

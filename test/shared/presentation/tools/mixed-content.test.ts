@@ -74,6 +74,6 @@ describe("the presentation of mixed-content", () => {
     const shown = presentExample(mixedContent, () => ({ ...CLEAN, code: 503, final_url: "https://shop.test/down" }));
     expect(shown.verdict).toBe("bad");
     expect(shown.headline).toBe("shop.test/down (an error page, status 503): no mixed content");
-    expect(factOf(shown, "Redirects to")).toBe("https://shop.test/down");
+    expect(factOf(shown, "Final URL")).toBe("https://shop.test/down");
   });
 });
