@@ -23,7 +23,7 @@ const GAP = "  ";
 /** Text is wrapped at this width at least. */
 const LEAST_ROOM = 12;
 /** A column of text is cut to this width at least, before a table is written as lines; a wide one to more of it. */
-const LEAST_COLUMN = 16;
+const LEAST_COLUMN = 12;
 const WIDE_COLUMN = 40;
 /** Share of a line that labels of facts can take. */
 const MOST_LABEL = 0.6;
