@@ -88,6 +88,12 @@ describe("a terminal gets text", () => {
     expect(plain.said).not.toContain("\u001b");
     const headline = (text: string) => text.split("\n")[0]?.replace(/\d+ m?s$/, "a time");
     expect(headline(stripVTControlCharacters(colours.said))).toBe(headline(plain.said));
+    const live = await runVantage(["check", `shop.test:${await freePort()}`, "--from", "all"], environment, () => {}, {
+      columns: 80,
+    });
+    const [first = ""] = live.said.split("\n");
+    expect([first.startsWith("\u001b[31m"), first.endsWith("\u001b[39m")]).toEqual([true, true]);
+    expect(stripVTControlCharacters(first)).toMatch(/^(?:local|eu-west).*: /);
     const forced = await runVantage([...line, "--text"], { ...environment, FORCE_COLOR: "1" });
     expect(forced.said).toContain("\u001b[32mGOOD");
   });

@@ -39,11 +39,13 @@ function addTool(program: Command, context: CommandContext, contract: Contract):
   addToolOptions(command, contract);
   command.option("--key <key>", `API key; other users of this machine can see flags: prefer ${KEY_VARIABLE}`);
   addSettingFlags(command, PLACE_ROWS).action(async (value: string, flags: Flags) => {
+    // Before the listener of Ctrl-C, which could not run while standard input is awaited.
+    const text = readValue(value, context);
     const stop = new AbortController();
     // The second Ctrl-C finds no listener, and ends the process.
     const interrupt = () => stop.abort();
     process.once("SIGINT", interrupt);
-    await runTool(context, contract, { value, flags, stop: stop.signal });
+    await runTool(context, contract, { value, text, flags, stop: stop.signal });
     process.off("SIGINT", interrupt);
   });
 }
@@ -51,17 +53,18 @@ function addTool(program: Command, context: CommandContext, contract: Contract):
 /** The words of a command line, and the signal of Ctrl-C. */
 interface Run {
   readonly value: string;
+  /** The value, or the content of the file that it names; null if that cannot be read. */
+  readonly text: string | null;
   readonly flags: Flags;
   readonly stop: AbortSignal;
 }
 
-async function runTool(context: CommandContext, contract: Contract, { value, flags, stop }: Run): Promise<void> {
+async function runTool(context: CommandContext, contract: Contract, { value, text, flags, stop }: Run): Promise<void> {
   const { now, complain, exit } = context;
   const end = (status: number, line: string) => {
     complain(`vantage ${contract.name}: ${line}`);
     exit(status);
   };
-  const text = readValue(value, context);
   if (text === null) return end(USAGE, `${value.slice(1)} cannot be read`);
   const read = readBody(contract, text, flags);
   if (!read.ok) return end(USAGE, read.line);

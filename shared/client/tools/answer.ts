@@ -8,6 +8,7 @@ import {
   GOOD,
 } from "#shared/client/exit-codes.ts";
 import { isRecord } from "#shared/is-record.ts";
+import { oneLine } from "#shared/presentation/build.ts";
 import { presentLocations, type LocationAnswer } from "#shared/presentation/locations.ts";
 import { present } from "#shared/presentation/present.ts";
 import type { Presentation } from "#shared/presentation/presentation.ts";
@@ -115,7 +116,7 @@ function failure(error: unknown, exit: number): LocationAnswer["answer"] {
 /** Returns the name of a location: "eu-west, Dublin". Empty if it is unknown. */
 export function placeOf(location: unknown): string {
   const parts = [field(location, "region"), field(location, "city") ?? field(location, "country")];
-  return parts.filter((part) => typeof part === "string" && part !== "").join(", ");
+  return oneLine(parts.filter((part) => typeof part === "string" && part !== "").join(", "));
 }
 
 function shareIdOf(body: unknown): string | null {

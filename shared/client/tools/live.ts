@@ -2,6 +2,10 @@ import { field } from "#shared/client/call.ts";
 import type { CommandContext } from "#shared/client/context.ts";
 import type { OnEvent } from "#shared/client/event-stream.ts";
 import { placeOf, readRow, type Row } from "#shared/client/tools/answer.ts";
+import { readTerminal } from "#shared/client/terminal.ts";
+import { showHidden } from "#shared/hidden-characters.ts";
+import { oneLine } from "#shared/presentation/build.ts";
+import type { Verdict } from "#shared/presentation/presentation.ts";
 import { present } from "#shared/presentation/present.ts";
 import { milliseconds } from "#shared/presentation/values.ts";
 import { listFirst } from "#shared/text/list.ts";
@@ -64,6 +68,12 @@ export interface Live {
   hasPrinted(): boolean;
 }
 
+/** A line, and how it is shown. */
+interface Line {
+  readonly text: string;
+  readonly tone: Verdict | "faint";
+}
+
 /** The table of the result whose rows are the events of a kind. */
 const TABLES: Readonly<Record<string, string>> = { reply: "Replies", port: "Ports" };
 
@@ -71,15 +81,17 @@ const TABLES: Readonly<Record<string, string>> = { reply: "Replies", port: "Port
  * Prints what a check finds while it runs. From one probe: each reply, hop or answer. From several locations
  * (`hasPlaces`): a line for each that has its result; not if it remains the only one, which the summary shows.
  */
-export function startLive({ say, now }: CommandContext, contract: Contract, hasPlaces: boolean): Live {
+export function startLive(context: CommandContext, contract: Contract, hasPlaces: boolean): Live {
+  const { output, now } = context;
+  const { paint = (line) => line } = readTerminal(context);
   const rows: Row[] = [];
   const printed = new Set<string>();
   const begun = new Set<string>();
-  let held: readonly string[] = [];
+  let held: readonly Line[] = [];
   let lines = 0;
-  const print = (line: string) => {
+  const print = ({ text: shown, tone }: Line) => {
     lines += 1;
-    say(line);
+    output.write(tone === "good" || tone === "neutral" ? showHidden(shown) : paint(showHidden(shown), tone));
   };
   const onEvent: OnEvent = (event, data) => {
     const location = field(data, "location");
@@ -88,15 +100,15 @@ export function startLive({ say, now }: CommandContext, contract: Contract, hasP
     if (event === "result") {
       const row = readRow(data);
       rows.push(row);
-      if (hasPlaces) held = [...held, `${place}: ${describeRow(contract, row, now())}`];
+      if (hasPlaces) held = [...held, describeRow(contract, row, now())];
     } else if (event === "restart" && lines > 0) {
-      print(`${place}: begins again (${text(field(data, "reason"))})`);
+      print({ text: `${place}: begins again (${text(field(data, "reason"))})`, tone: "warning" });
     } else if (event === "progress" && !hasPlaces) {
       const kind = text(field(data, "kind"));
       const line = describeProgress(kind, field(data, "data"));
       if (line === null) return;
-      if (lines === 0) print(`From ${place}:`);
-      print(line);
+      if (lines === 0 && place !== "") print({ text: `From ${place}:`, tone: "faint" });
+      print({ text: line, tone: isLost(kind, field(data, "data")) ? "warning" : "neutral" });
       const title = Object.hasOwn(TABLES, kind) ? TABLES[kind] : undefined;
       if (title !== undefined) printed.add(title);
     }
@@ -108,10 +120,16 @@ export function startLive({ say, now }: CommandContext, contract: Contract, hasP
   return { onEvent, rows, printed, hasPrinted: () => lines > 0 };
 }
 
-function describeRow(contract: Contract, { answer }: Row, now: Date): string {
-  if (!answer.ok) return answer.message;
+function describeRow(contract: Contract, { place, answer }: Row, now: Date): Line {
+  if (!answer.ok) return { text: `${place}: ${oneLine(answer.message)}`, tone: answer.isTarget ? "bad" : "warning" };
   const { verdict, headline } = present(contract, answer.data, now);
-  return verdict === "neutral" ? headline : `${verdict.toUpperCase()}  ${headline}`;
+  const mark = verdict === "neutral" ? "" : `${verdict.toUpperCase()}  `;
+  return { text: `${place}: ${mark}${headline}`, tone: verdict };
+}
+
+/** Reports whether an event is that of a packet without its answer. */
+function isLost(kind: string, data: unknown): boolean {
+  return kind === "reply" && field(data, "status") !== "ok";
 }
 
 function list(data: unknown, name: string): readonly unknown[] {
@@ -119,8 +137,9 @@ function list(data: unknown, name: string): readonly unknown[] {
   return Array.isArray(items) ? items : [];
 }
 
+/** Returns a text of the target or a number, on one line that has no more than its beginning. */
 function text(value: unknown): string {
-  return typeof value === "string" || typeof value === "number" ? String(value) : "";
+  return typeof value === "string" || typeof value === "number" ? oneLine(String(value)) : "";
 }
 
 function ms(value: unknown): string {

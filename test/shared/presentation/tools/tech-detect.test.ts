@@ -43,6 +43,6 @@ describe("the presentation of tech-detect", () => {
   it("says that the page is an error page", () => {
     const shown = presentExample(techDetect, () => ({ code: 404, final_url: "https://shop.test/gone" }));
     expect(shown.headline).toMatch(/^shop\.test \(an error page, status 404\) uses /);
-    expect(factOf(shown, "Redirects to")).toBe("https://shop.test/gone");
+    expect(factOf(shown, "Final URL")).toBe("https://shop.test/gone");
   });
 });
