@@ -3,7 +3,7 @@ import { ADMIN_ROWS } from "#shared/client/admin.ts";
 import { callService, explainNoAnswer, field, type Call } from "#shared/client/call.ts";
 import type { CommandContext } from "#shared/client/context.ts";
 import { exitCodeOf, NO_SERVICE, USAGE } from "#shared/client/exit-codes.ts";
-import { addSettingFlags, withFlags } from "#shared/client/flags.ts";
+import { withFlags } from "#shared/client/flags.ts";
 import { DEFAULT_PROFILE, profilesFile, readProfiles } from "#shared/client/profiles.ts";
 import { LAUNCHER } from "#shared/launcher.ts";
 import { listenerUrl } from "#shared/settings/address.ts";
@@ -44,12 +44,14 @@ export function addConnectionFlags(command: Command): Command {
       "--profile <name>",
       `service and key of ${LAUNCHER} login --profile <name> (default: "${DEFAULT_PROFILE}")`,
     );
-  return addSettingFlags(command, PLACE_ROWS);
+  return addPlaceFlags(command);
 }
 
-/** Adds the flags for the address of the service alone. */
+/** Adds the flags for the address of the service alone. They set the settings of PLACE_ROWS. */
 export function addPlaceFlags(command: Command): Command {
-  return addSettingFlags(command, PLACE_ROWS);
+  return command
+    .option("--base-url <url>", "URL of the service (default: VANTAGE_BASE_URL, else that of the profile)")
+    .option("--http-addr <address>", "listener of a service on this machine (default: 127.0.0.1:8080)");
 }
 
 /**

@@ -7,6 +7,7 @@ import { addHeartbeat } from "#shared/client/commands/heartbeat.ts";
 import { addKeys } from "#shared/client/commands/keys.ts";
 import { addListen } from "#shared/client/commands/listen.ts";
 import { addLogin } from "#shared/client/commands/login.ts";
+import { addNouns } from "#shared/client/commands/nouns.ts";
 import { addProbes } from "#shared/client/commands/probes.ts";
 import { addProcesses } from "#shared/client/commands/processes.ts";
 import { addTools } from "#shared/client/commands/tools.ts";
@@ -62,6 +63,7 @@ function createProgram(given: CommandContext): Command {
   addProbes(program, context);
   addLogin(program, context);
   addApi(program, context);
+  addNouns(program, context);
   addHeartbeat(program, context);
   addListen(program, context);
   addVerifyAudit(program, context);

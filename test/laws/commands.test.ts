@@ -21,6 +21,12 @@ const COMMANDS = [
   "whoami",
   "api",
   "heartbeat",
+  "monitors",
+  "incidents",
+  "maintenance",
+  "webhooks",
+  "events",
+  "measurements",
   "listen",
   "verify-audit",
 ];

@@ -188,6 +188,21 @@ const COMMANDS: Readonly<Record<string, Check>> = {
   },
   "deploy/vantage whoami": async (line) => expect(await succeed(line)).toMatch(/^Account +1\nPlan +captain\n/m),
   "deploy/vantage logout": async (line) => expect(await succeed(line)).toContain("Removed the key of "),
+  "deploy/vantage monitors create --set name=Docs --set url=https://example.com --set tags[]=env:prod": async (
+    line,
+  ) => {
+    const made = JSON.parse(await succeed(line, { VTG_API_KEY: newcomer.key })) as object;
+    expect(made).toMatchObject({ name: "Docs", tags: ["env:prod"] });
+  },
+  "deploy/vantage monitors list --status down": async (line) => {
+    expect(JSON.parse(await succeed(line, { VTG_API_KEY: newcomer.key }))).toEqual(expect.any(Array));
+  },
+  "printf 'https://example.com\\nexample.org\\n' | deploy/vantage batch create - --type http-status": async (line) => {
+    // Nothing listens at example.org here.
+    const { status, stdout } = await newcomer.run(line, { VTG_API_KEY: newcomer.key });
+    expect(status).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ status: "completed", total: 2, failed: 1 });
+  },
   "deploy/vantage api v4/monitors --paginate": async (line) => {
     expect(JSON.parse(await succeed(line, { VTG_API_KEY: newcomer.key }))).toMatchObject({
       meta: { api_version: "4.0" },

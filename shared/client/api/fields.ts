@@ -1,8 +1,11 @@
 /** A field of a request as it was typed: `name=value`. */
 export interface TypedField {
   readonly text: string;
-  /** The value is converted: true, false, null and numbers, and @file is read. */
-  readonly isTyped: boolean;
+  /**
+   * text: as it is. typed: true, false, null and numbers are converted, and @file is read. loose: null is converted, and
+   * in members and lists also the others; the service converts other texts by its schema.
+   */
+  readonly as: "text" | "typed" | "loose";
 }
 
 /** Fields as one object, or the sentence that says what is wrong with one. */
@@ -12,7 +15,7 @@ export type ReadFields =
 
 /** Whole names of a nested field: `a`, `a[b]`, `a[]`. */
 const NAME = /^([^[\]]+)((?:\[[^[\]]*\])*)$/;
-const INTEGER = /^-?(?:0|[1-9]\d{0,14})$/;
+const DECIMAL = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/;
 
 /**
  * Reads fields into one object. `a[b]=1` sets a member of the object a, `a[]=1` adds to the list a, and `a[]` without a
@@ -21,7 +24,7 @@ const INTEGER = /^-?(?:0|[1-9]\d{0,14})$/;
 export function readFields(fields: readonly TypedField[], readFile: (path: string) => string | null): ReadFields {
   // Without the members of every object, which a field can be named like.
   const root = Object.create(null) as Record<string, unknown>;
-  for (const { text, isTyped } of fields) {
+  for (const { text, as } of fields) {
     const at = text.indexOf("=");
     const name = at === -1 ? text : text.slice(0, at);
     const parts = NAME.exec(name);
@@ -33,7 +36,7 @@ export function readFields(fields: readonly TypedField[], readFile: (path: strin
     if (path.length === 0 || (at === -1 && !isEmptyList))
       return { ok: false, line: `a field must be name=value, not ${text}` };
     const raw = text.slice(at + 1);
-    const value = isEmptyList ? undefined : isTyped ? convert(raw, readFile) : raw;
+    const value = isEmptyList ? undefined : read(raw, as, path.length > 1, readFile);
     if (value === UNREADABLE) return { ok: false, line: `${raw.slice(1)} cannot be read` };
     if (!put(root, path, value)) return { ok: false, line: `${name} is both a value and a list or an object` };
   }
@@ -42,11 +45,21 @@ export function readFields(fields: readonly TypedField[], readFile: (path: strin
 
 const UNREADABLE = Symbol("unreadable");
 
-function convert(raw: string, readFile: (path: string) => string | null): unknown {
-  if (raw.startsWith("@")) return readFile(raw.slice(1)) ?? UNREADABLE;
+function read(
+  raw: string,
+  as: TypedField["as"],
+  isInside: boolean,
+  readFile: (path: string) => string | null,
+): unknown {
+  if (as === "typed" && raw.startsWith("@")) return readFile(raw.slice(1)) ?? UNREADABLE;
+  if (as === "loose" && raw === "null") return null;
+  return as === "typed" || (as === "loose" && isInside) ? convert(raw) : raw;
+}
+
+function convert(raw: string): unknown {
   if (raw === "true" || raw === "false") return raw === "true";
   if (raw === "null") return null;
-  return INTEGER.test(raw) || /^-?\d{1,15}\.\d{1,15}$/.test(raw) ? Number(raw) : raw;
+  return DECIMAL.test(raw) ? Number(raw) : raw;
 }
 
 /** Sets a value at a path; undefined creates the list at its end. False if something else is there. */

@@ -38,7 +38,7 @@ type ReadRequest = { readonly ok: true; readonly request: ApiRequest } | { reado
 /** Adds `deploy/vantage api PATH`, which sends any request with the stored key. */
 export function addApi(program: Command, context: CommandContext): void {
   const fields: TypedField[] = [];
-  const collect = (isTyped: boolean) => (text: string) => fields.push({ text, isTyped });
+  const collect = (as: TypedField["as"]) => (text: string) => fields.push({ text, as });
   const api = program
     .command("api")
     .helpGroup("Your account (need an API key):")
@@ -47,14 +47,14 @@ export function addApi(program: Command, context: CommandContext): void {
     .option("-X, --method <method>", "HTTP method (default: GET, or POST with fields or --input)")
     .addOption(
       new Option("-f, --raw-field <name=value>", "text field of the JSON body, or of the query with -X GET").argParser(
-        collect(false),
+        collect("text"),
       ),
     )
     .addOption(
       new Option(
         "-F, --field <name=value>",
         "the same; true, false, null and numbers are converted, @file is read (@-: standard input); name[]=value adds to a list, name[member]=value sets a member",
-      ).argParser(collect(true)),
+      ).argParser(collect("typed")),
     )
     .option("--input <file>", "file with the body (-: standard input); fields then go to the query")
     .option("-H, --header <name:value>", "header field, can be repeated", append, [])
@@ -193,7 +193,7 @@ function readBytes(file: string): Buffer | null {
 }
 
 function usesStdin(flags: ClientFlags, typed: readonly TypedField[]): boolean {
-  return flags["input"] === "-" || typed.some(({ text, isTyped }) => isTyped && text.endsWith("=@-"));
+  return flags["input"] === "-" || typed.some(({ text, as }) => as === "typed" && text.endsWith("=@-"));
 }
 
 /** Returns the URL of a path: `v4/monitors` is below /api/, `monitors` below /api/v4/. Null if it names another host. */

@@ -152,7 +152,7 @@ describe("paths", () => {
 describe("fields", () => {
   const read = (...texts: readonly string[]) =>
     readFields(
-      texts.map((text) => ({ text, isTyped: true })),
+      texts.map((text) => ({ text, as: "typed" })),
       (path) => (path === "there" ? "content" : null),
     );
 

@@ -1,0 +1,252 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { InvalidArgumentError, Option, type Command } from "commander";
+import { readFields, type TypedField } from "#shared/client/api/fields.ts";
+import { field } from "#shared/client/call.ts";
+import {
+  addConnectionFlags,
+  ask,
+  failWith,
+  readConnection,
+  type Asked,
+  type ClientFlags,
+  type Connection,
+} from "#shared/client/connection.ts";
+import type { CommandContext } from "#shared/client/context.ts";
+import { INTERRUPTED, USAGE } from "#shared/client/exit-codes.ts";
+import { addBatchCreation } from "#shared/client/nouns/batch.ts";
+import { NOUNS, type Noun } from "#shared/client/nouns/nouns.ts";
+import { printOne, printRows, printWarnings } from "#shared/client/nouns/output.ts";
+import { WATCH_SECONDS, watchList } from "#shared/client/nouns/watch.ts";
+import { isRecord } from "#shared/is-record.ts";
+
+const GROUP = "Your account (need an API key):";
+/** Rows of the API's largest page. */
+const PAGE = 100;
+const LISTED = { usual: 25, most: 10_000 } as const;
+
+/** What the action of a command gets. */
+interface Call {
+  readonly connection: Connection;
+  readonly flags: ClientFlags;
+  /** The words before the flags. */
+  readonly words: readonly string[];
+}
+
+/** Adds `deploy/vantage monitors list|show|create|edit|delete` and the like for each resource of the API. */
+export function addNouns(program: Command, context: CommandContext): void {
+  for (const noun of NOUNS) {
+    const command = program
+      .command(noun.name)
+      .helpGroup(GROUP)
+      .description(`${verbsOf(noun)} your ${noun.columns === null ? `${noun.one}es` : pluralOf(noun)}`);
+    const add = { noun, command, context };
+    if (noun.columns !== null) addList({ ...add, columns: noun.columns });
+    addShow(add);
+    if (noun.name === "batch") addBatchCreation(command, context);
+    if (noun.create) addWrite({ ...add, verb: "create" });
+    if (noun.edit) addWrite({ ...add, verb: "edit" });
+    if (noun.remove !== null) addRemoval({ ...add, verb: noun.remove });
+  }
+}
+
+function verbsOf({ columns, name, create, edit, remove }: Noun): string {
+  const verbs = [
+    ...(columns === null ? [] : ["list"]),
+    "show",
+    ...(create || name === "batch" ? ["create"] : []),
+    ...(edit ? ["edit"] : []),
+    ...(remove === null ? [] : [remove]),
+  ];
+  return `${verbs.slice(0, -1).join(", ")} and ${verbs.at(-1)}`;
+}
+
+function pluralOf({ one }: Noun): string {
+  return one === "delivery" ? "deliveries of webhooks" : `${one}s`;
+}
+
+interface Adding {
+  readonly noun: Noun;
+  readonly command: Command;
+  readonly context: CommandContext;
+}
+
+/** Adds the flags of every command, and an action that has a connection. */
+function act({ command, context }: Adding, name: string, action: (call: Call) => Promise<void>): void {
+  addConnectionFlags(command).action(async (...given: unknown[]) => {
+    // commander passes the arguments, then the flags, then the command itself.
+    const flags = given.at(-2) as ClientFlags;
+    const words = given.slice(0, -2).filter((word) => typeof word === "string");
+    const connection = readConnection(context, flags);
+    if (connection.ok) await action({ connection, flags, words });
+    else failWith(context, name, connection);
+  });
+}
+
+function addJson(command: Command): Command {
+  return command.option("--json", "print JSON (default: on a terminal text, else JSON)");
+}
+
+function addList(adding: Adding & { readonly columns: readonly string[] }): void {
+  const { noun, context, columns } = adding;
+  const command = adding.command.command("list").description(`list your ${pluralOf(noun)}`);
+  for (const { name, meaning, choices } of noun.filters) {
+    const option = new Option(`--${name.replaceAll("_", "-")} <value>`, meaning);
+    command.addOption(choices === null ? option : option.choices(choices));
+  }
+  command
+    .option("--limit <n>", `at most this many, 1 to ${LISTED.most}`, numberIn(1, LISTED.most), LISTED.usual)
+    .option("--watch", "read again and again until Ctrl-C; in a pipe, print each new or changed row as a line of JSON")
+    .option(
+      "--every <seconds>",
+      `seconds between two reads with --watch, ${WATCH_SECONDS.least} to ${WATCH_SECONDS.most}`,
+      numberIn(WATCH_SECONDS.least, WATCH_SECONDS.most),
+      WATCH_SECONDS.usual,
+    );
+  act({ ...adding, command: addJson(command) }, `${noun.name} list`, async ({ connection, flags }) => {
+    const read = () => readRows(connection, noun, flags);
+    if (flags["watch"] === true) {
+      return watchList(context, { noun, columns, flags, seconds: Number(flags["every"]), read });
+    }
+    const answer = await read();
+    if (!answer.ok) return failWith(context, `${noun.name} list`, answer);
+    printRows(context, flags, answer.data as readonly unknown[], columns);
+  });
+}
+
+/** Reads as many rows as --limit says, page by page. */
+async function readRows(connection: Connection, noun: Noun, flags: ClientFlags): Promise<Asked> {
+  const limit = Number(flags["limit"]);
+  const rows: unknown[] = [];
+  for (let page = 1; ; page++) {
+    const query = new URLSearchParams({ page: String(page), per_page: String(Math.min(limit, PAGE)) });
+    for (const { name } of noun.filters) {
+      const value = flags[name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())];
+      if (typeof value === "string") query.set(name, value);
+    }
+    const answer = await ask(connection, `${noun.path}?${query.toString()}`);
+    if (!answer.ok) return answer;
+    const { data, meta } = answer;
+    const pages = field(field(meta, "pagination"), "pages");
+    if (Array.isArray(data)) rows.push(...(data as readonly unknown[]));
+    // A list without pages is whole.
+    if (typeof pages !== "number" || page >= pages || rows.length >= limit) {
+      return { ok: true, data: rows.slice(0, limit), meta };
+    }
+  }
+}
+
+function addShow(adding: Adding): void {
+  const { noun, context } = adding;
+  const command = adding.command.command("show").argument("<id>", `id of the ${noun.one}`);
+  addJson(command).description(`show one ${noun.one} with everything that is known of it`);
+  act({ ...adding, command }, `${noun.name} show`, async ({ connection, flags, words: [id = ""] }) => {
+    const answer = await readOne(connection, noun, id);
+    if (answer.ok) printOne(context, flags, answer.data);
+    else failWith(context, `${noun.name} show`, answer);
+  });
+}
+
+/** Reads one resource, also of a list that the API does not narrow by id. */
+async function readOne(connection: Connection, noun: Noun, id: string): Promise<Asked> {
+  const answer = await ask(connection, pathOf(noun, id));
+  if (!answer.ok || !Array.isArray(answer.data)) return answer;
+  const found = (answer.data as readonly unknown[]).find((row) => String(field(row, noun.id)) === id);
+  if (found !== undefined) return { ...answer, data: found };
+  return { ok: false, line: `not_found: No ${noun.one} has the id ${id}.`, exit: USAGE };
+}
+
+function pathOf({ path, id: name }: Noun, id: string): string {
+  return `${path}?${new URLSearchParams({ [name]: id }).toString()}`;
+}
+
+function addWrite(adding: Adding & { readonly verb: "create" | "edit" }): void {
+  const { noun, context, verb } = adding;
+  const name = `${noun.name} ${verb}`;
+  const fields: TypedField[] = [];
+  const command = adding.command.command(verb);
+  if (verb === "edit") command.argument("<id>", `id of the ${noun.one}`);
+  addJson(command)
+    .description(
+      `${verb === "edit" ? "change fields of a" : "create a"} ${noun.one}; the API document lists the fields`,
+    )
+    .option("-f, --file <file>", "JSON file with the fields (-: standard input)")
+    .addOption(
+      new Option(
+        "--set <field=value>",
+        "one field, can be repeated, stronger than --file; null is no value; field[]=value adds to a list, field[member]=value sets a member",
+      ).argParser((text) => fields.push({ text, as: "loose" })),
+    );
+  act({ ...adding, command }, name, async ({ connection, flags, words: [id = ""] }) => {
+    const body = await readBody(context, flags["file"], fields);
+    if (!body.ok) return failWith(context, name, body);
+    const path = verb === "edit" ? pathOf(noun, id) : noun.path;
+    const answer = await ask(connection, path, { method: verb === "edit" ? "PUT" : "POST", json: body.value });
+    if (!answer.ok) return failWith(context, name, answer);
+    printWarnings(context, name, answer.meta);
+    printOne(context, flags, answer.data);
+  });
+}
+
+type Body = { readonly ok: true; readonly value: object } | { readonly ok: false; readonly line: string };
+
+async function readBody(context: CommandContext, file: unknown, typed: readonly TypedField[]): Promise<Body> {
+  if (file === undefined && typed.length === 0) {
+    return { ok: false, line: "no fields: give --set field=value or --file" };
+  }
+  const fields = readFields(typed, () => null);
+  if (!fields.ok) return { ok: false, line: `--set: ${fields.line}` };
+  if (typeof file !== "string") return fields;
+  try {
+    const bytes = file === "-" ? await context.input.read() : readFileSync(resolve(context.directory, file));
+    const value: unknown = JSON.parse(bytes.toString("utf8"));
+    if (isRecord(value)) return { ok: true, value: { ...value, ...fields.value } };
+    return { ok: false, line: `${file} must contain a JSON object` };
+  } catch (error) {
+    const isText = error instanceof SyntaxError;
+    return { ok: false, line: `${file} ${isText ? `is not JSON: ${error.message}` : "cannot be read"}` };
+  }
+}
+
+function addRemoval(adding: Adding & { readonly verb: "delete" | "cancel" }): void {
+  const { noun, context, verb } = adding;
+  const name = `${noun.name} ${verb}`;
+  const command = adding.command.command(verb).argument("<id>", `id of the ${noun.one}`);
+  addJson(command)
+    .description(`${verb} a ${noun.one}`)
+    .option("--yes", "do not ask (without a terminal it must be given)");
+  act({ ...adding, command }, name, async ({ connection, flags, words: [id = ""] }) => {
+    if (flags["yes"] !== true) {
+      const refused = await confirm(context, connection, { noun, verb, id });
+      if (refused !== null) return failWith(context, name, refused);
+    }
+    const answer = await ask(connection, pathOf(noun, id), { method: "DELETE" });
+    if (answer.ok) printOne(context, flags, answer.data);
+    else failWith(context, name, answer);
+  });
+}
+
+/** Asks whether to go on; null if so, else why not. */
+async function confirm(
+  { input }: CommandContext,
+  connection: Connection,
+  { noun, verb, id }: { readonly noun: Noun; readonly verb: string; readonly id: string },
+): Promise<{ readonly line: string; readonly exit?: number } | null> {
+  if (!input.isTerminal) return { line: `there is no terminal to ask whether to ${verb} it: give --yes` };
+  const found = await readOne(connection, noun, id);
+  if (!found.ok) return found;
+  const label = field(found.data, "name") ?? field(found.data, "title");
+  const what = typeof label === "string" && label !== "" ? `${noun.one} ${id} (${label})` : `${noun.one} ${id}`;
+  const typed = await input.ask(`${verb === "delete" ? "Delete" : "Cancel"} ${what}? [y/N] `);
+  if (typed === null) return { line: "nothing is changed", exit: INTERRUPTED };
+  return /^y(es)?$/i.test(typed) ? null : { line: "nothing is changed" };
+}
+
+/** Creates a commander parser of a whole number within bounds. */
+function numberIn(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : NaN;
+    if (value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
+  };
+}
