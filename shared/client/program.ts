@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { addAccounts } from "#shared/client/commands/accounts.ts";
 import { addApi } from "#shared/client/commands/api.ts";
+import { addCompletion } from "#shared/client/commands/completion.ts";
 import { addDoctor } from "#shared/client/commands/doctor.ts";
 import { addHeartbeat } from "#shared/client/commands/heartbeat.ts";
 import { addKeys } from "#shared/client/commands/keys.ts";
@@ -67,6 +68,7 @@ function createProgram(given: CommandContext): Command {
   addHeartbeat(program, context);
   addListen(program, context);
   addVerifyAudit(program, context);
+  addCompletion(program, context);
   addTools(program, context);
   return program;
 }

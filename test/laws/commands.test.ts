@@ -27,6 +27,7 @@ const COMMANDS = [
   "webhooks",
   "events",
   "measurements",
+  "completion",
   "listen",
   "verify-audit",
 ];

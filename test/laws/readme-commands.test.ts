@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LAUNCHER_PATH } from "#shared/client/programs.ts";
 import { quoted } from "#shared/client/quoted.ts";
 import { LAUNCHER } from "#shared/launcher.ts";
+import { clientCommands } from "#test/laws/readme-client.ts";
 import { BLOCKS, NOT_RUN } from "#test/laws/readme-not-run.ts";
 import { freePort } from "#test/support/free-port.ts";
 import { startNewcomer, type Newcomer } from "#test/support/newcomer.ts";
@@ -183,37 +184,7 @@ const COMMANDS: Readonly<Record<string, Check>> = {
       const remove = `curl -X DELETE -H "X-API-Key: $KEY" "http://127.0.0.1:8080/api/v4/webhooks?id=1"`;
       expect((await ask(newcomer.atHome(remove))).data).toMatchObject({ deleted: true });
     },
-  "echo $KEY | deploy/vantage login --key-stdin": async (line) => {
-    expect(await succeed(line)).toMatch(/ as account 1 \(plan captain\)\. The key is in .*, profile default\.$/m);
-  },
-  "deploy/vantage whoami": async (line) => expect(await succeed(line)).toMatch(/^Account +1\nPlan +captain\n/m),
-  "deploy/vantage logout": async (line) => expect(await succeed(line)).toContain("Removed the key of "),
-  "deploy/vantage monitors create --set name=Docs --set url=https://example.com --set tags[]=env:prod": async (
-    line,
-  ) => {
-    const made = JSON.parse(await succeed(line, { VTG_API_KEY: newcomer.key })) as object;
-    expect(made).toMatchObject({ name: "Docs", tags: ["env:prod"] });
-  },
-  "deploy/vantage monitors list --status down": async (line) => {
-    expect(JSON.parse(await succeed(line, { VTG_API_KEY: newcomer.key }))).toEqual(expect.any(Array));
-  },
-  "printf 'https://example.com\\nexample.org\\n' | deploy/vantage batch create - --type http-status": async (line) => {
-    // Nothing listens at example.org here.
-    const { status, stdout } = await newcomer.run(line, { VTG_API_KEY: newcomer.key });
-    expect(status).toBe(1);
-    expect(JSON.parse(stdout)).toMatchObject({ status: "completed", total: 2, failed: 1 });
-  },
-  "deploy/vantage api v4/monitors --paginate": async (line) => {
-    expect(JSON.parse(await succeed(line, { VTG_API_KEY: newcomer.key }))).toMatchObject({
-      meta: { api_version: "4.0" },
-    });
-  },
-  "deploy/vantage api v4/monitors -f name=Sync -f check_type=heartbeat -F heartbeat[period_seconds]=3600": async (
-    line,
-  ) => {
-    const made = JSON.parse(await succeed(line, { VTG_API_KEY: newcomer.key })) as object;
-    expect(made).toMatchObject({ data: { name: "Sync", heartbeat: { period_seconds: 3_600 } } });
-  },
+  ...clientCommands(() => newcomer),
   "deploy/vantage listen --secret-file ~/webhook-secret": async (line) => {
     writeFileSync(join(newcomer.home, "webhook-secret"), "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n");
     // Its own port can be in use on the machine of a test.

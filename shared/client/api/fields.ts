@@ -9,12 +9,10 @@ export interface TypedField {
 }
 
 /** Fields as one object, or the sentence that says what is wrong with one. */
-export type ReadFields =
+type ReadFields =
   | { readonly ok: true; readonly value: Record<string, unknown> }
   | { readonly ok: false; readonly line: string };
 
-/** Whole names of a nested field: `a`, `a[b]`, `a[]`. */
-const NAME = /^([^[\]]+)((?:\[[^[\]]*\])*)$/;
 const DECIMAL = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/;
 
 /**
@@ -27,11 +25,7 @@ export function readFields(fields: readonly TypedField[], readFile: (path: strin
   for (const { text, as } of fields) {
     const at = text.indexOf("=");
     const name = at === -1 ? text : text.slice(0, at);
-    const parts = NAME.exec(name);
-    const path =
-      parts === null
-        ? []
-        : [parts[1] ?? "", ...Array.from((parts[2] ?? "").matchAll(/\[([^[\]]*)\]/g), (one) => one[1] ?? "")];
+    const path = pathOf(name);
     const isEmptyList = at === -1 && path.length > 1 && path.at(-1) === "";
     if (path.length === 0 || (at === -1 && !isEmptyList))
       return { ok: false, line: `a field must be name=value, not ${text}` };
@@ -44,6 +38,14 @@ export function readFields(fields: readonly TypedField[], readFile: (path: strin
 }
 
 const UNREADABLE = Symbol("unreadable");
+
+/** Splits a name: `a[b][]` is a, b and "" for a list. No parts if it is no name. */
+function pathOf(name: string): readonly string[] {
+  const [first = "", ...members] = name.split("[");
+  const isWhole =
+    first !== "" && !first.includes("]") && members.every((one) => one.indexOf("]") === one.length - 1 && one !== "");
+  return isWhole ? [first, ...members.map((one) => one.slice(0, -1))] : [];
+}
 
 function read(
   raw: string,

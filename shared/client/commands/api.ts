@@ -214,9 +214,12 @@ type ReadHeaders =
 function readHeaders(lines: readonly string[]): ReadHeaders {
   const headers: Record<string, string> = {};
   for (const line of lines) {
-    const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):([\t\x20-\x7e]*)$/.exec(line) ?? [];
-    if (name === undefined || value === undefined) return { ok: false, line: "--header must be name:value, in ASCII" };
-    headers[name.toLowerCase()] = value.trim();
+    const at = line.indexOf(":");
+    const [name, value] = [line.slice(0, Math.max(at, 0)), line.slice(at + 1).trim()];
+    // RFC 9110, section 5.6.2: characters of a token.
+    const isField = /^[!#$%&'*+.^_`|~\w-]+$/.test(name) && /^[\t\x20-\x7e]*$/.test(value);
+    if (!isField) return { ok: false, line: "--header must be name:value, in ASCII" };
+    headers[name.toLowerCase()] = value;
   }
   return { ok: true, headers };
 }

@@ -20,6 +20,7 @@ export function addHeartbeat(program: Command, context: CommandContext): void {
     .description(
       "run a command, ping its start and its exit code with the end of its output, and end as it did. The command runs also if the service is away",
     )
+    .summary("run a command and report it")
     .option(
       "--url <url>",
       `heartbeat_url of the monitor; other users of this machine can see flags: prefer ${URL_VARIABLE}`,

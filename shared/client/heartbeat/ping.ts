@@ -1,7 +1,7 @@
-import { withoutTrailing } from "#shared/strip-trailing.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openCall, readAnswer } from "#shared/client/call.ts";
 import { describeError } from "#shared/error-code.ts";
+import { withoutTrailing } from "#shared/strip-trailing.ts";
 
 /** How long a ping waits for its answer, milliseconds. */
 const WAIT_MS = 10_000;
@@ -26,7 +26,7 @@ interface PingOptions {
  */
 export function pingUrl(heartbeat: URL, tail: string, rid: string): URL {
   const url = new URL(heartbeat);
-  url.pathname = `${withoutTrailing(url.pathname, (character) => character === "/")}/${tail}`;
+  url.pathname = `${withoutTrailing(url.pathname, (one) => one === "/")}/${tail}`;
   if (!url.searchParams.has("rid")) url.searchParams.set("rid", rid);
   return url;
 }

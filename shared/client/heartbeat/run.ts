@@ -15,7 +15,7 @@ const DRAIN_MS = 1_000;
 const NOT_FOUND = 127;
 const NOT_RUNNABLE = 126;
 
-/** A command to run, and the heartbeat that is told about it. */
+/** A command to run, and the heartbeat to which it reports. */
 interface RunOptions {
   readonly heartbeat: URL;
   readonly command: string;

@@ -1,5 +1,5 @@
 /** A filter of a list: a parameter of the query. */
-export interface Filter {
+interface Filter {
   readonly name: string;
   readonly meaning: string;
   /** The values that it takes; null: any text. */

@@ -10,7 +10,7 @@ const LONGEST_CELL = 60;
 
 /** Reports whether a command prints JSON: where it is asked for, and where no person reads it. */
 export function isJson(context: CommandContext, flags: ClientFlags): boolean {
-  return flags["json"] === true || !context.isTerminal;
+  return flags["json"] === true || !context.output.isTerminal;
 }
 
 /** Prints rows: a table on a terminal, else JSON. */

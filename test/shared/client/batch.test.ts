@@ -31,7 +31,7 @@ afterAll(async () => {
   await Promise.all([plane?.stop(), web?.close()]);
 });
 
-const run = (words: readonly string[], stdin = "") => runVantage(["batch", ...words], environment, () => {}, stdin);
+const run = (words: readonly string[], stdin = "") => runVantage(["batch", ...words], environment, () => {}, { stdin });
 
 it("a list of targets is checked, with the progress on standard error and the results on standard output", async () => {
   const file = join(folder, "targets.txt");

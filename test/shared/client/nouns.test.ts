@@ -24,7 +24,7 @@ afterAll(async () => {
   await plane?.stop();
 });
 
-const run = (words: readonly string[], stdin = "") => runVantage(words, environment, () => {}, stdin);
+const run = (words: readonly string[], stdin = "") => runVantage(words, environment, () => {}, { stdin });
 
 /** Runs a command that must succeed; the JSON that it printed. */
 async function json<T>(words: readonly string[], stdin = ""): Promise<T> {
