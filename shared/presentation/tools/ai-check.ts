@@ -1,7 +1,7 @@
 import { existing, fact, table } from "#shared/presentation/build.ts";
 import { definePresenter } from "#shared/presentation/presenter.ts";
 import { countBots, describeSignals, listBlockedBots } from "#shared/presentation/tools/ai-bots.ts";
-import { pageFacts, verdictOfPage } from "#shared/presentation/tools/page.ts";
+import { errorPageNote, pageFacts, verdictOfPage } from "#shared/presentation/tools/page.ts";
 import { counted, shortUrl, yesNo } from "#shared/presentation/values.ts";
 import { verdictOfPractice } from "#shared/presentation/verdict.ts";
 import { listFirst } from "#shared/text/list.ts";
@@ -51,10 +51,9 @@ export const aiCheck = definePresenter(contract, (data) => ({
   ),
 }));
 
-function headlineOf({ domain, code, grade, score, robots, ssr_words: words }: AiCheckResult): string {
-  const site = shortUrl(domain);
-  const rated = `${site}: AI readiness ${grade}, ${score} of 100`;
-  if (code >= 400) return `${rated}, but the page is an error page (status ${code})`;
+function headlineOf(data: AiCheckResult): string {
+  const { domain, grade, score, robots, ssr_words: words } = data;
+  const rated = `${shortUrl(domain)}${errorPageNote(data)}: AI readiness ${grade}, ${score} of 100`;
   if (robots.allowed === 0 && robots.disallowed > 0) return `${rated}; robots.txt keeps out all AI crawlers`;
   if (words === 0) return `${rated}; the page has no text before scripts run`;
   return robots.disallowed === 0 ? rated : `${rated}; robots.txt keeps out ${counted(robots.disallowed, "AI crawler")}`;

@@ -54,7 +54,7 @@ describe("the presentation of ai-check", () => {
       feeds: [],
       structured_data: { found: false, types: [] },
     }));
-    expect(shown.headline).toMatch(/, but the page is an error page \(status 404\)$/);
+    expect(shown.headline).toBe("shop.test (an error page, status 404): AI readiness A+, 100 of 100");
     expect([factOf(shown, "Stated use"), factOf(shown, "llms.txt"), factOf(shown, "Structured data")]).toEqual([
       "nothing",
       "none",
