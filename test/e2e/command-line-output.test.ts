@@ -140,6 +140,17 @@ it("--share prints a link that anybody can read, also of a target that does not 
   }
 });
 
+it("a value can come from standard input with @-", async () => {
+  const child = spawn(process.execPath, [MAIN, "email-header", "@-"], {
+    env: { PATH: process.env["PATH"], ...environment },
+  });
+  let said = "";
+  child.stdout.on("data", (chunk) => (said += String(chunk)));
+  child.stdin.end("From: news@shop.test\r\nSubject: Lamps\r\n\r\n");
+  await once(child, "close");
+  expect(JSON.parse(said)).toMatchObject({ subject: "Lamps" });
+});
+
 describe("Ctrl-C", () => {
   /** Starts a command, and interrupts it once `isBegun`. */
   async function interrupt(words: readonly string[], isBegun: (said: string) => boolean) {

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { isatty } from "node:tty";
 import type { Command } from "commander";
 import { ADMIN_ROWS } from "#shared/client/admin.ts";
 import { callService, explainNoAnswer, type Call } from "#shared/client/call.ts";
@@ -65,7 +66,7 @@ async function runTool(context: CommandContext, contract: Contract, { value, tex
     complain(`vantage ${contract.name}: ${line}`);
     exit(status);
   };
-  if (text === null) return end(USAGE, `${value.slice(1)} cannot be read`);
+  if (text === null) return end(USAGE, `${value === "@-" ? "standard input" : value.slice(1)} cannot be read`);
   const read = readBody(contract, text, flags);
   if (!read.ok) return end(USAGE, read.line);
   const service = findService(context, flags);
@@ -141,7 +142,9 @@ async function ask(
 function readValue(value: string, { directory }: CommandContext): string | null {
   if (!value.startsWith("@")) return value;
   try {
-    return readFileSync(value === "@-" ? 0 : resolve(directory, value.slice(1)), "utf8");
+    // Node has set a terminal to answer EAGAIN while nothing is typed. Opened again, it waits.
+    const input = isatty(0) ? "/dev/stdin" : 0;
+    return readFileSync(value === "@-" ? input : resolve(directory, value.slice(1)), "utf8");
   } catch {
     return null;
   }
