@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { ADMIN_ROWS } from "#shared/client/admin.ts";
 import { callService, explainNoAnswer, field, type Call } from "#shared/client/call.ts";
 import type { CommandContext } from "#shared/client/context.ts";
-import { exitCodeOf, NO_SERVICE, USAGE } from "#shared/client/exit-codes.ts";
+import { exitCodeOf, FORBIDDEN, NO_SERVICE, USAGE } from "#shared/client/exit-codes.ts";
 import { withFlags } from "#shared/client/flags.ts";
 import { DEFAULT_PROFILE, profilesFile, readProfiles } from "#shared/client/profiles.ts";
 import { LAUNCHER } from "#shared/launcher.ts";
@@ -26,7 +26,9 @@ export interface Connection {
 }
 
 /** The connection, or the line that says what is missing. */
-type ReadConnection = ({ readonly ok: true } & Connection) | { readonly ok: false; readonly line: string };
+type ReadConnection =
+  | ({ readonly ok: true } & Connection)
+  | { readonly ok: false; readonly line: string; readonly exit?: typeof FORBIDDEN };
 
 /** Address of the service, without its key. */
 type Place = { readonly ok: true; readonly base: string; readonly own: boolean; readonly given: boolean };
@@ -75,7 +77,8 @@ export function readConnection(context: CommandContext, flags: ClientFlags): Rea
   const base = place.given ? place.base : (profile?.url ?? place.base);
   if (key !== "") return { ok: true, base, own, key };
   if (profile === undefined) {
-    return { ok: false, line: `no API key: run ${LAUNCHER} login, set ${KEY_VARIABLE}, or pass --key` };
+    const line = `no API key: run ${LAUNCHER} login, set ${KEY_VARIABLE}, or pass --key`;
+    return { ok: false, line, exit: FORBIDDEN };
   }
   if (base === profile.url) return { ok: true, base, own, key: profile.key };
   const line = `the key of the profile ${name} is for ${profile.url}, not for ${base}: set ${KEY_VARIABLE}, or pass --key`;

@@ -31,17 +31,21 @@ const LEAST_WIDTH = 30;
 const MOST_BAR = 40;
 
 /**
- * Writes a presentation as lines for people: verdict and headline, findings, facts, bars, tables. Hidden characters of
- * its texts are shown as escapes, so that none controls a terminal.
+ * Writes a presentation as lines for people: verdict and headline, findings, facts, bars, tables, and what is only good
+ * to know at the end. Hidden characters of its texts are shown as escapes, so that none controls a terminal.
  */
 export function writePlain(shown: Presentation, { width, paint = (text) => text }: PlainOptions): string {
   const columns = Math.max(LEAST_WIDTH, width);
+  const [urgent, rest] = [true, false].map((isUrgent) =>
+    shown.findings.filter(({ severity }) => (severity !== "info") === isUrgent),
+  );
   const blocks = [
     writeHeadline(shown, columns, paint),
-    writeFindings(shown.findings, columns, paint),
+    writeFindings(urgent ?? [], columns, paint),
     writeFacts(shown.facts, columns, paint),
     ...shown.series.map((series) => writeSeries(series, columns, paint)),
     ...shown.tables.map((table) => writeTable(table, columns, paint)),
+    writeFindings(rest ?? [], columns, paint),
   ];
   return blocks.filter((block) => block !== "").join("\n\n");
 }

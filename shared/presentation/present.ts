@@ -1,15 +1,20 @@
 import { Compile, type Validator } from "typebox/compile";
 import { SEVERITIES, sortFindings, type Finding } from "#shared/findings.ts";
 import { isRecord } from "#shared/is-record.ts";
-import { oneLine } from "#shared/presentation/build.ts";
+import { existing, fact, oneLine } from "#shared/presentation/build.ts";
 import { tellByFields } from "#shared/presentation/generic.ts";
-import type { Presentation } from "#shared/presentation/presentation.ts";
+import type { Fact, Presentation } from "#shared/presentation/presentation.ts";
 import { presentersByTool } from "#shared/presentation/presenters.ts";
+import { toPlainLine } from "#shared/text/plain-line.ts";
 import { verdictOf } from "#shared/presentation/verdict.ts";
 import type { Contract } from "#shared/tools/define.ts";
 
 /** Maximum number of findings; the most severe come first. */
 const MOST_FINDINGS = 100;
+/** Maximum number of characters of what to change: it can be a whole DNS record or several elements of a page. */
+const MOST_HOW = 1_000;
+/** Maximum number of limitations: what the tool could not find out, and why. */
+const MOST_LIMITATIONS = 3;
 
 /**
  * Presents a result of a tool. Data that the contract does not describe, e.g. of an older release, is presented by its
@@ -24,16 +29,23 @@ export function present(contract: Contract, data: unknown, now: Date): Presentat
   return {
     verdict: told.verdict ?? (listed === null ? "neutral" : verdictOf(findings)),
     headline: oneLine(told.headline),
-    facts: told.facts ?? [],
+    facts: [...(told.facts ?? []), ...limitationsOf(data)],
     tables: told.tables ?? [],
     series: told.series ?? [],
     findings: findings.map((one) => ({
       ...one,
       message: oneLine(one.message),
-      how: one.how === null ? null : oneLine(one.how),
+      how: one.how === null ? null : toPlainLine(one.how, MOST_HOW),
+      reference: one.reference === null ? null : oneLine(one.reference),
       where: one.where === null ? null : oneLine(one.where),
     })),
   };
+}
+
+function limitationsOf(data: unknown): readonly Fact[] {
+  const listed = isRecord(data) ? data["limitations"] : undefined;
+  const texts = Array.isArray(listed) ? listed.filter((one) => typeof one === "string") : [];
+  return existing(...texts.slice(0, MOST_LIMITATIONS).map((text) => fact("Limitation", text)));
 }
 
 const VALIDATORS = new WeakMap<Contract, Validator>();

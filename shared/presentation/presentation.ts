@@ -60,7 +60,7 @@ export interface Series {
 
 /**
  * The result of a tool in the form that people read. CLI, pages and MCP show the same one. The texts come from targets
- * in part: each surface escapes them as it must. They have no line breaks and at most 300 characters each.
+ * in part: each surface escapes them as it must. They have no line breaks and at most 300 characters each, `how` of findings 1,000.
  */
 export interface Presentation {
   readonly verdict: Verdict;

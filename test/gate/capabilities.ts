@@ -10,9 +10,10 @@ import { hasRawSockets } from "#test/support/raw-sockets.ts";
 /** Debian's browser starts its sandbox with this program (package chromium-sandbox). */
 const SANDBOX = "/usr/lib/chromium/chrome-sandbox";
 
-/** Programs of others that answers are compared with, with their Debian packages. */
+/** Programs of others that answers are compared with or that read our scripts, with their Debian packages. */
 const PROGRAMS = [
   ["cron", "cron"],
+  ["fish", "fish"],
   ["jq", "jq"],
   ["mtr", "mtr-tiny"],
   ["prometheus", "prometheus"],
@@ -20,6 +21,7 @@ const PROGRAMS = [
   ["promtool", "prometheus"],
   ["protoc", "protobuf-compiler"],
   ["python3", "python3"],
+  ["zsh", "zsh"],
 ] as const;
 
 /**

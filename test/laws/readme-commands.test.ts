@@ -15,8 +15,6 @@ import { readInstructions, readMcpLine } from "#test/support/readme.ts";
 // Every command and address of the documents against a product that was started as the README says. A line that is new
 // there fails here until it is run, or has a reason why it is not.
 
-// Each is a process or two of its own, on a machine that runs other tests too.
-
 let newcomer: Newcomer;
 let database: TestDatabase;
 /** What `probes token` printed. */

@@ -2,28 +2,22 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { isatty } from "node:tty";
 import type { Command } from "commander";
-import { ADMIN_ROWS } from "#shared/client/admin.ts";
 import { callService, explainNoAnswer, type Call } from "#shared/client/call.ts";
+import { addConnectionFlags, readConnection, type Connection } from "#shared/client/connection.ts";
 import type { CommandContext } from "#shared/client/context.ts";
-import { FORBIDDEN, INTERRUPTED, NO_SERVICE, USAGE, type FailOn } from "#shared/client/exit-codes.ts";
-import { addSettingFlags, withFlags } from "#shared/client/flags.ts";
+import { INTERRUPTED, NO_SERVICE, USAGE, type FailOn } from "#shared/client/exit-codes.ts";
 import { exitCodeOfResult, readToolAnswer, type ToolAnswer, type ToolResult } from "#shared/client/tools/answer.ts";
 import { startLive, type Live } from "#shared/client/tools/live.ts";
 import { addToolOptions, formatOf, nameParam, readBody, type Flags } from "#shared/client/tools/options.ts";
 import { printDocument, printForPeople, printLatency } from "#shared/client/tools/print.ts";
 import { LAUNCHER } from "#shared/launcher.ts";
-import { listenerUrl } from "#shared/settings/address.ts";
-import { readSettings } from "#shared/settings-parse.ts";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import type { Contract } from "#shared/tools/define.ts";
 
-/** The variable with the API key. It is not a setting, because every process reads all settings. */
-const KEY_VARIABLE = "VTG_API_KEY";
 /** The longest deadline of a tool, milliseconds. */
 const LONGEST_MS = 90_000;
 /** Time for the network in addition to the tool's deadline, milliseconds. */
 const PATIENCE_MS = 10_000;
-const PLACE_ROWS = ADMIN_ROWS.filter(({ name }) => name === "VANTAGE_BASE_URL" || name === "VANTAGE_HTTP_ADDR");
 
 /** Adds `deploy/vantage <tool> <target>` for every tool; the commands call the API of a running control plane. */
 export function addTools(program: Command, context: CommandContext): void {
@@ -38,8 +32,7 @@ function addTool(program: Command, context: CommandContext, contract: Contract):
     .helpGroup("Tools (need an API key):")
     .showHelpAfterError(`(${LAUNCHER} ${name} --help lists its options)`);
   addToolOptions(command, contract);
-  command.option("--key <key>", `API key; other users of this machine can see flags: prefer ${KEY_VARIABLE}`);
-  addSettingFlags(command, PLACE_ROWS).action(async (value: string, flags: Flags) => {
+  addConnectionFlags(command).action(async (value: string, flags: Flags) => {
     // Before the listener of Ctrl-C, which could not run while standard input is awaited.
     const text = readValue(value, context);
     const stop = new AbortController();
@@ -69,8 +62,8 @@ async function runTool(context: CommandContext, contract: Contract, { value, tex
   if (text === null) return end(USAGE, `${value === "@-" ? "standard input" : value.slice(1)} cannot be read`);
   const read = readBody(contract, text, flags);
   if (!read.ok) return end(USAGE, read.line);
-  const service = findService(context, flags);
-  if (!service.ok) return end(service.exit, service.line);
+  const service = readConnection(context, flags);
+  if (!service.ok) return end(service.exit ?? USAGE, service.line);
   const format = formatOf(flags, context.output.isTerminal);
   const live = format === "text" ? startLive(context, contract, "locations" in read.body) : null;
   const call = { json: read.body, signal: stop, ...(live === null ? {} : { onEvent: live.onEvent }) };
@@ -109,24 +102,8 @@ function print(context: CommandContext, contract: Contract, result: ToolResult, 
   if (failure?.ok === false) context.complain(`vantage ${contract.name}: ${failure.message}`);
 }
 
-/** The service that is asked: its address and key. `own`: it is a listener of this machine. */
-type Service =
-  | { readonly ok: true; readonly base: string; readonly key: string; readonly own: boolean }
-  | { readonly ok: false; readonly exit: number; readonly line: string };
-
-function findService({ environment }: CommandContext, flags: Flags): Service {
-  const read = readSettings(withFlags(environment, PLACE_ROWS, flags), "control-plane");
-  if (!read.ok) return { ok: false, exit: USAGE, line: read.line };
-  const key = typeof flags["key"] === "string" ? flags["key"] : environment[KEY_VARIABLE];
-  if (key === undefined || key === "") {
-    return { ok: false, exit: FORBIDDEN, line: `no API key: set ${KEY_VARIABLE}, or pass --key` };
-  }
-  const { baseUrl, httpAddr, tlsCert } = read.settings;
-  return { ok: true, base: baseUrl ?? listenerUrl(httpAddr, tlsCert !== null), key, own: baseUrl === null };
-}
-
 async function ask(
-  { base, key, own }: Extract<Service, { ok: true }>,
+  { base, key, own }: Connection,
   contract: Contract,
   call: Pick<Call, "json" | "signal" | "onEvent">,
 ): Promise<ToolAnswer> {

@@ -49,10 +49,7 @@ export const ip = definePresenter(contract, (data, now) => {
       fact("Report abuse to", rdap?.abuse_email),
       fact("Position", location === null ? null : describePosition(location)),
       fact("Time zone", data.timezone),
-      fact(
-        "Location data",
-        data.data === null || !isEstimate ? null : date(new Date(data.data.build_epoch * 1_000).toISOString(), now),
-      ),
+      fact("Location data", data.data === null || !isEstimate ? null : date(readEpoch(data.data.build_epoch), now)),
     ),
     tables: existing(
       table(
@@ -86,4 +83,10 @@ function describeNetwork({ asn, as_name: name, isp }: Ip): string | null {
 
 function describePosition({ latitude, longitude, accuracy_radius_km: radius }: NonNullable<Ip["location"]>): string {
   return `${latitude}, ${longitude}${radius === null ? "" : ` (within ${radius} km)`}`;
+}
+
+/** Returns a time in Unix seconds as a date; as a number, if it is beyond all dates. */
+function readEpoch(seconds: number): string {
+  const time = new Date(seconds * 1_000);
+  return Number.isNaN(time.getTime()) ? String(seconds) : time.toISOString();
 }

@@ -8,8 +8,9 @@ const hasShell = (name: string) => spawnSync(name, ["-c", "exit 0"]).status === 
 
 /** Returns what a shell prints for a script. */
 function runIn(shell: string, script: string): string {
-  const ran = spawnSync(shell, ["-c", script], {
-    stdio: ["ignore", "pipe", "pipe"],
+  // By standard input: one argument holds 128 kB at most.
+  const ran = spawnSync(shell, [], {
+    input: script,
     encoding: "utf8",
     env: { PATH: process.env["PATH"] },
   });

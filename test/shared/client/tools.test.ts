@@ -147,7 +147,7 @@ test("failures are one line on standard error", async () => {
     complained: "vantage ping: --count: must be between 1 and 10.",
   });
   const keyless = await runVantage(["ping", "a.example"], { ...environment, VTG_API_KEY: "" });
-  expect(keyless.complained).toBe("vantage ping: no API key: set VTG_API_KEY, or pass --key");
+  expect(keyless.complained).toBe("vantage ping: no API key: run deploy/vantage login, set VTG_API_KEY, or pass --key");
   answer = { status: 501, body: null };
   const other = await runVantage(["ping", "a.example"], environment);
   expect(other).toMatchObject({ status: 5, complained: expect.stringContaining("check VANTAGE_BASE_URL") });

@@ -107,10 +107,9 @@ describe("answers of several locations", () => {
   });
 
   it("are shown as the answer itself if there is one only", () => {
-    expect(all([certificate("Dublin")])).toMatchObject({
-      headline: GOOD,
-      facts: [{ label: "Grade" }, {}, {}, {}, {}, {}, {}, {}, {}],
-    });
+    const shown = all([certificate("Dublin")]);
+    expect([shown.headline, shown.facts[0]?.label]).toEqual([GOOD, "Grade"]);
+    expect(shown.facts.length).toBeGreaterThan(8);
     expect(all([failure("Dublin", "connection refused", true)]).headline).toBe("connection refused");
   });
 

@@ -4,6 +4,7 @@ import { ip } from "#shared/tools/ip.ts";
 
 /** What is known about an address that no source knows. */
 const NOTHING = {
+  limitations: [],
   hostname: null,
   fcrdns: null,
   country: null,

@@ -65,6 +65,7 @@ describe("the presentation of seo-audit", () => {
       canonical: { ...canonical, url: null, self: null },
       hreflang: [],
       hreflang_group: { total: 0, x_default: false, self_reference: null },
+      limitations: [],
     }));
     expect(shown.facts.map(({ label }) => label)).toEqual([
       "Grade",
