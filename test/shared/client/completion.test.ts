@@ -1,16 +1,26 @@
 import { spawnSync } from "node:child_process";
-import { describe, expect, it } from "vitest";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { quoted } from "#shared/client/quoted.ts";
 import { SHELLS } from "#shared/client/completion/scripts.ts";
 import { runVantage } from "#test/shared/client/command-line.ts";
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "completion-"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
 
 const hasShell = (name: string) => spawnSync(name, ["-c", "exit 0"]).status === 0;
 
 /** Returns what a shell prints for a script. */
 function runIn(shell: string, script: string): string {
-  // By standard input: one argument holds 128 kB at most.
-  const ran = spawnSync(shell, [], {
-    input: script,
+  // In a file: one argument holds 128 kB at most.
+  const file = join(folder, `script.${shell}`);
+  writeFileSync(file, script);
+  const ran = spawnSync(shell, [file], {
     encoding: "utf8",
     env: { PATH: process.env["PATH"] },
   });
