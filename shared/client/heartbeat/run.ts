@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { constants } from "node:os";
 import type { Readable, Writable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import { MOST_BODY_BYTES, pingUrl, sendPing, sendPingSurely, type Pinged } from "#shared/client/heartbeat/ping.ts";
 import { hasErrorCode } from "#shared/error-code.ts";
 
@@ -51,20 +51,14 @@ export async function runWithPings(options: RunOptions): Promise<number> {
   const code = await status;
   hasEnded = true;
   // A process that the command has left can hold its output open.
-  await Promise.race([closed, stopped(AbortSignal.timeout(DRAIN_MS))]);
+  await Promise.race([closed, sleep(DRAIN_MS, undefined, { ref: false })]);
   // A start that arrives after the end would open a run that nothing ends.
   report("start", await started, complain);
   const body = sendsOutput ? { body: output.read() } : {};
   report("end", await sendPingSurely(pingUrl(heartbeat, String(code), rid), { ...body, stop: stop.signal }), complain);
-  // As long as it is open it is passed on: a closed pipe would kill what still writes to it.
-  await Promise.race([closed, stopped(stop.signal)]);
+  // An output that is still open keeps this process alive and is passed on: a closed pipe would kill what writes to it.
   for (const signal of SIGNALS) process.off(signal, onSignal);
   return code;
-}
-
-/** Resolves as a signal is aborted; keeps no process alive. */
-function stopped(signal: AbortSignal): Promise<unknown> {
-  return signal.aborted ? Promise.resolve() : once(signal, "abort");
 }
 
 function report(what: string, pinged: Pinged, complain: (line: string) => void): void {

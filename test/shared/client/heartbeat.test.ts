@@ -1,8 +1,11 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { pingUrl } from "#shared/client/heartbeat/ping.ts";
 import { keepEnd } from "#shared/client/heartbeat/run.ts";
@@ -146,6 +149,20 @@ describe("a command under heartbeat run", () => {
     expect(ran).toMatchObject({ status: 0, stdout: "y\n" });
     // The pipeline has ended when the last ping was sent.
     await expect.poll(async () => (await heartbeat.read()).pings[0]?.kind, { interval: 250 }).toBe("exit");
+  });
+
+  it("is reported when it ends, also if it leaves a process behind, whose output is passed on", async () => {
+    const heartbeat = await createHeartbeat();
+    const folder = mkdtempSync(join(tmpdir(), "vantage-heartbeat-"));
+    const goOn = join(folder, "go-on");
+    const job = start(
+      watched(heartbeat.url, `(until [ -e ${goOn} ]; do sleep 0.05; done; echo later) & echo started; exit 4`),
+    );
+    job.stdin.end();
+    await expect.poll(async () => (await heartbeat.read()).pings[0], { interval: 250 }).toMatchObject({ exit_code: 4 });
+    writeFileSync(goOn, "");
+    expect(await job.ended).toEqual({ status: 4, stdout: "started\nlater\n", stderr: "" });
+    rmSync(folder, { recursive: true });
   });
 
   it("keeps its output to itself with --no-output", async () => {
