@@ -97,7 +97,7 @@ function readLine(contract: Contract, { place, answer }: LocationAnswer, now: Da
   return { place, headline: shown.headline, verdict: shown.verdict, shown };
 }
 
-/** Returns the headline that all locations have, or how many say what the first of the worst ones says. */
+/** Returns the headline that all locations have, or that of the worst one with how many have its verdict. */
 function headlineOf(lines: readonly Line[]): string {
   const [first] = worstFirst(lines);
   if (first === undefined) return "No location has answered";
@@ -105,7 +105,10 @@ function headlineOf(lines: readonly Line[]): string {
   if (lines.length === 1) return first.headline;
   if (first.verdict === null) return oneLine(`None of ${total} has a result: ${first.headline}`);
   const same = lines.filter(({ headline }) => headline === first.headline).length;
-  return addNote(first.headline, `(from ${same === lines.length ? `all of ${total}` : `${same} of ${total}`})`);
+  if (same === lines.length) return addNote(first.headline, `(from all of ${total})`);
+  if (first.verdict === "neutral") return addNote(first.headline, `(from ${same} of ${total})`);
+  const alike = lines.filter(({ verdict }) => verdict === first.verdict).length;
+  return addNote(first.headline, `(${first.verdict} at ${alike} of ${total})`);
 }
 
 /** Sorts locations by their verdict; those whose probe failed come last. */

@@ -50,7 +50,7 @@ describe("answers of several locations", () => {
       certificate("Sydney"),
     ]);
     expect(shown.verdict).toBe("bad");
-    expect(shown.headline).toBe("The certificate of shop.test is not trusted: it was revoked (from 1 of 3 locations)");
+    expect(shown.headline).toBe("The certificate of shop.test is not trusted: it was revoked (bad at 1 of 3 locations)");
     expect(shown.tables.map(({ title }) => title)).toEqual(["What goes wrong", "By location"]);
     expect(shown.tables[0]?.rows).toEqual([
       { cells: ["Ohio", "The certificate of shop.test is not trusted: it was revoked"], tone: "bad" },
@@ -65,7 +65,7 @@ describe("answers of several locations", () => {
       failure("Sydney", "the probe was restarted", false),
     ]);
     expect(shown.verdict).toBe("good");
-    expect(shown.headline).toBe(`${GOOD} (from 2 of 3 locations)`);
+    expect(shown.headline).toBe(`${GOOD} (good at 2 of 3 locations)`);
     expect(factOf(shown, "Without a result")).toBe("1");
     expect(shown.tables[0]?.rows).toEqual([{ cells: ["Sydney", "the probe was restarted"], tone: "warning" }]);
     expect(shown.tables[1]?.rows[2]).toMatchObject({ cells: ["Sydney", "no result", "", "", ""] });
@@ -74,7 +74,7 @@ describe("answers of several locations", () => {
   it("say first where the target refuses them", () => {
     const shown = all([certificate("Dublin"), failure("Ohio", "connection refused", true), certificate("Sydney")]);
     expect(shown.verdict).toBe("bad");
-    expect(shown.headline).toBe("connection refused (from 1 of 3 locations)");
+    expect(shown.headline).toBe("connection refused (bad at 1 of 3 locations)");
     expect(shown.tables[0]?.rows).toEqual([{ cells: ["Ohio", "connection refused"], tone: "bad" }]);
     expect(shown.tables[1]?.rows.map(({ cells, tone }) => [cells[1], tone])).toEqual([
       ["A+", "good"],
@@ -115,7 +115,7 @@ describe("answers of several locations", () => {
 
   it("are side by side in 80 columns", () => {
     const shown = all([certificate("eu-west, Dublin"), certificate("us-east, Ohio", { grade: "C" })]);
-    expect(writePlain(shown, { width: 80 }).split("\n").slice(4)).toEqual([
+    expect(writePlain(shown, { width: 80 }).split("\n").slice(5)).toEqual([
       "What goes wrong",
       "Location       Answer",
       "us-east, Ohio  shop.test: grade C, trusted, ends in 84 days",
@@ -162,7 +162,7 @@ describe("answers of several locations", () => {
       certificate("Dublin", { trusted: false, trust_error: long, findings: [{ ...FINDING, message: long }] }),
       certificate("Ohio", { findings: [] }),
     ]);
-    expect(shown.headline).toMatch(/^.{270,}… \(from 1 of 2 locations\)$/);
+    expect(shown.headline).toMatch(/^.{270,}… \(bad at 1 of 2 locations\)$/);
     expect(shown.findings[0]?.message).toMatch(/^a{270,}… \(1 of 2 locations\)$/);
     expect(Array.from(shown.headline).length).toBeLessThanOrEqual(300);
   });
@@ -187,7 +187,7 @@ describe("answers of several locations", () => {
       { place: "Ohio", answer: { ok: true, data: JSON.parse('{"__proto__": {"findings": 1}, "findings": 7}') } },
       failure("Sydney", "line\r\n\u202ebreak", true),
     ]);
-    expect(shown.headline).toBe("line break (from 1 of 3 locations)");
+    expect(shown.headline).toBe("line break (bad at 1 of 3 locations)");
     expect(shown.tables[0]?.rows).toMatchObject([{ cells: ["Sydney", "line break"] }]);
     expect(shown.tables[1]?.rows.map(({ cells }) => cells[0])).toEqual(["Du blin", "Ohio", "Sydney"]);
   });

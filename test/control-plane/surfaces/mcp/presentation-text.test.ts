@@ -61,7 +61,7 @@ describe("the text of an answer for a model", () => {
       },
       NOW,
     );
-    expect(text).toMatch(/^bad: .+ \(from 1 of 2 locations\)\n/);
+    expect(text).toMatch(/^bad: .+ \(bad at 1 of 2 locations\)\n/);
     expect(text).toContain("\n\nFrom eu, Berlin, DE, AS64500\ngood: shop.test: grade A+");
     expect(text).toContain("From us, Berlin, DE, AS64500\nfailed: Connection timed out after 5 s.");
   });
