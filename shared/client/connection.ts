@@ -36,7 +36,7 @@ type Place = { readonly ok: true; readonly base: string; readonly own: boolean; 
 /** The data of a successful answer with its meta, or the line and the exit status of a failure. */
 export type Asked =
   | { readonly ok: true; readonly data: unknown; readonly meta: unknown }
-  | { readonly ok: false; readonly line: string; readonly exit: number };
+  | { readonly ok: false; readonly line: string; readonly exit: number; readonly error?: unknown };
 
 /** Adds the flags that readConnection reads. */
 export function addConnectionFlags(command: Command): Command {
@@ -115,7 +115,8 @@ export async function ask(connection: Connection, path: string, call: Call = {})
   try {
     const { status, body } = await callService(`${base}${path}`, { ...call, key, own });
     if (status < 300) return { ok: true, data: field(body, "data"), meta: field(body, "meta") };
-    return { ok: false, line: explainRefusal(base, status, body), exit: exitCodeOf(status, body) };
+    const line = explainRefusal(base, status, body);
+    return { ok: false, line, exit: exitCodeOf(status, body), error: field(body, "error") };
   } catch (error) {
     return { ok: false, line: explainNoAnswer(base, error), exit: NO_SERVICE };
   }

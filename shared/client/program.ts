@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { addAccounts } from "#shared/client/commands/accounts.ts";
 import { addApi } from "#shared/client/commands/api.ts";
 import { addCompletion } from "#shared/client/commands/completion.ts";
+import { addApply } from "#shared/client/commands/apply.ts";
 import { addDoctor } from "#shared/client/commands/doctor.ts";
 import { addHeartbeat } from "#shared/client/commands/heartbeat.ts";
 import { addKeys } from "#shared/client/commands/keys.ts";
@@ -66,6 +67,7 @@ function createProgram(given: CommandContext): Command {
   addApi(program, context);
   addNouns(program, context);
   addHeartbeat(program, context);
+  addApply(program, context);
   addListen(program, context);
   addVerifyAudit(program, context);
   addCompletion(program, context);

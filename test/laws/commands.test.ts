@@ -28,6 +28,8 @@ const COMMANDS = [
   "events",
   "measurements",
   "completion",
+  "export",
+  "apply",
   "listen",
   "verify-audit",
 ];

@@ -25,6 +25,12 @@ export function clientCommands(newcomer: () => Newcomer): Readonly<Record<string
       const made = JSON.parse(await succeed(line, { VTG_API_KEY: newcomer().key })) as object;
       expect(made).toMatchObject({ name: "Docs", tags: ["env:prod"] });
     },
+    "deploy/vantage export -o ~/vantage.yaml": async (line) =>
+      expect(await succeed(line, { VTG_API_KEY: newcomer().key })).toBe(""),
+    "deploy/vantage apply -f ~/vantage.yaml --dry-run": async (line) =>
+      expect(await succeed(line, { VTG_API_KEY: newcomer().key })).toBe("No change.\n"),
+    "deploy/vantage apply -f ~/vantage.yaml --yes": async (line) =>
+      expect(await succeed(line, { VTG_API_KEY: newcomer().key })).toBe("No change.\n"),
     "deploy/vantage monitors list --status down": async (line) => {
       expect(JSON.parse(await succeed(line, { VTG_API_KEY: newcomer().key }))).toEqual(expect.any(Array));
     },

@@ -9,6 +9,16 @@ export interface Ran {
   readonly status: number;
 }
 
+/** What a command finds at its standard input and output. */
+interface GivenTerminal {
+  /** All of standard input. */
+  readonly stdin?: string;
+  /** Columns of the terminal; null, as without: standard output is a pipe. */
+  readonly columns?: number | null;
+  /** Answers questions, as a terminal does; absent: standard input is none. */
+  readonly ask?: (question: string) => Promise<string | null>;
+}
+
 /**
  * Runs `vantage <words>` in this process. `onSaid`: called for each text. `stdin`: all of standard input. `columns`: those of
  * the terminal; null: standard output is a pipe.
@@ -17,7 +27,7 @@ export async function runVantage(
   words: readonly string[],
   environment: Readonly<Record<string, string>>,
   onSaid: (text: string) => void = () => {},
-  { stdin = "", columns = null }: { readonly stdin?: string; readonly columns?: number | null } = {},
+  { stdin = "", columns = null, ask }: GivenTerminal = {},
 ): Promise<Ran> {
   const said: string[] = [];
   const complained: string[] = [];
@@ -33,9 +43,9 @@ export async function runVantage(
     complain: (line) => complained.push(line),
     exit: (code) => (status = code),
     input: {
-      isTerminal: false,
+      isTerminal: ask !== undefined,
       read: () => Promise.resolve(Buffer.from(stdin)),
-      ask: () => Promise.resolve(null),
+      ask: ask ?? (() => Promise.resolve(null)),
     },
     output: {
       isTerminal: columns !== null,

@@ -50,7 +50,9 @@ describe("answers of several locations", () => {
       certificate("Sydney"),
     ]);
     expect(shown.verdict).toBe("bad");
-    expect(shown.headline).toBe("The certificate of shop.test is not trusted: it was revoked (bad at 1 of 3 locations)");
+    expect(shown.headline).toBe(
+      "The certificate of shop.test is not trusted: it was revoked (bad at 1 of 3 locations)",
+    );
     expect(shown.tables.map(({ title }) => title)).toEqual(["What goes wrong", "By location"]);
     expect(shown.tables[0]?.rows).toEqual([
       { cells: ["Ohio", "The certificate of shop.test is not trusted: it was revoked"], tone: "bad" },

@@ -1,0 +1,163 @@
+import {
+  keyOf,
+  LISTS,
+  SECRET_FIELDS,
+  secretsOf,
+  valueAt,
+  withValueAt,
+  type Row,
+} from "#shared/client/apply/document.ts";
+import { parseYaml, type FileProblem, type ParsedYaml, type Path } from "#shared/client/apply/yaml.ts";
+import { isRecord } from "#shared/is-record.ts";
+
+/** Where secrets of a document come from. `readFile` returns the content, or why it cannot be read. */
+interface SecretSources {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly readFile: (
+    file: string,
+  ) => { readonly ok: true; readonly text: string } | { readonly ok: false; readonly why: string };
+}
+
+/** A document as an import takes it, but for its owner. */
+export interface ReadDocument {
+  /** With the values of its secrets. */
+  readonly document: Row;
+  readonly owner: string | null;
+  /** Values that are never shown. */
+  readonly secrets: readonly string[];
+  readonly placeOf: ParsedYaml["placeOf"];
+}
+
+/** The version of documents. */
+export const VERSION = 2;
+/** Owners: with `managed:` before it, one is a tag of at most 50 characters. */
+const OWNER = /^[a-z0-9:_./-]{1,42}$/;
+/** Shorter values are in many words: hiding them would hide what is wrong. */
+const SHORTEST_SECRET = 4;
+
+/** Reads a document in YAML or JSON and resolves its secrets, or returns every problem. */
+export function readDocument(
+  text: string,
+  sources: SecretSources,
+):
+  | { readonly ok: true; readonly read: ReadDocument }
+  | { readonly ok: false; readonly problems: readonly FileProblem[] } {
+  const yaml = parseYaml(text);
+  if (!yaml.ok) return yaml;
+  const { value, placeOf } = yaml.parsed;
+  if (!isRecord(value)) {
+    return { ok: false, problems: [{ place: null, message: "must be an object with version and monitors" }] };
+  }
+  const problems: FileProblem[] = [];
+  const refuse = (path: Path, message: string) => void problems.push({ place: placeOf(path), message });
+  for (const { path, message } of findNoJson(value, [])) refuse(path, message);
+  const { owner = null, version } = value;
+  // Rows of version 1 are always new monitors: a document that is applied twice would make them twice.
+  if (version !== VERSION) refuse(["version"], `version must be ${VERSION}`);
+  if (owner !== null && (typeof owner !== "string" || !OWNER.test(owner))) {
+    refuse(["owner"], "owner must be 1 to 42 of the characters a-z 0-9 : _ . / -");
+  }
+  const { monitors } = value;
+  const rows = Array.isArray(monitors)
+    ? monitors.map((row: unknown, index) =>
+        isRecord(row)
+          ? resolveSecrets(row, sources, (path, message) => refuse(["monitors", index, ...path], message))
+          : row,
+      )
+    : monitors;
+  if (problems.length > 0) return { ok: false, problems };
+  const document = Array.isArray(monitors) ? { ...value, monitors: rows } : value;
+  const secrets = Array.isArray(rows) ? rows.flatMap((row) => (isRecord(row) ? secretsOf(row) : [])) : [];
+  const hidden = new Set(
+    secrets.map(({ value: secret }) => String(secret)).filter((one) => one.length >= SHORTEST_SECRET),
+  );
+  return {
+    ok: true,
+    read: { document, owner: typeof owner === "string" ? owner : null, secrets: [...hidden], placeOf },
+  };
+}
+
+/** Replaces the references in the secrets of a monitor: `{env: NAME}` and `{file: path}`. */
+function resolveSecrets(
+  row: Row,
+  sources: SecretSources,
+  refuse: (path: readonly string[], message: string) => void,
+): Row {
+  let resolved = row;
+  for (const { path, isMap } of SECRET_FIELDS) {
+    const value = valueAt(row, path);
+    const names = isMap ? Object.keys(isRecord(value) ? value : {}) : [null];
+    for (const name of names) {
+      const at = name === null ? path : [...path, name];
+      const given = valueAt(row, at);
+      if (!isRecord(given)) continue;
+      const read = readReference(given, sources);
+      if (read.ok) resolved = withValueAt(resolved, at, read.text);
+      else refuse(at, `${at.join(".")} ${read.why}`);
+    }
+  }
+  return resolved;
+}
+
+function readReference(given: Row, { environment, readFile }: SecretSources): ReturnType<SecretSources["readFile"]> {
+  const [[kind, source] = ["", ""], ...others] = Object.entries(given);
+  const isReference = (kind === "env" || kind === "file") && typeof source === "string" && others.length === 0;
+  if (!isReference) return { ok: false, why: "must be a text, {env: NAME} or {file: path}" };
+  if (kind === "env") {
+    const text = environment[source] ?? "";
+    return text === ""
+      ? { ok: false, why: `needs the environment variable ${source}, which is not set` }
+      : { ok: true, text };
+  }
+  const read = readFile(source);
+  // Editors end a file with a line end, which is no part of a secret.
+  return read.ok ? { ok: true, text: read.text.replace(/\r?\n$/, "") } : read;
+}
+
+/** Finds values that JSON does not have. */
+function* findNoJson(value: unknown, path: Path): Generator<{ readonly path: Path; readonly message: string }> {
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) yield* findNoJson(item, [...path, index]);
+  } else if (isRecord(value)) {
+    for (const [name, item] of Object.entries(value)) yield* findNoJson(item, [...path, name]);
+  } else if (typeof value === "number" && !Number.isFinite(value)) {
+    yield { path, message: `${path.join(".")} must be a finite number` };
+  } else if (typeof value === "string" && !value.isWellFormed()) {
+    yield { path, message: `${path.join(".")} must be Unicode text without lone surrogates` };
+  }
+}
+
+/** A problem that the service has found: `row` such as `monitors.3`, and a dotted path in it; null: the whole row. */
+interface RowProblem {
+  readonly row: string | null;
+  readonly field: string | null;
+  readonly message: string;
+}
+
+/** Returns a problem of the service as one of the file: its place, its row by name, its field. */
+export function locateProblem({ document, placeOf }: ReadDocument, { row, field, message }: RowProblem): FileProblem {
+  const [list = "", index = ""] = row === null ? [] : row.split(".");
+  const rows = document[list];
+  const given: unknown = Array.isArray(rows) ? rows[Number(index)] : undefined;
+  const start: Path = row === null ? [] : [list, Number(index)];
+  const known = LISTS.find((name) => name === list);
+  const key = known !== undefined && isRecord(given) ? keyOf(known, given) : "";
+  const called = row === null ? "" : `${row}${key === "" || list === "maintenance" ? "" : ` (${key})`}: `;
+  return {
+    place: placeOf([...start, ...(field === null ? [] : findPath(given ?? document, field.split(".")))]),
+    message: `${called}${field === null ? "" : `${field} `}${message}`,
+  };
+}
+
+/** Splits a dotted path into names of members; a name, such as that of a header field, can have dots itself. */
+function findPath(value: unknown, words: readonly string[]): Path {
+  if (words.length === 0) return [];
+  for (let length = words.length; length > 1 && isRecord(value); length -= 1) {
+    const name = words.slice(0, length).join(".");
+    if (Object.hasOwn(value, name)) return [name, ...findPath(value[name], words.slice(length))];
+  }
+  const [name = "", ...rest] = words;
+  if (Array.isArray(value)) return [Number(name), ...findPath(value[Number(name)], rest)];
+  if (isRecord(value) && Object.hasOwn(value, name)) return [name, ...findPath(value[name], rest)];
+  return [name];
+}

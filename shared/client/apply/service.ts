@@ -1,0 +1,103 @@
+import { createHash } from "node:crypto";
+import type { Row } from "#shared/client/apply/document.ts";
+import { ownerTag } from "#shared/client/apply/plan.ts";
+import { field } from "#shared/client/call.ts";
+import { ask, type Asked, type Connection } from "#shared/client/connection.ts";
+import { isRecord } from "#shared/is-record.ts";
+import { toCanonicalJson } from "#shared/json/canonical.ts";
+
+/** A value, or why the service does not give it. */
+export type Step<T> = { readonly ok: true; readonly value: T } | Extract<Asked, { readonly ok: false }>;
+
+/** What an import has done, or would do. */
+export interface Imported {
+  /** Numbers of monitors. */
+  readonly created: number;
+  readonly updated: number;
+  /** Numbers of rows of the other lists that are created or changed. */
+  readonly others: Readonly<Record<"status_pages" | "maintenance", number>>;
+  /** What the service leaves out or removes, in sentences. */
+  readonly warnings: readonly string[];
+}
+
+const MONITORS = "/api/v4/monitors";
+/** Time limit of a request, milliseconds: thousands of rows take some seconds. */
+const TIMEOUT_MS = 120_000;
+/** Rows of a page of a list: the most that the service gives. */
+const PER_PAGE = 100;
+
+/** Reads the account: the document of an export. */
+export async function readState(connection: Connection): Promise<Step<Row>> {
+  const answer = await ask(connection, `${MONITORS}?action=export`, { timeoutMs: TIMEOUT_MS });
+  if (!answer.ok) return answer;
+  if (isRecord(answer.data)) return { ok: true, value: answer.data };
+  return { ok: false, line: `${connection.base} answered without a document`, exit: 5 };
+}
+
+/** Imports a document; a dry run only tries it. */
+export async function importDocument(
+  connection: Connection,
+  document: Row,
+  isDryRun: boolean,
+): Promise<Step<Imported>> {
+  const path = `${MONITORS}?action=import${isDryRun ? "&dry_run=1" : ""}`;
+  const answer = await ask(connection, path, { method: "POST", json: document, timeoutMs: TIMEOUT_MS });
+  if (!answer.ok) return answer;
+  const count = (of: unknown, name: string) => Number(field(of, name) ?? 0);
+  const others = (list: string) => {
+    const counts = field(answer.data, list);
+    return count(counts, "created") + count(counts, "updated");
+  };
+  const warnings = field(answer.meta, "warnings");
+  const messages = Array.isArray(warnings) ? warnings.map((one) => field(one, "message")) : [];
+  return {
+    ok: true,
+    value: {
+      created: count(answer.data, "created"),
+      updated: count(answer.data, "updated"),
+      others: { status_pages: others("status_pages"), maintenance: others("maintenance") },
+      warnings: messages.filter((one) => typeof one === "string"),
+    },
+  };
+}
+
+/** Returns the ids of monitors of an owner by their names in an export. Fails if a name does not say which one it is. */
+export async function findManaged(
+  connection: Connection,
+  owner: string,
+  names: readonly string[],
+): Promise<Step<readonly { readonly id: number; readonly name: string }[]>> {
+  const rows: { readonly id: number; readonly name: string }[] = [];
+  for (let page = 1; ; page += 1) {
+    const query = `tag=${encodeURIComponent(ownerTag(owner))}&per_page=${PER_PAGE}&page=${page}`;
+    // oxlint-disable-next-line no-await-in-loop -- the last page says that there are no more
+    const answer = await ask(connection, `${MONITORS}?${query}`, { timeoutMs: TIMEOUT_MS });
+    if (!answer.ok) return answer;
+    const read = Array.isArray(answer.data) ? (answer.data as readonly Row[]) : [];
+    rows.push(...read.map(({ id, name }) => ({ id: Number(id), name: String(name) })));
+    if (read.length < PER_PAGE) break;
+  }
+  const found: { readonly id: number; readonly name: string }[] = [];
+  for (const name of names) {
+    const own = rows.filter((row) => row.name === name);
+    const [one] = own;
+    if (one === undefined || own.length > 1) {
+      const line = `${own.length} monitors with the tag ${ownerTag(owner)} have the name ${name}: nothing is deleted; rename or delete it yourself`;
+      return { ok: false, line, exit: 2 };
+    }
+    found.push(one);
+  }
+  return { ok: true, value: found };
+}
+
+/** Deletes a monitor. */
+export function deleteMonitor(connection: Connection, id: number): Promise<Asked> {
+  return ask(connection, `${MONITORS}?id=${id}`, { method: "DELETE", timeoutMs: TIMEOUT_MS });
+}
+
+/** Returns the SHA-256 of a document and the account, which says whether either has changed. */
+export function fingerprint(document: unknown, state: unknown): string {
+  return createHash("sha256")
+    .update(toCanonicalJson([document, state]))
+    .digest("hex");
+}

@@ -1,0 +1,39 @@
+import type { ListName } from "#shared/client/apply/document.ts";
+import type { Plan, PropertyChange } from "#shared/client/apply/plan.ts";
+import { cell } from "#shared/client/table.ts";
+
+const KINDS: Readonly<Record<ListName, string>> = {
+  monitors: "monitor",
+  status_pages: "status page",
+  maintenance: "maintenance",
+};
+
+/** Maximum length of a value, in characters. */
+const LONGEST_VALUE = 120;
+
+/** Formats a plan, one line for each row and property. No secret is in it. */
+export function showPlan({ created, changed, deleted }: Plan): string {
+  return [
+    ...created.map(({ list, title }) => `+ ${KINDS[list]} ${cell(title)}`),
+    ...changed.flatMap(({ list, title, changes }) => [
+      `~ ${KINDS[list]} ${cell(title)}`,
+      ...(changes.length === 0 ? ["    a value that the service reads otherwise"] : changes.map(showChange)),
+    ]),
+    ...deleted.map((name) => `- monitor ${cell(name)}`),
+  ].join("\n");
+}
+
+/** Formats the numbers of a plan. */
+export function countPlan({ created, changed, unchanged, deleted }: Plan): string {
+  return `${created.length} to create, ${changed.length} to change, ${deleted.length} to delete, ${unchanged.length} unchanged`;
+}
+
+function showChange(change: PropertyChange): string {
+  if ("secret" in change) return `    ${cell(change.field)}: (secret) ${change.secret}`;
+  return `    ${cell(change.field)}: ${showValue(change.before)} -> ${showValue(change.after)}`;
+}
+
+function showValue(value: unknown): string {
+  const text = cell(JSON.stringify(value) ?? "null");
+  return text.length <= LONGEST_VALUE ? text : `${text.slice(0, LONGEST_VALUE)}...`;
+}
