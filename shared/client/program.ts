@@ -6,6 +6,7 @@ import { addCompletion } from "#shared/client/commands/completion.ts";
 import { addApply } from "#shared/client/commands/apply.ts";
 import { addDoctor } from "#shared/client/commands/doctor.ts";
 import { addHeartbeat } from "#shared/client/commands/heartbeat.ts";
+import { addExport } from "#shared/client/commands/export.ts";
 import { addKeys } from "#shared/client/commands/keys.ts";
 import { addListen } from "#shared/client/commands/listen.ts";
 import { addLogin } from "#shared/client/commands/login.ts";
@@ -67,6 +68,7 @@ function createProgram(given: CommandContext): Command {
   addApi(program, context);
   addNouns(program, context);
   addHeartbeat(program, context);
+  addExport(program, context);
   addApply(program, context);
   addListen(program, context);
   addVerifyAudit(program, context);

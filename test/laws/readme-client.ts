@@ -27,6 +27,8 @@ export function clientCommands(newcomer: () => Newcomer): Readonly<Record<string
     },
     "deploy/vantage export -o ~/vantage.yaml": async (line) =>
       expect(await succeed(line, { VTG_API_KEY: newcomer().key })).toBe(""),
+    "deploy/vantage export --schema": async (line) =>
+      expect(await succeed(line, { VTG_API_KEY: newcomer().key })).toContain('"owner"'),
     "deploy/vantage apply -f ~/vantage.yaml --dry-run": async (line) =>
       expect(await succeed(line, { VTG_API_KEY: newcomer().key })).toBe("No change.\n"),
     "deploy/vantage apply -f ~/vantage.yaml --yes": async (line) =>

@@ -52,10 +52,13 @@ export function parseCreation(raw: Readonly<Record<string, unknown>>, fields: Fi
   return parse(fields === "current" ? CREATE : OLD_CREATE, raw);
 }
 
+/** The options in a row of a document that name monitors, which have no id there. */
+export const ROW_OPTIONS: Readonly<Record<string, TSchema>> = Object.fromEntries(OPTION_NAMES.flatMap(rowSchemaOf));
+
 /** The fields of a row of a document, in which monitors are named and have no id. */
 const ROW = Type.Object({
   ...CREATE.properties,
-  ...Object.fromEntries(OPTION_NAMES.flatMap(rowSchemaOf)),
+  ...ROW_OPTIONS,
   depends_on: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: LONGEST_NAME }))),
   secrets_missing: Type.Optional(SECRETS_MISSING),
 });

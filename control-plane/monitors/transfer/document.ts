@@ -1,6 +1,7 @@
 import { Type, type TSchema } from "typebox";
 import type { DocumentPart } from "#control-plane/document-part.ts";
 import { CREATE, SECRETS_MISSING } from "#control-plane/monitors/settings/fields.ts";
+import { ROW_OPTIONS } from "#control-plane/monitors/settings/parse.ts";
 
 const { depends_on: _id, ...FIELDS } = CREATE.properties;
 
@@ -15,6 +16,7 @@ export const VERSION = 2;
 /** A row of a document: every field that a user can write. */
 const ROW = Type.Object({
   ...FIELDS,
+  ...ROW_OPTIONS,
   depends_on: Type.Optional(
     Type.Union([Type.String({ minLength: 1, maxLength: 200 }), Type.Null()], {
       description: "Name of another row of the document, which only that row has; null: none",

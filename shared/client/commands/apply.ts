@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Command } from "commander";
 import type { Row } from "#shared/client/apply/document.ts";
@@ -15,7 +15,7 @@ import {
 } from "#shared/client/apply/service.ts";
 import { settlePlan } from "#shared/client/apply/settle-plan.ts";
 import { countPlan, showPlan } from "#shared/client/apply/show-plan.ts";
-import { writeYaml, type FileProblem } from "#shared/client/apply/yaml.ts";
+import type { FileProblem } from "#shared/client/apply/yaml.ts";
 import { field } from "#shared/client/call.ts";
 import {
   addConnectionFlags,
@@ -28,10 +28,11 @@ import type { CommandContext } from "#shared/client/context.ts";
 import { INTERRUPTED, USAGE } from "#shared/client/exit-codes.ts";
 import { describeError } from "#shared/error-code.ts";
 
-const GROUP = "Monitoring as code (need an API key):";
+/** Heading of the commands for documents. */
+export const GROUP = "Monitoring as code (need an API key):";
 
-/** Standard input as a file. */
-const STDIN = "-";
+/** Standard input or output as a file. */
+export const STDIN = "-";
 
 /** A failed step. */
 type Failed = Extract<Step<unknown>, { readonly ok: false }>;
@@ -47,27 +48,8 @@ interface Planned {
   readonly fingerprint: string;
 }
 
-/** Adds `deploy/vantage export` and `apply`. */
+/** Adds `deploy/vantage apply`. */
 export function addApply(program: Command, context: CommandContext): void {
-  const exporting = program
-    .command("export")
-    .helpGroup(GROUP)
-    .description("write monitors, status pages and maintenance of your account as YAML, without secrets")
-    .option("-o, --output <file>", "file to write (default: standard output)");
-  addConnectionFlags(exporting).action(async (flags: ClientFlags) => {
-    const connection = readConnection(context, flags);
-    if (!connection.ok) return failWith(context, "export", connection);
-    const state = await readState(connection);
-    if (!state.ok) return failWith(context, "export", state);
-    const yaml = writeYaml(state.value);
-    const { output } = flags;
-    if (typeof output !== "string" || output === STDIN) return context.say(yaml.trimEnd());
-    try {
-      writeFileSync(resolve(context.directory, output), yaml);
-    } catch (error) {
-      failWith(context, "export", { line: `${output} cannot be written (${describeError(error)})` });
-    }
-  });
   const applying = program
     .command("apply")
     .helpGroup(GROUP)
