@@ -23,7 +23,7 @@ export interface ReadDocument {
   /** With the values of its secrets. */
   readonly document: Row;
   readonly owner: string | null;
-  /** Values that are never shown. */
+  /** Values that are never shown, the longest first: one can contain another. */
   readonly secrets: readonly string[];
   readonly placeOf: ParsedYaml["placeOf"];
 }
@@ -73,7 +73,12 @@ export function readDocument(
   );
   return {
     ok: true,
-    read: { document, owner: typeof owner === "string" ? owner : null, secrets: [...hidden], placeOf },
+    read: {
+      document,
+      owner: typeof owner === "string" ? owner : null,
+      secrets: [...hidden].toSorted((one, other) => other.length - one.length),
+      placeOf,
+    },
   };
 }
 

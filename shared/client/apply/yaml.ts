@@ -1,4 +1,4 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, stringify, type Document } from "yaml";
+import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, stringify, visit, type Document } from "yaml";
 
 /** A place in a file; lines and columns begin at 1. */
 interface FilePlace {
@@ -47,13 +47,35 @@ export function parseYaml(
   if (faults.length > 0) {
     return { ok: false, problems: faults.map(({ message, pos }) => ({ place: placeAt(pos[0]), message })) };
   }
+  const unknown = findUnknownAliases(document);
+  if (unknown.length > 0) {
+    const problems = unknown.map(({ name, offset }) => ({
+      place: placeAt(offset),
+      message: `no anchor before it is &${name}`,
+    }));
+    return { ok: false, problems };
+  }
   try {
     const value: unknown = document.toJS({ maxAliasCount: MOST_ALIASED });
     return { ok: true, parsed: { value, placeOf: (path) => placeAt(offsetOf(document, path)) } };
   } catch (error) {
-    // An unknown alias, or too many.
+    // Too many values of aliases.
     return { ok: false, problems: [{ place: null, message: error instanceof Error ? error.message : "is not YAML" }] };
   }
+}
+
+function findUnknownAliases(document: Document): readonly { readonly name: string; readonly offset: number }[] {
+  const anchors = new Set<string>();
+  const unknown: { readonly name: string; readonly offset: number }[] = [];
+  visit(document, {
+    Value(_key, { anchor }) {
+      if (anchor !== undefined) anchors.add(anchor);
+    },
+    Alias(_key, alias) {
+      if (!anchors.has(alias.source)) unknown.push({ name: alias.source, offset: rangeOf(alias) ?? 0 });
+    },
+  });
+  return unknown;
 }
 
 function offsetOf(document: Document, path: Path): number {

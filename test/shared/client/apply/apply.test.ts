@@ -335,6 +335,32 @@ describe("export", () => {
     return answers.flatMap(({ body }) => body.data as Readonly<Record<string, unknown>>[]);
   }
 
+  it("leaves the secrets of every kind out, and an apply keeps or replaces them", async () => {
+    write(`version: 2
+monitors:
+  - {name: Mail, check_type: tcp, url: "example.com:25", locations: [eu-west], tcp: {send: {env: TCP}}}
+  - {name: Chat, check_type: websocket, url: "wss://example.com", locations: [eu-west], websocket: {send: {env: CHAT}}}
+  - name: Calls
+    check_type: grpc
+    url: example.com:443
+    locations: [eu-west]
+    grpc: {metadata: {a: {env: CALLS}, b: {env: MORE}}}
+  - {name: All, check_type: composite, composite: {monitors: [Mail, Calls], down_when: all}}
+`);
+    const secrets = { TCP: "secret-tcp", CHAT: "secret-chat", CALLS: "secret-calls", MORE: "secret-more" };
+    expect(await apply(["--yes"], secrets)).toMatchObject({ status: 0, complained: "" });
+    expect((await apply(["--yes"], secrets)).said).toBe("No change.");
+    const changed = await apply(["--yes"], { ...secrets, CHAT: "other-chat", MORE: "other-more" });
+    expect(changed.said).toBe(
+      "~ monitor Chat\n    websocket.send: (secret) changed\n~ monitor Calls\n    grpc.metadata.b: (secret) changed\n\n" +
+        "Created 0, changed 2, deleted 0, unchanged 2.",
+    );
+    await run(["export", "-o", file()]);
+    expect(readFileSync(file(), "utf8")).not.toMatch(/secret-|other-/);
+    expect((await apply()).said).toBe("No change.");
+    expect((await documents.read(key, "&secrets=include")).text).toContain("other-more");
+  });
+
   it("writes YAML that an apply finds unchanged, in the same order each time", async () => {
     write(TWO.replace("SLUG", "apply-export"));
     await apply();
