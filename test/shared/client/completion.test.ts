@@ -87,7 +87,8 @@ it.skipIf(!hasShell("fish"))("fish completes commands, options and values", asyn
       .map((one) => one.split("\t")[0]);
   expect(complete("vantage mon")).toEqual(["monitors"]);
   expect(complete("vantage monitors list --st")).toEqual(["--status"]);
-  expect(complete("vantage monitors list --status ").toSorted()).toEqual(["down", "unknown", "up"]);
+  const states = new Set(complete("vantage monitors list --status "));
+  expect(states).toEqual(new Set(["up", "down", "unknown"]));
 });
 
 it("scripts have every command, and no text of a description can be code", async () => {
