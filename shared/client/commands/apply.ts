@@ -108,7 +108,7 @@ async function makePlan(context: CommandContext, flags: ClientFlags): Promise<St
     };
   }
   const connection = readConnection(context, flags);
-  if (!connection.ok) return { ...connection, exit: USAGE };
+  if (!connection.ok) return { exit: USAGE, ...connection };
   const state = await readState(connection);
   if (!state.ok) return state;
   const first = planChanges(read.document, state.value, { owner: read.owner, prune });

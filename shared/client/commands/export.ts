@@ -14,6 +14,7 @@ import {
 } from "#shared/client/connection.ts";
 import type { CommandContext } from "#shared/client/context.ts";
 import { USAGE } from "#shared/client/exit-codes.ts";
+import { isRecord } from "#shared/is-record.ts";
 import { describeError } from "#shared/error-code.ts";
 
 /** Adds `deploy/vantage export`. */
@@ -39,15 +40,30 @@ export function addExport(program: Command, context: CommandContext): void {
 
 async function stateText(context: CommandContext, flags: ClientFlags): Promise<Step<string>> {
   const connection = readConnection(context, flags);
-  if (!connection.ok) return { ...connection, exit: USAGE };
+  if (!connection.ok) return { exit: USAGE, ...connection };
   const state = await readState(connection);
-  return state.ok ? { ok: true, value: writeYaml(state.value) } : state;
+  return state.ok ? { ok: true, value: writeYaml(nameFirst(state.value)) } : state;
 }
+
+/** Puts the members that tell rows apart before the others. */
+function nameFirst(state: Readonly<Record<string, unknown>>): unknown {
+  const rows = (list: unknown): unknown =>
+    Array.isArray(list)
+      ? list.map((row: unknown) => {
+          if (!isRecord(row)) return row;
+          const first = FIRST.filter((name) => Object.hasOwn(row, name)).map((name) => [name, row[name]]);
+          return { ...Object.fromEntries(first), ...row };
+        })
+      : list;
+  return Object.fromEntries(Object.entries(state).map(([name, list]) => [name, rows(list)]));
+}
+
+const FIRST = ["name", "title", "slug", "check_type", "url"];
 
 async function schemaText(context: CommandContext, flags: ClientFlags): Promise<Step<string>> {
   const connection = readConnection(context, flags);
   const place = connection.ok ? connection : readPlace(context, flags);
-  if (!place.ok) return { ...place, exit: USAGE };
+  if (!place.ok) return { exit: USAGE, ...place };
   const schema = await readSchema(place);
   return schema.ok ? { ok: true, value: `${JSON.stringify(schema.value, null, 2)}\n` } : schema;
 }

@@ -309,7 +309,11 @@ describe("export", () => {
     }));
     expect((await documents.send(key, { version: 2, monitors })).status).toBe(201);
     await run(["export", "-o", file()]);
+    expect(readFileSync(file(), "utf8")).toMatch(
+      /^version: 2\nmonitors:\n {2}- name: Monitor 0\n {4}check_type: http\n {4}url: /,
+    );
     expect(await apply()).toEqual({ status: 0, complained: "", said: "No change." });
+    expect(await run(["export"], { VTG_API_KEY: "" })).toMatchObject({ status: 3, said: "" });
 
     const before = new Map((await listAll()).map((row) => [row["name"], row["updated_at"]]));
     const edited = names.filter((_, index) => index % 10 === 3);
