@@ -31,6 +31,8 @@ function addTool(program: Command, context: CommandContext, contract: Contract):
     .description(summary)
     .helpGroup("Tools (need an API key):")
     .showHelpAfterError(`(${LAUNCHER} ${name} --help lists its options)`);
+  // The open tier's name works here, too.
+  if (contract.open?.name !== undefined) command.alias(contract.open.name);
   addToolOptions(command, contract);
   addConnectionFlags(command).action(async (value: string, flags: Flags) => {
     // Before the listener of Ctrl-C, which could not run while standard input is awaited.

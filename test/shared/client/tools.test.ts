@@ -70,6 +70,7 @@ test("nothing that a target or a service answers controls the terminal or reorde
   expect(csv.said).toMatch(/^[ -~\r\n]+$/);
   expect(csv.said).toContain(String.raw`title,x\u009b2J\u202ey`);
   const json = await runVantage(["check", "https://a.example"], environment);
+  expect(await runVantage(["headers", "https://a.example"], environment)).toEqual(json);
   expect(json.said).toMatch(/^[ -~\n]*$/);
   expect(JSON.parse(json.said)).toEqual({ title: evil, [evil]: [evil] });
   answer = { status: 400, body: { error: { code: "missing_parameter", message: evil } } };
