@@ -35,18 +35,26 @@ it("the root shows a browser what the service is and how to get a key, without a
   );
 });
 
-it("the form of the root offers every tool of the open tier, and leads to its answer", async () => {
+it("the form of the root offers every tool of the open tier, and its answer is a page with the form", async () => {
   const html = (await ask("/")).body.toString();
   const names = Array.from(html.matchAll(/<option value="([^"]+)"/g), ([, name]) => name);
   expect(names).toEqual(CONTRACTS.flatMap(({ name, open }) => (open === undefined ? [] : [open.name ?? name])));
   expect(html).toContain(`<form method="get" action="/">`);
-  const sent = new URLSearchParams({ tool: "ssl", q: " https://example.com/a?b=c&d " });
-  const { status, headers } = await ask(`/?${sent.toString()}`);
-  const target = new URL(headers.location ?? "", plane.url);
-  expect([status, target.origin, target.pathname]).toEqual([303, plane.url, "/api/open/ssl"]);
-  expect([...target.searchParams]).toEqual([["q", "https://example.com/a?b=c&d"]]);
-  const answered = await ask(headers.location ?? "");
-  expect(answered.headers["content-type"]).toBe("text/plain; charset=utf-8");
+  const sent = new URLSearchParams({ tool: "ssl", q: ' https://example.com/?b="c&d ' });
+  const { status, headers, body } = await ask(`/?${sent.toString()}`);
+  // ssl takes a host.
+  expect([status, headers["content-type"], headers["cache-control"]]).toEqual([
+    400,
+    "text/html; charset=utf-8",
+    "no-store",
+  ]);
+  expect(Number(headers["x-ratelimit-remaining"])).toBeGreaterThan(0);
+  const page = body.toString();
+  expect(page).toContain("<h1>No result</h1>");
+  expect(page).toContain(`<option value="ssl" selected>`);
+  // No probe is attached here.
+  expect((await ask("/?tool=ssl&q=example.com")).status).toBe(503);
+  expect(page).toContain('value="https://example.com/?b=&quot;c&amp;d"');
 });
 
 it.each(["/?tool=ssl", "/?tool=ssl&q=%20", "/?tool=//evil.example&q=x", "/?q=x", "/?tool=ssl&q=a&q=b"])(
