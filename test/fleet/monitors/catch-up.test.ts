@@ -37,7 +37,7 @@ async function check(index: number, { began, late, status = UP }: { began: numbe
 
 describe("the measure of a catch-up", () => {
   it.each([
-    ["a check that began before one that was due earlier", { began: 8, late: 90 }, 1],
+    ["a check that began after one that was due later", { began: 8, late: 90 }, 1],
     ["checks that began together", { began: 2, late: 90 }, 0],
     ["checks in the order of their times", { began: 8, late: 60 }, 0],
   ])("counts %s", async (_what, second, outOfOrder) => {

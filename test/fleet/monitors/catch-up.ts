@@ -43,8 +43,8 @@ const UNKNOWN = 3;
 
 /**
  * Measures the catch-up after a restart: the seconds from the restart to the first checks of half, of 99 % and of all
- * slots, and the order. Only checks with a verdict count. A check is out of order if it began more than TOGETHER_MS before
- * that of a slot that was planned so much earlier; the figure is the largest such difference of planned times, in seconds.
+ * slots, and the order. Only checks with a verdict count. A check is out of order if it began more than TOGETHER_MS after
+ * that of a slot that was planned so much later; the figure is the largest such difference of planned times, in seconds.
  */
 export async function measureCatchUp(sql: Sql, since: Date): Promise<Readonly<Record<string, number>>> {
   const rows = await sql<{ began: number; planned: number }[]>`
@@ -55,17 +55,14 @@ export async function measureCatchUp(sql: Sql, since: Date): Promise<Readonly<Re
   const ordered = rows.toSorted((one, other) => one.began - other.began);
   const at = (share: number) =>
     ((ordered[Math.ceil(share * ordered.length) - 1]?.began ?? 0) - since.getTime()) / 1_000;
-  let earliest = Infinity;
+  let latest = -Infinity;
   let overtakenMs = 0;
   let outOfOrder = 0;
-  let later = ordered.length - 1;
-  for (let index = ordered.length - 1; index >= 0; index -= 1) {
-    const { began, planned } = ordered[index] ?? { began: 0, planned: 0 };
-    while (later > index && (ordered[later]?.began ?? 0) > began + TOGETHER_MS) {
-      earliest = Math.min(earliest, ordered[later]?.planned ?? Infinity);
-      later -= 1;
-    }
-    const byMs = planned - earliest;
+  let earlier = 0;
+  for (const { began, planned } of ordered) {
+    for (; (ordered[earlier]?.began ?? Infinity) < began - TOGETHER_MS; earlier += 1)
+      latest = Math.max(latest, ordered[earlier]?.planned ?? 0);
+    const byMs = latest - planned;
     if (byMs > TOGETHER_MS) outOfOrder += 1;
     overtakenMs = Math.max(overtakenMs, byMs);
   }
