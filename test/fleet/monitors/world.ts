@@ -187,7 +187,8 @@ export async function openWorld(options: WorldOptions): Promise<World> {
           const answeredAt = isDone ? Date.now() : null;
           const named = recipients === undefined ? {} : { recipients };
           actions.push({ kind, monitorId, version, askedAt, answeredAt, ...named });
-          if (isDone && kind === "delete") deleted.set(monitorId, Date.now());
+          // Rounded up: commits are read in microseconds, and an answer can come in the millisecond of its commit.
+          if (isDone && kind === "delete") deleted.set(monitorId, Date.now() + 1);
           if (isDone) return;
           await sleep(500);
         }
