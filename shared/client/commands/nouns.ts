@@ -1,28 +1,23 @@
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import { InvalidArgumentError, Option, type Command } from "commander";
-import { readFields, type TypedField } from "#shared/client/api/fields.ts";
+import type { TypedField } from "#shared/client/api/fields.ts";
 import { field } from "#shared/client/call.ts";
 import {
   addConnectionFlags,
   ask,
   failWith,
   readConnection,
-  type Asked,
   type ClientFlags,
   type Connection,
 } from "#shared/client/connection.ts";
 import type { CommandContext } from "#shared/client/context.ts";
-import { INTERRUPTED, USAGE } from "#shared/client/exit-codes.ts";
+import { INTERRUPTED } from "#shared/client/exit-codes.ts";
 import { addBatchCreation } from "#shared/client/nouns/batch.ts";
 import { NOUNS, type Noun } from "#shared/client/nouns/nouns.ts";
+import { pathOf, readBody, readOne, readRows } from "#shared/client/nouns/requests.ts";
 import { printOne, printRows, printWarnings } from "#shared/client/nouns/output.ts";
 import { WATCH_SECONDS, watchList } from "#shared/client/nouns/watch.ts";
-import { isRecord } from "#shared/is-record.ts";
 
 const GROUP = "Your account (need an API key):";
-/** Rows of the API's largest page. */
-const PAGE = 100;
 const LISTED = { usual: 25, most: 10_000 } as const;
 
 /** What the action of a command gets. */
@@ -114,28 +109,6 @@ function addList(adding: Adding & { readonly columns: readonly string[] }): void
   });
 }
 
-/** Reads as many rows as --limit says, page by page. */
-async function readRows(connection: Connection, noun: Noun, flags: ClientFlags): Promise<Asked> {
-  const limit = Number(flags["limit"]);
-  const rows: unknown[] = [];
-  for (let page = 1; ; page++) {
-    const query = new URLSearchParams({ page: String(page), per_page: String(Math.min(limit, PAGE)) });
-    for (const { name } of noun.filters) {
-      const value = flags[name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())];
-      if (typeof value === "string") query.set(name, value);
-    }
-    const answer = await ask(connection, `${noun.path}?${query.toString()}`);
-    if (!answer.ok) return answer;
-    const { data, meta } = answer;
-    const pages = field(field(meta, "pagination"), "pages");
-    if (Array.isArray(data)) rows.push(...(data as readonly unknown[]));
-    // A list without pages is whole.
-    if (typeof pages !== "number" || page >= pages || rows.length >= limit) {
-      return { ok: true, data: rows.slice(0, limit), meta };
-    }
-  }
-}
-
 function addShow(adding: Adding): void {
   const { noun, context } = adding;
   const command = adding.command.command("show").argument("<id>", `id of the ${noun.one}`);
@@ -145,19 +118,6 @@ function addShow(adding: Adding): void {
     if (answer.ok) printOne(context, flags, answer.data);
     else failWith(context, `${noun.name} show`, answer);
   });
-}
-
-/** Reads one resource, also of a list that the API does not narrow by id. */
-async function readOne(connection: Connection, noun: Noun, id: string): Promise<Asked> {
-  const answer = await ask(connection, pathOf(noun, id));
-  if (!answer.ok || !Array.isArray(answer.data)) return answer;
-  const found = (answer.data as readonly unknown[]).find((row) => String(field(row, noun.id)) === id);
-  if (found !== undefined) return { ...answer, data: found };
-  return { ok: false, line: `not_found: No ${noun.one} has the id ${id}.`, exit: USAGE };
-}
-
-function pathOf({ path, id: name }: Noun, id: string): string {
-  return `${path}?${new URLSearchParams({ [name]: id }).toString()}`;
 }
 
 function addWrite(adding: Adding & { readonly verb: "create" | "edit" }): void {
@@ -186,26 +146,6 @@ function addWrite(adding: Adding & { readonly verb: "create" | "edit" }): void {
     printWarnings(context, name, answer.meta);
     printOne(context, flags, answer.data);
   });
-}
-
-type Body = { readonly ok: true; readonly value: object } | { readonly ok: false; readonly line: string };
-
-async function readBody(context: CommandContext, file: unknown, typed: readonly TypedField[]): Promise<Body> {
-  if (file === undefined && typed.length === 0) {
-    return { ok: false, line: "no fields: give --set field=value or --file" };
-  }
-  const fields = readFields(typed, () => null);
-  if (!fields.ok) return { ok: false, line: `--set: ${fields.line}` };
-  if (typeof file !== "string") return fields;
-  try {
-    const bytes = file === "-" ? await context.input.read() : readFileSync(resolve(context.directory, file));
-    const value: unknown = JSON.parse(bytes.toString("utf8"));
-    if (isRecord(value)) return { ok: true, value: { ...value, ...fields.value } };
-    return { ok: false, line: `${file} must contain a JSON object` };
-  } catch (error) {
-    const isText = error instanceof SyntaxError;
-    return { ok: false, line: `${file} ${isText ? `is not JSON: ${error.message}` : "cannot be read"}` };
-  }
 }
 
 function addRemoval(adding: Adding & { readonly verb: "delete" | "cancel" }): void {

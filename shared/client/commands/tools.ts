@@ -79,7 +79,7 @@ async function runTool(context: CommandContext, contract: Contract, { value, tex
   if (!answer.ok) return end(answer.exit, answer.line);
   const { result } = answer;
   print(context, contract, result, { format, flags, live });
-  if (result.shareId !== null) complain(`Shared for a week: ${service.base}/s/${result.shareId}`);
+  if (result.shareId !== null) complain(`Shared: ${service.base}/s/${result.shareId}`);
   exit(exitCodeOfResult(result, contract, now(), flags["failOn"] as FailOn));
 }
 

@@ -34,6 +34,8 @@ async function scriptFor(shell: string): Promise<string> {
   return said;
 }
 
+for (const shell of SHELLS) if (!hasShell(shell)) console.warn(`skipped: ${shell} is not installed (Debian package)`);
+
 describe.skipIf(!hasShell("bash"))("bash", () => {
   /** Returns the completions of the last word. */
   async function complete(...words: readonly string[]): Promise<readonly string[]> {
