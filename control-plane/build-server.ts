@@ -19,6 +19,7 @@ import { registerMeasurements } from "#control-plane/measurements/routes.ts";
 import { registerHeartbeats } from "#control-plane/heartbeats/routes.ts";
 import type { HistoryMonitor } from "#control-plane/history/ports.ts";
 import { registerMonitoring } from "#control-plane/monitoring-routes.ts";
+import { registerDashboard } from "#control-plane/dashboard/dashboard.ts";
 import { registerProbeRoutes } from "#control-plane/probes/routes.ts";
 import { registerAdminQueue } from "#control-plane/surfaces/operator/queues.ts";
 import { refuseOthersAtDomains } from "#control-plane/status-pages/routes/own-domains.ts";
@@ -49,6 +50,7 @@ import { registerServiceDiscovery } from "#control-plane/surfaces/operator/servi
 import { registerTools } from "#control-plane/surfaces/rest/routes.ts";
 import { registerCatalogue } from "#control-plane/surfaces/catalogue/routes.ts";
 import type { Teardown } from "#control-plane/teardown.ts";
+import { registerUserRoutes } from "#control-plane/users/routes.ts";
 import { createWebhookActions } from "#control-plane/webhooks/actions.ts";
 import { registerDeliveryLog } from "#control-plane/webhooks/log/routes.ts";
 import { registerWebhooks } from "#control-plane/webhooks/routes/routes.ts";
@@ -88,6 +90,10 @@ export async function buildServer(app: App, parts: Parts, version: string, teard
   registerMcp(server, { gate, protocol: mcp, baseUrl: config.baseUrl });
   registerOperator(server, app, parts, admin);
   const { measurements, monitoring, webhooks } = background;
+  const visits = createVisitLimiter(app.clock);
+  const { baseUrl } = config;
+  const canMail = background.mail.sender !== null;
+  await registerDashboard(server, { ...app, users: parts.users, visits, baseUrl, canMail });
   registerAudit(server, { ...app, ...monitoring, measurements, webhooks, gate, admin });
   await registerDocs(server);
   return { server, mcp };
@@ -157,12 +163,14 @@ function registerCallers(server: HttpServer, app: App, parts: Parts, gate: Gate)
 
 /** Registers the routes of the operator. */
 function registerOperator(server: HttpServer, app: App, parts: Parts, admin: Hook): void {
-  const { probes, background, listing, warnings } = parts;
+  const { probes, background, listing, warnings, users } = parts;
   registerAdminQueue(server, admin, background);
   registerAdminProbes(server, admin, listing);
   registerServiceDiscovery(server, admin, listing, app.config.baseUrl);
   registerAdminWarnings(server, admin, warnings);
   registerProbeRoutes(server, admin, probes);
+  const { record } = app.changes;
+  registerUserRoutes(server, { ...app, users, admin, record, baseUrl: app.config.baseUrl });
 }
 
 function readTls(tls: App["config"]["tls"]): ServerTls | undefined {

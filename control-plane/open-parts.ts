@@ -12,6 +12,7 @@ import { openProbes } from "#control-plane/probes/probes.ts";
 import { createProbeListing } from "#control-plane/probes/listing.ts";
 import { openPresence } from "#control-plane/probes/presence/open.ts";
 import type { Teardown } from "#control-plane/teardown.ts";
+import { createUsers } from "#control-plane/users/users.ts";
 import { openWarnings } from "#control-plane/warnings/warnings.ts";
 
 /** Options of the components. */
@@ -63,5 +64,7 @@ export async function openParts(app: App, { optOut, version, homepage }: PartOpt
     isMailConfigured: mail.sender !== null,
   });
   teardown.push(() => warnings.stop());
-  return { presence, hub, probes, checks, openLimits, answers, background, listing, warnings };
+  const users = createUsers(app);
+  teardown.push(() => users.close());
+  return { presence, hub, probes, checks, openLimits, answers, background, listing, warnings, users };
 }

@@ -38,7 +38,7 @@ const WRAPPED: readonly [RegExp, RegExp][] = [
     /^postgres$/,
     /^(control-plane\/database(\/[a-z-]+)?|control-plane\/app|shared\/client\/(up|doctor)\/[a-z/-]+)\.ts$|migrate\.ts$/,
   ],
-  [/^fastify$|^@fastify\/|^@scalar\//, /^control-plane\/(http|surfaces|tool-requests|([a-z-]+\/)+routes)/],
+  [/^fastify$|^@fastify\/|^@scalar\//, /^control-plane\/(http|surfaces|dashboard|tool-requests|([a-z-]+\/)+routes)/],
   [/^eta(\/|$)/, /^control-plane\/pages\/templates\.ts$/],
   [/^nodemailer(\/|$)/, /^(shared\/process\/smtp\/session|control-plane\/mail\/compose)\.ts$/],
   [/^badge-maker$/, /^control-plane\/status-pages\/render\/badge\.ts$/],
@@ -170,7 +170,7 @@ describe("the place of code", () => {
   });
 
   it("a Refusal is thrown only by the HTTP side", () => {
-    const allowed = /^control-plane\/(http|surfaces|tool-requests)\/|\/routes(\.ts$|\/)/;
+    const allowed = /^control-plane\/(http|surfaces|dashboard|tool-requests)\/|\/routes(\.ts$|\/)/;
     expect(
       breakers(product, (file) => !allowed.test(file.path) && /new Refusal\(/.test(file.code) && "Refusal"),
     ).toEqual([]);

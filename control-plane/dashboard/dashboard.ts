@@ -1,0 +1,81 @@
+import cookie from "@fastify/cookie";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Clock } from "#shared/clock.ts";
+import type { AddressLimiter } from "#control-plane/access/ports.ts";
+import type { Sql } from "#control-plane/database/connect.ts";
+import { createDoor, memberOf } from "#control-plane/dashboard/door/door.ts";
+import { findAsset } from "#control-plane/dashboard/frame/assets.ts";
+import { renderProblemPage, sendPage } from "#control-plane/dashboard/frame/page.ts";
+import { registerSignIn } from "#control-plane/dashboard/sign-in/routes.ts";
+import { registerStart } from "#control-plane/dashboard/sign-in/start.ts";
+import { FRAME } from "#control-plane/dashboard/strings.ts";
+import { Refusal } from "#control-plane/http/errors.ts";
+import { sendDocument } from "#control-plane/http/operations/document.ts";
+import type { ErrorRenderer } from "#control-plane/http/request.ts";
+import type { Users } from "#control-plane/users/users.ts";
+
+/** Dependencies of the dashboard. */
+interface DashboardDeps {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly baseUrl: string;
+  readonly users: Users;
+  /** Limits requests of people who are not signed in, by client address. */
+  readonly visits: AddressLimiter;
+  /** Whether the service sends mail. */
+  readonly canMail: boolean;
+}
+
+const HEADINGS: Readonly<Record<number, string>> = { 403: FRAME.refused, 404: FRAME.notFound };
+
+const renderError: ErrorRenderer = ({ status, details }, request, reply) =>
+  renderProblemPage(reply, request.session ?? null, HEADINGS[status] ?? FRAME.failed, details.message);
+
+/** Registers the pages for people: sign-in, and everything below /app/. */
+export async function registerDashboard(server: FastifyInstance, deps: DashboardDeps): Promise<void> {
+  await server.register(async (scope) => {
+    await scope.register(cookie);
+    scope.decorateRequest("session", null);
+    scope.addHook("onRoute", (route) => {
+      route.config = { ...route.config, renderError };
+    });
+    const door = createDoor({ ...deps, sessions: deps.users.sessions });
+    const signIn = { ...deps, door, isSecure: deps.baseUrl.startsWith("https:") };
+    registerAssets(scope);
+    registerSignIn(scope, signIn);
+    registerStart(scope, signIn);
+    scope.route({
+      ...door.page({ needs: "read" }),
+      url: "/app",
+      schema: { hide: true },
+      handler: (_request, reply) => reply.redirect("/app/monitors", 303),
+    });
+    scope.route({
+      ...door.page({ needs: "read" }),
+      url: "/app/monitors",
+      schema: { hide: true },
+      handler: (request, reply) => {
+        const body = "<h1>Monitors</h1>";
+        return sendPage(request, reply, {
+          title: FRAME.monitors,
+          session: memberOf(request),
+          section: "monitors",
+          body,
+        });
+      },
+    });
+  });
+}
+
+function registerAssets(scope: FastifyInstance): void {
+  scope.route<{ Params: { version: string; name: string } }>({
+    method: "GET",
+    url: "/app/assets/:version/:name",
+    schema: { hide: true },
+    handler: async (request: FastifyRequest<{ Params: { version: string; name: string } }>, reply) => {
+      const found = findAsset(request.params.version, request.params.name);
+      if (found === null) throw new Refusal("not_found", "There is no such file.");
+      return sendDocument(request, reply, found);
+    },
+  });
+}

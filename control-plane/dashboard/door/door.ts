@@ -1,0 +1,126 @@
+import { timingSafeEqual } from "node:crypto";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "#shared/clock.ts";
+import { readForm } from "#control-plane/dashboard/door/form.ts";
+import { isOwnOrigin } from "#control-plane/dashboard/door/origin.ts";
+import { sessionCookie } from "#control-plane/dashboard/door/cookie.ts";
+import { Refusal } from "#control-plane/http/errors.ts";
+import { createAddressLimiter } from "#control-plane/limits/address.ts";
+import { isAllowed, type Permission } from "#control-plane/users/roles.ts";
+import type { Session, Sessions } from "#control-plane/users/sessions.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** The signed-in member; set by the door of the dashboard. */
+    session: Session | null;
+  }
+}
+
+type AsyncHook = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+
+/** Options of a route behind the door. */
+interface DoorOptions {
+  readonly needs: Permission;
+  /** Asks for a password that was given in the last 10 minutes. Default: false. */
+  readonly isSensitive?: boolean;
+}
+
+/** Lets members in: to pages by their session and role, to forms also by their origin and their field `_csrf`. */
+export interface Door {
+  /** Returns route options of a page to spread: `scope.route({ ...door.page({ needs: "read" }), url, handler })`. */
+  page(options: DoorOptions): { readonly method: "GET"; readonly onRequest: AsyncHook };
+  /** Returns route options of a form. */
+  form(options: DoorOptions): {
+    readonly method: "POST";
+    readonly onRequest: AsyncHook;
+    readonly preHandler: AsyncHook;
+  };
+  /** Returns route options of a form for people who are not signed in, which asks for the origin alone. */
+  openForm(): { readonly method: "POST"; readonly onRequest: AsyncHook };
+  /** Finds the session of a request to a page for everybody; null if nobody is signed in. */
+  identify(request: FastifyRequest): Promise<Session | null>;
+}
+
+/** Dependencies of the door. */
+interface DoorDeps {
+  readonly sessions: Pick<Sessions, "find">;
+  readonly clock: Clock;
+  readonly baseUrl: string;
+}
+
+/** Maximum number of views of a session in a minute: an open tab takes six. */
+const VIEWS_PER_MINUTE = 300;
+
+/** Creates the door of the dashboard. */
+export function createDoor({ sessions, clock, baseUrl }: DoorDeps): Door {
+  const views = createAddressLimiter({ clock, limit: VIEWS_PER_MINUTE, windowSeconds: 60 });
+
+  async function identify(request: FastifyRequest): Promise<Session | null> {
+    const token = sessionCookie(request);
+    request.session = token === null ? null : await sessions.find(token);
+    return request.session;
+  }
+
+  function admit({ needs, isSensitive = false }: DoorOptions): AsyncHook {
+    return async (request, reply) => {
+      const session = await identify(request);
+      if (session === null) return reply.redirect(signInPath(request), 303);
+      const { ok, retryAfterSeconds } = views.take(`session ${session.id}`);
+      if (!ok) throw tooManyViews(retryAfterSeconds);
+      if (!isAllowed(session.role, needs)) throw new Refusal("insufficient_scope", NOT_ALLOWED[session.role]);
+      if (isSensitive && !session.isRecent) return reply.redirect(signInPath(request), 303);
+    };
+  }
+
+  function requireOrigin({ headers }: FastifyRequest): void {
+    if (isOwnOrigin(headers.origin, headers.host, baseUrl)) return;
+    throw new Refusal("insufficient_scope", `Forms are accepted from pages of ${new URL(baseUrl).origin} only.`);
+  }
+
+  return {
+    page: (options) => ({ method: "GET", onRequest: admit(options) }),
+    form: (options) => ({
+      method: "POST",
+      onRequest: admit(options),
+      preHandler: async (request) => {
+        requireOrigin(request);
+        if (!isSame(readForm(request).text("_csrf"), memberOf(request).formToken)) {
+          throw new Refusal("insufficient_scope", "This form is from another session. Load the page again.");
+        }
+      },
+    }),
+    openForm: () => ({ method: "POST", onRequest: async (request) => requireOrigin(request) }),
+    identify,
+  };
+}
+
+/** Returns the signed-in member of a request behind the door. Throws if the route has no door: a bug. */
+export function memberOf(request: FastifyRequest): Session {
+  if (request.session === null) throw new Error("this route has no door before it");
+  return request.session;
+}
+
+const NOT_ALLOWED = {
+  owner: "Your role does not allow this.",
+  editor: "Only owners of the account may do this. Ask one of them.",
+  viewer:
+    "Your role, viewer, may look at everything and change nothing. Ask an owner of the account for the role editor.",
+} as const;
+
+/** Returns the sign-in that leads back: to the page itself, or for a form to the first page. */
+function signInPath({ method, url }: FastifyRequest): string {
+  return method === "GET" ? `/sign-in?next=${encodeURIComponent(url)}` : "/sign-in";
+}
+
+function tooManyViews(seconds: number): Refusal {
+  return new Refusal("rate_limit_exceeded", {
+    message: `You have opened more than ${VIEWS_PER_MINUTE} pages in a minute. Wait ${seconds} s.`,
+    headers: { "retry-after": String(seconds) },
+  });
+}
+
+function isSame(given: string, expected: string): boolean {
+  const bytes = Buffer.from(given);
+  const wanted = Buffer.from(expected);
+  return bytes.length === wanted.length && timingSafeEqual(bytes, wanted);
+}

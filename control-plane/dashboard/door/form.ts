@@ -1,0 +1,26 @@
+import type { FastifyRequest } from "fastify";
+import { RawBody } from "#control-plane/http/body.ts";
+import { Refusal } from "#control-plane/http/errors.ts";
+
+/** The fields of a form as sent. */
+export interface Form {
+  /** Returns the value of a field, its first one if it has several; empty if it has none. */
+  text(name: string): string;
+  /** Returns all values of a field. */
+  list(name: string): readonly string[];
+  /** Reports whether a field was sent: a checkbox that is not checked is not. */
+  has(name: string): boolean;
+}
+
+/** Reads the form of a request. Throws Refusal if the body is no form, or has too many fields. */
+export function readForm(request: FastifyRequest): Form {
+  const { body } = request;
+  const fields = body instanceof RawBody && body.kind === "form" ? body.form() : {};
+  if (fields === null) throw new Refusal("missing_parameter", "The form has more than 1,000 fields.");
+  const list = (name: string): readonly string[] => {
+    const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (Array.isArray(value)) return value.map(String);
+    return typeof value === "string" ? [value] : [];
+  };
+  return { list, text: (name) => list(name)[0] ?? "", has: (name) => list(name).length > 0 };
+}

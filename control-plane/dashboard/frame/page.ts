@@ -1,0 +1,138 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { ASSETS_PATH } from "#control-plane/dashboard/frame/assets.ts";
+import { DONE, FRAME } from "#control-plane/dashboard/strings.ts";
+import { createDocument, sendDocument } from "#control-plane/http/operations/document.ts";
+import { compileTemplate } from "#control-plane/pages/templates.ts";
+import { isAllowed } from "#control-plane/users/roles.ts";
+import type { Session } from "#control-plane/users/sessions.ts";
+
+/** Sections of the dashboard, in the order of the navigation. */
+const SECTIONS = [
+  { name: "monitors", label: FRAME.monitors, path: "/app/monitors" },
+  { name: "incidents", label: FRAME.incidents, path: "/app/incidents" },
+  { name: "status-pages", label: FRAME.statusPages, path: "/app/status-pages" },
+  { name: "tools", label: FRAME.tools, path: "/app/tools" },
+] as const;
+
+/** A section of the dashboard. */
+export type Section = (typeof SECTIONS)[number]["name"];
+
+/**
+ * Content-Security-Policy of the dashboard: files of this service alone, forms that it receives itself. Pages need a
+ * referrer of the same origin: with no-referrer, browsers send `Origin: null` with forms.
+ */
+const HEADERS = {
+  "content-security-policy":
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  "referrer-policy": "same-origin",
+  "cross-origin-opener-policy": "same-origin",
+  "x-robots-tag": "noindex",
+} as const;
+
+/** A page of the dashboard. */
+export interface DashboardPage {
+  /** Before " - Vantage" in the title of the tab. */
+  readonly title: string;
+  /** null: nobody is signed in. */
+  readonly session: Session | null;
+  readonly section?: Section;
+  /** Content of <main>, as compiled templates have written it. */
+  readonly body: string;
+  /** Seconds between two refreshes while the tab is seen; default: none. */
+  readonly liveSeconds?: number;
+  /** A column of the width of a form; default: false. */
+  readonly isNarrow?: boolean;
+}
+
+interface Link {
+  readonly label: string;
+  readonly path: string;
+  readonly isCurrent: boolean;
+}
+
+interface Frame {
+  readonly title: string;
+  readonly links: readonly Link[];
+  readonly session: Session | null;
+  readonly menu: readonly { readonly label: string; readonly path: string }[];
+  readonly isNarrow: boolean;
+  readonly live: number | null;
+  readonly done: string | null;
+}
+
+const renderTop: (frame: Frame) => string = compileTemplate(`
+<!doctype html><html lang="en"><head><meta charset="utf-8"><title><%= it.title %> - ${FRAME.brand}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">
+<link rel="stylesheet" href="${ASSETS_PATH}/style.css"><link rel="icon" href="${ASSETS_PATH}/icon.svg" type="image/svg+xml">
+<script type="module" src="${ASSETS_PATH}/live.js"></script></head><body>
+<a class="skip" href="#main">${FRAME.skip}</a>
+<header class="top"><a class="brand" href="<%= it.session === null ? "/" : "/app/" %>">${FRAME.brand}</a>
+<% if (it.session !== null) { %>
+<nav aria-label="${FRAME.main}"><% for (const link of it.links) { %><a href="<%= link.path %>"<% if (link.isCurrent) { %> aria-current="page"<% } %>><%= link.label %></a><% } %></nav>
+<details class="menu"><summary><%= it.session.email %></summary><div>
+<% for (const link of it.menu) { %><a href="<%= link.path %>"><%= link.label %></a><% } %>
+<form method="post" action="/sign-out"><input type="hidden" name="_csrf" value="<%= it.session.formToken %>"><button class="plain">${FRAME.signOut}</button></form>
+</div></details>
+<% } %>
+</header><main id="main" tabindex="-1" class="<%= it.isNarrow ? "narrow" : "" %>"<% if (it.live !== null) { %> data-live="<%= it.live %>"<% } %>>
+<% if (it.done !== null) { %><p class="note good flash" role="status"><%= it.done %></p><% } %>
+`);
+
+/** Renders a page. `done`: the code of what a form has done, from the page's address. */
+export function renderPage(page: DashboardPage, done: unknown): string {
+  const { title, session, section, body, liveSeconds = null, isNarrow = false } = page;
+  const top = renderTop({
+    title,
+    session,
+    isNarrow,
+    live: liveSeconds,
+    links: SECTIONS.map(({ name, label, path }) => ({ label, path, isCurrent: name === section })),
+    menu: session === null ? [] : menuOf(session),
+    done: typeof done === "string" && Object.hasOwn(DONE, done) ? (DONE[done] ?? null) : null,
+  });
+  return `${top}${body}</main></body></html>\n`;
+}
+
+function menuOf({ role }: Session): Frame["menu"] {
+  return [
+    { label: FRAME.account, path: "/app/profile" },
+    ...(isAllowed(role, "manage")
+      ? [
+          { label: FRAME.members, path: "/app/members" },
+          { label: FRAME.keys, path: "/app/keys" },
+        ]
+      : []),
+    { label: FRAME.changes, path: "/app/changes" },
+  ];
+}
+
+/** Sends a page, compressed, with the headers of the dashboard. It has an entity tag for the refresh of open views. */
+export function sendPage(request: FastifyRequest, reply: FastifyReply, page: DashboardPage): Promise<FastifyReply> {
+  const { done } = request.query as { readonly done?: unknown };
+  reply.headers(HEADERS);
+  const document = createDocument(renderPage(page, done), {
+    type: "text/html; charset=utf-8",
+    cacheControl: "no-store",
+  });
+  return sendDocument(request, reply, document);
+}
+
+const renderSentence: (page: {
+  readonly heading: string;
+  readonly message: string;
+  readonly isInside: boolean;
+}) => string = compileTemplate(`<h1><%= it.heading %></h1><p><%= it.message %></p>
+<p><% if (it.isInside) { %><a href="/app/">${FRAME.back}</a><% } else { %><a href="/sign-in">${FRAME.signIn}</a><% } %></p>`);
+
+/** Renders a page with a heading and one sentence, for errors, and sets the headers of the dashboard. */
+export function renderProblemPage(
+  reply: FastifyReply,
+  session: Session | null,
+  heading: string,
+  message: string,
+): string {
+  reply.headers(HEADERS).header("cache-control", "no-store").type("text/html; charset=utf-8");
+  const body = renderSentence({ heading, message, isInside: session !== null });
+  return renderPage({ title: heading, session, body, isNarrow: true }, null);
+}

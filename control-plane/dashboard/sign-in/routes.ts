@@ -1,0 +1,168 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { AddressLimiter } from "#control-plane/access/ports.ts";
+import type { Sql } from "#control-plane/database/connect.ts";
+import { clearSessionCookie, sessionCookie, setSessionCookie } from "#control-plane/dashboard/door/cookie.ts";
+import type { Door } from "#control-plane/dashboard/door/door.ts";
+import { readForm } from "#control-plane/dashboard/door/form.ts";
+import { nextPath } from "#control-plane/dashboard/door/origin.ts";
+import { renderForm, renderHidden, renderInput, renderNote } from "#control-plane/dashboard/frame/fields.ts";
+import { sendPage } from "#control-plane/dashboard/frame/page.ts";
+import { SIGN_IN } from "#control-plane/dashboard/strings.ts";
+import { takeVisit } from "#control-plane/http/visits.ts";
+import type { Client, Session } from "#control-plane/users/sessions.ts";
+import type { SignIn } from "#control-plane/users/sign-in.ts";
+import type { Users } from "#control-plane/users/users.ts";
+
+/** Dependencies of the pages of people who are not signed in. */
+export interface SignInDeps {
+  readonly door: Door;
+  readonly users: Users;
+  readonly sql: Sql;
+  /** Limits the requests of a client address. */
+  readonly visits: AddressLimiter;
+  /** Whether the service is reached under https. */
+  readonly isSecure: boolean;
+  readonly canMail: boolean;
+}
+
+/** Registers GET and POST /sign-in, and POST /sign-out. */
+export function registerSignIn(scope: FastifyInstance, deps: SignInDeps): void {
+  const { door, users, sql, visits, isSecure } = deps;
+  scope.route({
+    method: "GET",
+    url: "/sign-in",
+    schema: { hide: true },
+    async handler(request, reply) {
+      takeVisit(visits, request);
+      const session = await door.identify(request);
+      const { next } = request.query as { readonly next?: unknown };
+      // Only what asks for a recent password sends a member here.
+      if (session?.isRecent === true) return reply.redirect(nextPath(next), 303);
+      return sendSignIn(request, reply, deps, { session, next: nextPath(next), email: "", problem: null });
+    },
+  });
+  scope.route({
+    ...door.openForm(),
+    url: "/sign-in",
+    schema: { hide: true },
+    async handler(request, reply) {
+      takeVisit(visits, request);
+      const form = readForm(request);
+      const session = await door.identify(request);
+      const next = nextPath(form.text("next"));
+      const email = session?.email ?? form.text("email").trim();
+      const signedIn = await users.signIn({ email, password: form.text("password") }, clientOf(request));
+      if (signedIn.kind !== "ok") {
+        const { status, problem } = explain(signedIn);
+        if (signedIn.kind === "limited") reply.header("retry-after", String(signedIn.retryAfterSeconds));
+        return sendSignIn(request, reply.code(status), deps, { session, next, email, problem });
+      }
+      await admit(deps, request, reply, signedIn.token, session);
+      return reply.redirect(next, 303);
+    },
+  });
+  scope.route({
+    ...door.openForm(),
+    url: "/sign-out",
+    schema: { hide: true },
+    async handler(request, reply) {
+      const token = sessionCookie(request);
+      if (token !== null) await users.sessions.end(sql, token);
+      clearSessionCookie(reply, isSecure);
+      return reply.header("clear-site-data", '"cache"').redirect("/sign-in?done=signed_out", 303);
+    },
+  });
+}
+
+/**
+ * Gives a client its new session and ends the one that it had. A member who confirms a password stays in the account.
+ */
+export async function admit(
+  { users, sql, isSecure }: SignInDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  token: string,
+  before: Session | null,
+): Promise<void> {
+  const old = sessionCookie(request);
+  let fresh = token;
+  if (before !== null) {
+    const opened = await users.sessions.find(token);
+    if (opened !== null && opened.userId === before.userId && opened.accountId !== before.accountId)
+      fresh = await users.sessions.switch(sql, opened, token, before.accountId, clientOf(request));
+  }
+  if (old !== null) await users.sessions.end(sql, old);
+  setSessionCookie(reply, fresh, isSecure);
+}
+
+/** Returns where a request comes from. */
+export function clientOf({ clientAddress, headers }: FastifyRequest): Client {
+  return { address: clientAddress, userAgent: headers["user-agent"] ?? "" };
+}
+
+interface Shown {
+  readonly session: Session | null;
+  readonly next: string;
+  readonly email: string;
+  readonly problem: string | null;
+}
+
+function sendSignIn(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { canMail }: Pick<SignInDeps, "canMail">,
+  { session, next, email, problem }: Shown,
+): Promise<FastifyReply> {
+  const parts = [
+    renderHidden("next", next),
+    ...(session === null
+      ? [
+          renderInput({
+            name: "email",
+            label: SIGN_IN.email,
+            type: "email",
+            value: email,
+            autocomplete: "username",
+            isRequired: true,
+            hasFocus: email === "",
+            maxLength: 254,
+          }),
+        ]
+      : []),
+    renderInput({
+      name: "password",
+      label: SIGN_IN.password,
+      type: "password",
+      autocomplete: "current-password",
+      isRequired: true,
+      hasFocus: session !== null || email !== "",
+      maxLength: 1_024,
+    }),
+  ];
+  const title = session === null ? SIGN_IN.title : SIGN_IN.again;
+  const body = [
+    `<h1>${title}</h1>`,
+    ...(session === null ? [] : [`<p>${SIGN_IN.againHint}</p>`]),
+    ...(problem === null ? [] : [renderNote("bad", problem)]),
+    renderForm("/sign-in", parts, SIGN_IN.submit),
+    ...(canMail ? [`<p><a href="/reset">${SIGN_IN.forgot}</a></p>`] : []),
+  ];
+  return sendPage(request, reply, { title, session: null, body: body.join(""), isNarrow: true });
+}
+
+/** Returns the status and the sentence of a sign-in that failed. */
+export function explain(failed: Exclude<SignIn, { readonly kind: "ok" }>): {
+  readonly status: number;
+  readonly problem: string;
+} {
+  switch (failed.kind) {
+    case "wrong":
+      return { status: 403, problem: SIGN_IN.wrong };
+    case "homeless":
+      return { status: 403, problem: SIGN_IN.homeless };
+    case "busy":
+      return { status: 503, problem: SIGN_IN.busy };
+    case "limited":
+      return { status: 429, problem: SIGN_IN.limited(failed.retryAfterSeconds) };
+  }
+}

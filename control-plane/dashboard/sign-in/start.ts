@@ -1,0 +1,105 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { LAUNCHER } from "#shared/launcher.ts";
+import { toMailAddress } from "#control-plane/mail-address.ts";
+import { readForm } from "#control-plane/dashboard/door/form.ts";
+import { renderForm, renderInput, renderNote } from "#control-plane/dashboard/frame/fields.ts";
+import { sendPage } from "#control-plane/dashboard/frame/page.ts";
+import { admit, clientOf, explain, type SignInDeps } from "#control-plane/dashboard/sign-in/routes.ts";
+import { START } from "#control-plane/dashboard/strings.ts";
+import { takeVisit } from "#control-plane/http/visits.ts";
+import { passwordProblem } from "#control-plane/users/passwords.ts";
+
+const URL_OF_START = "/start/:token";
+
+interface Problems {
+  readonly email?: string | null;
+  readonly password?: string | null;
+  readonly form?: string | null;
+}
+
+/** Registers GET and POST /start/<token>, where an owner takes over an account by the link of the terminal. */
+export function registerStart(scope: FastifyInstance, deps: SignInDeps): void {
+  const { door, users, visits } = deps;
+  scope.route<{ Params: { token: string } }>({
+    method: "GET",
+    url: URL_OF_START,
+    schema: { hide: true },
+    async handler(request, reply) {
+      takeVisit(visits, request);
+      const { token } = request.params;
+      if ((await users.peek("start", token)) === null) return sendExpired(request, reply);
+      return sendStart(request, reply, token, "", {});
+    },
+  });
+  scope.route<{ Params: { token: string } }>({
+    ...door.openForm(),
+    url: URL_OF_START,
+    schema: { hide: true },
+    async handler(request, reply) {
+      takeVisit(visits, request);
+      const { token } = request.params;
+      const form = readForm(request);
+      const typed = form.text("email").trim();
+      const email = toMailAddress(typed);
+      const password = passwordProblem(form.text("password"));
+      if (email === null || password !== null) {
+        const problems = { email: email === null ? START.emailProblem : null, password };
+        return sendStart(request, reply.code(400), token, typed, problems);
+      }
+      const used = await users.start(token, { email, password: form.text("password") }, clientOf(request));
+      if (used.kind === "expired") return sendExpired(request, reply);
+      if (used.kind === "foreign") return sendStart(request, reply.code(409), token, typed, { form: START.foreign });
+      if (used.kind !== "ok") {
+        const { status, problem } = explain(used);
+        return sendStart(request, reply.code(status), token, typed, { form: problem });
+      }
+      await admit(deps, request, reply, used.token, null);
+      return reply.redirect("/app/", 303);
+    },
+  });
+}
+
+function sendStart(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  token: string,
+  email: string,
+  problems: Problems,
+): Promise<FastifyReply> {
+  const { email: ofEmail = null, password = null, form = null } = problems;
+  const parts = [
+    renderInput({
+      name: "email",
+      label: START.email,
+      type: "email",
+      value: email,
+      problem: ofEmail,
+      autocomplete: "username",
+      isRequired: true,
+      hasFocus: true,
+      maxLength: 254,
+    }),
+    renderInput({
+      name: "password",
+      label: START.password,
+      type: "password",
+      hint: START.passwordHint,
+      problem: password,
+      autocomplete: "new-password",
+      isRequired: true,
+      maxLength: 1_024,
+    }),
+  ];
+  const body = [
+    `<h1>${START.title}</h1><p>${START.intro}</p>`,
+    ...(form === null ? [] : [renderNote("bad", form)]),
+    renderForm(`/start/${encodeURIComponent(token)}`, parts, START.submit),
+  ];
+  return sendPage(request, reply, { title: START.title, session: null, body: body.join(""), isNarrow: true });
+}
+
+function sendExpired(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const body = `<h1>${START.expiredTitle}</h1><p>${START.expired}</p><pre><code>${LAUNCHER} sign-in-link</code></pre>`;
+  const page = { title: START.expiredTitle, session: null, body, isNarrow: true };
+  return sendPage(request, reply.code(404), page);
+}

@@ -1,0 +1,62 @@
+// The strings of the dashboard, by view.
+
+/** The frame of every page. */
+export const FRAME = {
+  brand: "Vantage",
+  skip: "Skip to the content",
+  main: "Main",
+  monitors: "Monitors",
+  incidents: "Incidents",
+  statusPages: "Status pages",
+  tools: "Tools",
+  account: "Your profile",
+  members: "Members",
+  keys: "API keys",
+  changes: "Log of changes",
+  signOut: "Sign out",
+  signIn: "Sign in",
+  back: "Back to the monitors",
+  notFound: "Not found",
+  refused: "Not allowed",
+  failed: "This did not work",
+  switchAccount: "Account",
+} as const;
+
+/** What a page says after a form has done its work, by the code in the page's address. */
+export const DONE: Readonly<Record<string, string>> = {
+  signed_out: "You are signed out.",
+  password: "Your password is changed. All other sessions have ended.",
+};
+
+/** The sign-in. */
+export const SIGN_IN = {
+  title: "Sign in",
+  again: "Confirm that it is you",
+  againHint: "You are about to change something that gives access. Give your password again.",
+  email: "Email",
+  password: "Password",
+  submit: "Sign in",
+  forgot: "Forgot your password?",
+  wrong: "Email or password is wrong.",
+  busy: "Too many people sign in at this moment. Try again in a few seconds.",
+  homeless: "You are not a member of any account any more. Ask an owner for an invite.",
+  limited: (seconds: number) => `Too many failed sign-ins. Wait ${waitOf(seconds)}.`,
+} as const;
+
+/** The first start, by the link of the terminal. */
+export const START = {
+  title: "Welcome to Vantage",
+  intro: "Choose the email address and the password with which you sign in from now on.",
+  email: "Email",
+  password: "Password",
+  passwordHint: "At least 10 characters. A sentence is good.",
+  submit: "Start",
+  expiredTitle: "This link does not work any more",
+  expired: "It works once, for 15 minutes. Print another one where the service runs:",
+  foreign: "This address belongs to a user with other accounts. Sign in with its password, or use another address.",
+  emailProblem: "must be an email address such as ops@example.com",
+} as const;
+
+function waitOf(seconds: number): string {
+  return seconds < 60 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`;
+}

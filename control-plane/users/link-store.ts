@@ -1,0 +1,91 @@
+import type { Queryable, SqlFragment } from "#control-plane/database/connect.ts";
+import type { Role } from "#control-plane/users/roles.ts";
+
+/** What a one-time link is for: to take over an account, to set a password, to join an account. */
+export type LinkPurpose = "start" | "reset" | "invite";
+
+/** A one-time link without its token. */
+export interface OneTimeLink {
+  readonly id: number;
+  readonly purpose: LinkPurpose;
+  /** start: the account that is taken over; invite: the one that is joined; null: a new one. */
+  readonly accountId: number | null;
+  /** reset: whose password. */
+  readonly userId: number | null;
+  /** invite: who can use it; null: anybody who has the link. */
+  readonly email: string | null;
+  readonly role: Role | null;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+}
+
+/** Inserts a link. `digest`: hex. Returns its id. */
+export async function insertLink(sql: Queryable, digest: string, link: Omit<OneTimeLink, "id">): Promise<number> {
+  const [row] = await sql<{ id: number }[]>`
+    insert into one_time_links (digest, purpose, account_id, user_id, email, role, created_at, expires_at)
+    values (decode(${digest}, 'hex'), ${link.purpose}, ${link.accountId}, ${link.userId}, ${link.email}, ${link.role},
+      ${link.createdAt}, ${link.expiresAt})
+    returning id`;
+  if (row === undefined) throw new Error("the insert returned no row");
+  return row.id;
+}
+
+/** Finds a link that has not expired; null if there is none. */
+export async function findLink(
+  sql: Queryable,
+  digest: string,
+  purpose: LinkPurpose,
+  now: Date,
+): Promise<OneTimeLink | null> {
+  const [row] = await sql<OneTimeLink[]>`
+    select ${columns(sql)} from one_time_links
+    where digest = decode(${digest}, 'hex') and purpose = ${purpose} and expires_at > ${now}`;
+  return row ?? null;
+}
+
+/** Deletes a link that has not expired and returns it: it works once. null if there is none. */
+export async function takeLink(
+  sql: Queryable,
+  digest: string,
+  purpose: LinkPurpose,
+  now: Date,
+): Promise<OneTimeLink | null> {
+  const [row] = await sql<OneTimeLink[]>`
+    delete from one_time_links
+    where digest = decode(${digest}, 'hex') and purpose = ${purpose} and expires_at > ${now}
+    returning ${columns(sql)}`;
+  return row ?? null;
+}
+
+/** Lists the invites of an account that can still be used, newest first. */
+export async function listInvites(sql: Queryable, accountId: number, now: Date): Promise<readonly OneTimeLink[]> {
+  return sql<OneTimeLink[]>`
+    select ${columns(sql)} from one_time_links
+    where account_id = ${accountId} and purpose = 'invite' and expires_at > ${now} order by id desc limit 100`;
+}
+
+/** Deletes an invite of an account. Returns false if there is none. */
+export async function deleteInvite(sql: Queryable, accountId: number, id: number): Promise<boolean> {
+  const { count } = await sql`
+    delete from one_time_links where id = ${id} and account_id = ${accountId} and purpose = 'invite'`;
+  return count > 0;
+}
+
+/** Deletes the links of a user, which are for a new password. */
+export async function deleteResets(sql: Queryable, userId: number): Promise<void> {
+  await sql`delete from one_time_links where user_id = ${userId} and purpose = 'reset'`;
+}
+
+/** Deletes up to `limit` links that have expired. Returns how many. */
+export async function deleteExpiredLinks(sql: Queryable, now: Date, limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from one_time_links where id in (
+      select id from one_time_links where expires_at <= ${now} limit ${limit} for update skip locked
+    )`;
+  return count;
+}
+
+function columns(sql: Queryable): SqlFragment {
+  return sql`id, purpose, account_id as "accountId", user_id as "userId", email, role, created_at as "createdAt",
+    expires_at as "expiresAt"`;
+}

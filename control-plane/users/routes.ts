@@ -1,0 +1,72 @@
+import { Type } from "typebox";
+import type { FastifyInstance } from "fastify";
+import { LAUNCHER } from "#shared/launcher.ts";
+import type { RecordChanges } from "#control-plane/access/changes.ts";
+import type { Accounts } from "#control-plane/accounts/accounts.ts";
+import type { Sql } from "#control-plane/database/connect.ts";
+import { transact } from "#control-plane/database/transaction.ts";
+import { Refusal } from "#control-plane/http/errors.ts";
+import type { Hook } from "#control-plane/http/gate.ts";
+import { operatorChange } from "#control-plane/http/operator-change.ts";
+import { operation } from "#control-plane/http/operations/operation.ts";
+import { IdField, readWrite } from "#control-plane/http/params.ts";
+import { answer } from "#control-plane/http/request.ts";
+import { findFirstAccount } from "#control-plane/users/store.ts";
+import type { Users } from "#control-plane/users/users.ts";
+
+const LINK_BODY = Type.Object({ account_id: Type.Optional(IdField) });
+
+const LINK = Type.Object({
+  account_id: Type.Integer({ description: "The account that the link takes over" }),
+  url: Type.String({ description: "The link. It works once; shown only in this response" }),
+  expires_at: Type.String({ format: "date-time", description: "When it stops working, 15 minutes from now" }),
+});
+
+/** Dependencies of the operator's routes for users. */
+interface UserRoutesDeps {
+  readonly users: Users;
+  readonly accounts: Accounts;
+  readonly sql: Sql;
+  /** Hook that admits only the operator. */
+  readonly admin: Hook;
+  /** Logs changes. */
+  readonly record: RecordChanges;
+  /** Address of the service, without a slash at its end. */
+  readonly baseUrl: string;
+}
+
+/** Registers POST /api/admin/sign-in-links. */
+export function registerUserRoutes(server: FastifyInstance, deps: UserRoutesDeps): void {
+  const { users, accounts, sql, admin, record, baseUrl } = deps;
+  server.route({
+    method: "POST",
+    url: "/api/admin/sign-in-links",
+    onRequest: admin,
+    schema: operation({
+      tag: "Admin",
+      security: "operator",
+      id: "admin_create_sign_in_link",
+      summary: "Create a link by which an owner of an account signs in and sets a password",
+      description: "Without account_id it is for the oldest account.",
+      status: 201,
+      data: LINK,
+      body: LINK_BODY,
+      errors: ["missing_parameter", "not_found"],
+    }),
+    handler: async (request, reply) => {
+      const { account_id: given } = readWrite(LINK_BODY, request);
+      const link = await transact(sql, async (tx) => {
+        const accountId = given ?? (await findFirstAccount(tx));
+        if (accountId === null) throw new Refusal("not_found", NO_ACCOUNT);
+        if ((await accounts.find(tx, accountId)) === null)
+          throw new Refusal("not_found", `No account has the id ${accountId}.`);
+        const { token, expiresAt } = await users.createStartLink(tx, accountId);
+        await record(tx, operatorChange(request, accountId, [{ resource: "account", id: accountId, action: "shown" }]));
+        return { account_id: accountId, url: `${baseUrl}/start/${token}`, expires_at: expiresAt.toISOString() };
+      });
+      return reply.code(201).send(answer(request, link));
+    },
+  });
+}
+
+const NO_ACCOUNT = `There is no account yet. Create one with: ${LAUNCHER} keys create`;

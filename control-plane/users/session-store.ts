@@ -1,0 +1,117 @@
+import type { Queryable } from "#control-plane/database/connect.ts";
+import type { PlanName } from "#control-plane/plans/plans.ts";
+import type { Role } from "#control-plane/users/roles.ts";
+
+/** A session with what its member is allowed to do now. */
+export interface StoredSession {
+  readonly id: number;
+  readonly userId: number;
+  readonly email: string;
+  readonly timezone: string;
+  readonly isOperator: boolean;
+  readonly accountId: number;
+  /** null: the account has no address. */
+  readonly accountEmail: string | null;
+  readonly plan: PlanName;
+  readonly role: Role;
+  readonly createdAt: Date;
+  /** The last time that the password was given. */
+  readonly signedInAt: Date;
+}
+
+/** A session as its user sees it in a list. */
+export interface ListedSession {
+  readonly id: number;
+  readonly accountId: number;
+  readonly createdAt: Date;
+  readonly usedAt: Date;
+  readonly address: string;
+  readonly userAgent: string;
+}
+
+/** A session to insert. */
+interface NewSession {
+  /** Hex. */
+  readonly digest: string;
+  readonly userId: number;
+  readonly accountId: number;
+  readonly createdAt: Date;
+  readonly signedInAt: Date;
+  readonly usedAt: Date;
+  readonly address: string;
+  readonly userAgent: string;
+}
+
+/** Inserts a session. */
+export async function insertSession(sql: Queryable, session: NewSession): Promise<void> {
+  const { digest, userId, accountId, createdAt, signedInAt, usedAt, address, userAgent } = session;
+  await sql`
+    insert into sessions (digest, user_id, account_id, created_at, signed_in_at, used_at, address, user_agent)
+    values (decode(${digest}, 'hex'), ${userId}, ${accountId}, ${createdAt}, ${signedInAt}, ${usedAt}, ${address},
+      ${userAgent})`;
+}
+
+/**
+ * Finds a session that was created after `createdAfter` and used after `usedAfter`; null if there is none. Notes that it
+ * is used now, unless it was noted after `notedAfter`.
+ */
+export async function findSession(
+  sql: Queryable,
+  digest: string,
+  at: { readonly now: Date; readonly createdAfter: Date; readonly usedAfter: Date; readonly notedAfter: Date },
+): Promise<StoredSession | null> {
+  const [row] = await sql<StoredSession[]>`
+    with found as (
+      select * from sessions where digest = decode(${digest}, 'hex')
+        and created_at > ${at.createdAfter} and used_at > ${at.usedAfter}
+    ), noted as (
+      update sessions set used_at = ${at.now} from found
+      where sessions.id = found.id and found.used_at <= ${at.notedAfter}
+    )
+    select found.id, found.user_id as "userId", users.email, timezone, is_operator as "isOperator",
+      found.account_id as "accountId", accounts.email as "accountEmail", plan, role,
+      found.created_at as "createdAt", signed_in_at as "signedInAt"
+    from found join users on users.id = found.user_id join accounts on accounts.id = found.account_id
+      join members on members.account_id = found.account_id and members.user_id = found.user_id`;
+  return row ?? null;
+}
+
+/** Lists the sessions of a user, the last used first. */
+export async function listSessions(sql: Queryable, userId: number, usedAfter: Date): Promise<readonly ListedSession[]> {
+  return sql<ListedSession[]>`
+    select id, account_id as "accountId", created_at as "createdAt", used_at as "usedAt", address,
+      user_agent as "userAgent"
+    from sessions where user_id = ${userId} and used_at > ${usedAfter} order by used_at desc, id desc limit 100`;
+}
+
+/** Deletes the session with a digest. */
+export async function deleteSession(sql: Queryable, digest: string): Promise<void> {
+  await sql`delete from sessions where digest = decode(${digest}, 'hex')`;
+}
+
+/** Deletes sessions of a user: all, or those of one account, or one. Returns how many. */
+export async function deleteSessions(
+  sql: Queryable,
+  userId: number,
+  only: { readonly accountId?: number; readonly id?: number } = {},
+): Promise<number> {
+  const { count } = await sql`
+    delete from sessions where user_id = ${userId}
+      and (${only.accountId ?? null}::bigint is null or account_id = ${only.accountId ?? null})
+      and (${only.id ?? null}::bigint is null or id = ${only.id ?? null})`;
+  return count;
+}
+
+/** Deletes up to `limit` sessions that have ended. Returns how many. */
+export async function deleteEndedSessions(
+  sql: Queryable,
+  ended: { readonly createdBefore: Date; readonly usedBefore: Date },
+  limit: number,
+): Promise<number> {
+  const { count } = await sql`
+    delete from sessions where id in (
+      select id from sessions where used_at <= ${ended.usedBefore} or created_at <= ${ended.createdBefore}
+      limit ${limit} for update skip locked
+    )`;
+  return count;
+}

@@ -1,0 +1,85 @@
+import { hash } from "node:crypto";
+import type { Clock } from "#shared/clock.ts";
+import type { Sql } from "#control-plane/database/connect.ts";
+import { transact } from "#control-plane/database/transaction.ts";
+import { addressGroup } from "#control-plane/limits/address.ts";
+import { deleteAttempts, insertAttempts } from "#control-plane/users/attempt-store.ts";
+import { TooManyPasswords, type Passwords } from "#control-plane/users/passwords.ts";
+import type { Client, Sessions } from "#control-plane/users/sessions.ts";
+import { findUserByEmail, listMemberships, type User } from "#control-plane/users/store.ts";
+
+/** Time in which failed sign-ins are counted, milliseconds. */
+export const ATTEMPT_WINDOW_MS = 900_000;
+const FAILURES_OF_USER = 10;
+const FAILURES_OF_ADDRESS = 30;
+
+/** Email address and password, as typed. */
+interface Credentials {
+  readonly email: string;
+  readonly password: string;
+}
+
+/** Why a password was not accepted. wrong: no user has this address and password. busy: too many others sign in. */
+export type Unproven =
+  | { readonly kind: "wrong" | "busy" }
+  | { readonly kind: "limited"; readonly retryAfterSeconds: number };
+
+/** Result of a sign-in. homeless: the user is a member of no account. */
+export type SignIn = { readonly kind: "ok"; readonly token: string } | { readonly kind: "homeless" } | Unproven;
+
+/** Dependencies of a sign-in. */
+interface SignInDeps {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly passwords: Passwords;
+  readonly sessions: Sessions;
+}
+
+/**
+ * Finds the user with an address and password. An attempt counts as failed from its start until it has succeeded: guesses
+ * that are made at the same time are limited too. Unknown addresses are limited as known ones are, and take as long.
+ */
+export async function provePassword(
+  { sql, clock, passwords }: Omit<SignInDeps, "sessions">,
+  { email, password }: Credentials,
+  { address }: Pick<Client, "address">,
+): Promise<{ readonly kind: "ok"; readonly user: User } | Unproven> {
+  const now = clock.now();
+  const since = new Date(now.getTime() - ATTEMPT_WINDOW_MS);
+  const limits = [
+    { subject: subjectOf("user", email.toLowerCase()), limit: FAILURES_OF_USER },
+    { subject: subjectOf("address", addressGroup(address)), limit: FAILURES_OF_ADDRESS },
+  ];
+  const attempt = await transact(sql, (tx) => insertAttempts(tx, limits, { now, since }));
+  if (!attempt.ok) {
+    const waitMs = attempt.oldest.getTime() + ATTEMPT_WINDOW_MS - now.getTime();
+    return { kind: "limited", retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)) };
+  }
+  const user = await findUserByEmail(sql, email);
+  try {
+    if (!(await passwords.verify(user?.passwordHash ?? null, password)) || user === null) return { kind: "wrong" };
+  } catch (error) {
+    if (!(error instanceof TooManyPasswords)) throw error;
+    await deleteAttempts(sql, attempt.ids);
+    return { kind: "busy" };
+  }
+  await deleteAttempts(sql, attempt.ids);
+  return { kind: "ok", user };
+}
+
+/** Signs a user in, to the oldest of the user's accounts. */
+export async function signIn(deps: SignInDeps, credentials: Credentials, from: Client): Promise<SignIn> {
+  const proven = await provePassword(deps, credentials, from);
+  if (proven.kind !== "ok") return proven;
+  const { user } = proven;
+  return transact(deps.sql, async (tx) => {
+    const [membership] = await listMemberships(tx, user.id);
+    if (membership === undefined) return { kind: "homeless" };
+    const { accountId } = membership;
+    return { kind: "ok", token: await deps.sessions.open(tx, { userId: user.id, accountId }, from) };
+  });
+}
+
+function subjectOf(kind: string, value: string): string {
+  return hash("sha256", `${kind} ${value}`, "hex");
+}

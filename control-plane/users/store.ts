@@ -1,0 +1,142 @@
+import type { Queryable, SqlFragment } from "#control-plane/database/connect.ts";
+import type { PlanName } from "#control-plane/plans/plans.ts";
+import type { Role } from "#control-plane/users/roles.ts";
+
+/** A person who can sign in. */
+export interface User {
+  readonly id: number;
+  readonly email: string;
+  readonly passwordHash: string;
+  /** Name of the IANA database. */
+  readonly timezone: string;
+  readonly isOperator: boolean;
+}
+
+/** A member of an account. */
+export interface Member {
+  readonly userId: number;
+  readonly email: string;
+  readonly role: Role;
+  readonly createdAt: Date;
+}
+
+/** An account of a user. */
+export interface Membership {
+  readonly accountId: number;
+  /** null: the account has no address. */
+  readonly email: string | null;
+  readonly plan: PlanName;
+  readonly role: Role;
+}
+
+/** Properties of a user to insert. */
+interface NewUser {
+  readonly email: string;
+  readonly passwordHash: string;
+  readonly isOperator: boolean;
+}
+
+/** Returns the id of the oldest account; null if there is none. */
+export async function findFirstAccount(sql: Queryable): Promise<number | null> {
+  const [row] = await sql<{ id: number }[]>`select id from accounts order by id limit 1`;
+  return row?.id ?? null;
+}
+
+/** Inserts a user. Returns null if the email address is in use, regardless of upper and lower case. */
+export async function insertUser(sql: Queryable, user: NewUser, now: Date): Promise<User | null> {
+  const [row] = await sql<User[]>`
+    insert into users (email, password_hash, is_operator, created_at, updated_at)
+    values (${user.email}, ${user.passwordHash}, ${user.isOperator}, ${now}, ${now})
+    on conflict (lower(email)) do nothing
+    returning ${columns(sql)}`;
+  return row ?? null;
+}
+
+/** Finds a user by email address, regardless of upper and lower case; null if there is none. */
+export async function findUserByEmail(sql: Queryable, email: string): Promise<User | null> {
+  const [row] = await sql<User[]>`select ${columns(sql)} from users where lower(email) = lower(${email})`;
+  return row ?? null;
+}
+
+/** Finds a user; null if there is none. */
+export async function findUser(sql: Queryable, id: number): Promise<User | null> {
+  const [row] = await sql<User[]>`select ${columns(sql)} from users where id = ${id}`;
+  return row ?? null;
+}
+
+/** Reports whether anybody can sign in yet. */
+export async function hasUsers(sql: Queryable): Promise<boolean> {
+  const [row] = await sql<{ found: boolean }[]>`select exists (select from users) as found`;
+  return row?.found ?? false;
+}
+
+/** Sets the password or the time zone of a user. Returns false if there is none. */
+export async function updateUser(
+  sql: Queryable,
+  id: number,
+  change: { readonly passwordHash?: string; readonly timezone?: string },
+  now: Date,
+): Promise<boolean> {
+  const { count } = await sql`
+    update users set password_hash = coalesce(${change.passwordHash ?? null}, password_hash),
+      timezone = coalesce(${change.timezone ?? null}, timezone), updated_at = ${now}
+    where id = ${id}`;
+  return count > 0;
+}
+
+/** Deletes users who are members of no account any more, of these. */
+export async function deleteStrandedUsers(sql: Queryable, ids: readonly number[]): Promise<void> {
+  await sql`
+    delete from users where id = any(${[...ids]}::bigint[])
+      and not exists (select from members where user_id = users.id)`;
+}
+
+/** Makes a user a member. Returns false if the user is one already: the role stays as it is. */
+export async function insertMember(
+  sql: Queryable,
+  { accountId, userId, role }: { readonly accountId: number; readonly userId: number; readonly role: Role },
+  now: Date,
+): Promise<boolean> {
+  const { count } = await sql`
+    insert into members (account_id, user_id, role, created_at) values (${accountId}, ${userId}, ${role}, ${now})
+    on conflict do nothing`;
+  return count > 0;
+}
+
+/** Lists the members of an account, the first one first. */
+export async function listMembers(sql: Queryable, accountId: number): Promise<readonly Member[]> {
+  return sql<Member[]>`
+    select user_id as "userId", email, role, members.created_at as "createdAt"
+    from members join users on users.id = user_id
+    where account_id = ${accountId} order by members.created_at, user_id`;
+}
+
+/** Lists the accounts of a user, the oldest first. */
+export async function listMemberships(sql: Queryable, userId: number): Promise<readonly Membership[]> {
+  return sql<Membership[]>`
+    select account_id as "accountId", accounts.email, plan, role
+    from members join accounts on accounts.id = account_id
+    where user_id = ${userId} order by account_id`;
+}
+
+/** Sets the role of a member. Returns false if there is none. */
+export async function updateRole(sql: Queryable, accountId: number, userId: number, role: Role): Promise<boolean> {
+  const { count } = await sql`
+    update members set role = ${role} where account_id = ${accountId} and user_id = ${userId}`;
+  return count > 0;
+}
+
+/** Deletes a membership, and with it its sessions. Returns false if there is none. */
+export async function deleteMember(sql: Queryable, accountId: number, userId: number): Promise<boolean> {
+  const { count } = await sql`delete from members where account_id = ${accountId} and user_id = ${userId}`;
+  return count > 0;
+}
+
+/** Deletes all members of an account that is erased. */
+export async function deleteMembers(sql: Queryable, accountId: number): Promise<void> {
+  await sql`delete from members where account_id = ${accountId}`;
+}
+
+function columns(sql: Queryable): SqlFragment {
+  return sql`id, email, password_hash as "passwordHash", timezone, is_operator as "isOperator"`;
+}
