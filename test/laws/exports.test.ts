@@ -4,6 +4,11 @@ import { readSourceFiles } from "#test/laws/source-files.ts";
 /** Entry points with fixed paths that nothing in the product calls. */
 const ENTRY_POINTS: ReadonlySet<string> = new Set([
   "control-plane/audit/canonical.ts#canonicalize",
+  "control-plane/charts/bars.ts#renderBars",
+  "control-plane/charts/bars.ts#toStrip",
+  "control-plane/charts/latency.ts#renderLatency",
+  "control-plane/charts/style.ts#CHART_STYLE",
+  "control-plane/charts/viewer-time.ts#viewerTimeIn",
   "probe-agent/analysis/carbon.ts#co2PerVisit",
   "probe-agent/analysis/dnssec.ts#validateRecords",
   "probe-agent/analysis/email-headers.ts#analyseHeaders",
