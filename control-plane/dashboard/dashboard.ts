@@ -3,15 +3,17 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Clock } from "#shared/clock.ts";
 import type { AddressLimiter } from "#control-plane/access/ports.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
-import { createDoor, memberOf } from "#control-plane/dashboard/door/door.ts";
+import { createDoor } from "#control-plane/dashboard/door/door.ts";
 import { findAsset } from "#control-plane/dashboard/frame/assets.ts";
-import { renderProblemPage, sendPage } from "#control-plane/dashboard/frame/page.ts";
+import { renderProblemPage } from "#control-plane/dashboard/frame/page.ts";
+import { createOverviews, registerList } from "#control-plane/dashboard/monitors/list-routes.ts";
 import { registerSignIn } from "#control-plane/dashboard/sign-in/routes.ts";
 import { registerStart } from "#control-plane/dashboard/sign-in/start.ts";
 import { FRAME } from "#control-plane/dashboard/strings.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { sendDocument } from "#control-plane/http/operations/document.ts";
 import type { ErrorRenderer } from "#control-plane/http/request.ts";
+import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import type { Users } from "#control-plane/users/users.ts";
 
 /** Dependencies of the dashboard. */
@@ -20,6 +22,7 @@ interface DashboardDeps {
   readonly clock: Clock;
   readonly baseUrl: string;
   readonly users: Users;
+  readonly monitors: Monitors;
   /** Limits requests of people who are not signed in, by client address. */
   readonly visits: AddressLimiter;
   /** Whether the service sends mail. */
@@ -50,20 +53,7 @@ export async function registerDashboard(server: FastifyInstance, deps: Dashboard
       schema: { hide: true },
       handler: (_request, reply) => reply.redirect("/app/monitors", 303),
     });
-    scope.route({
-      ...door.page({ needs: "read" }),
-      url: "/app/monitors",
-      schema: { hide: true },
-      handler: (request, reply) => {
-        const body = "<h1>Monitors</h1>";
-        return sendPage(request, reply, {
-          title: FRAME.monitors,
-          session: memberOf(request),
-          section: "monitors",
-          body,
-        });
-      },
-    });
+    registerList(scope, { ...deps, door, overviews: createOverviews(deps) });
   });
 }
 

@@ -57,6 +57,36 @@ export const START = {
   emailProblem: "must be an email address such as ops@example.com",
 } as const;
 
+/** The list of monitors. */
+export const MONITORS = {
+  title: "Monitors",
+  add: "Add a monitor",
+  addFirst: "Add your first monitor",
+  paste: "Paste addresses",
+  search: "Search",
+  state: "State",
+  kind: "Kind",
+  tag: "Tag",
+  sort: "Sort by",
+  sorts: { state: "What fails first", name: "Name", newest: "Newest first" },
+  any: "Any",
+  failing: "Down or degraded",
+  filter: "Apply",
+  all: "Show all",
+  allCount: "all",
+  shown: "Shown:",
+  more: "Show the rest",
+  count: "monitors",
+  none: "No monitors yet",
+  noneHint: "A monitor checks a site, a name or a job again and again, and tells you when it fails.",
+  noMatch: "No monitor matches.",
+  never: "not checked yet",
+  since: "for",
+  flapping: "flapping",
+  checked: "checked",
+  ago: "ago",
+} as const;
+
 function waitOf(seconds: number): string {
   return seconds < 60 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`;
 }

@@ -7,6 +7,7 @@ import type { RecentCheck } from "#control-plane/history/recent.ts";
 import { followAccounts } from "#control-plane/monitors/account/account.ts";
 import type { Written } from "#control-plane/http/written.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
+import { readOverview, type ListedMonitor } from "#control-plane/monitors/overview.ts";
 import { showMonitors, type ShowDeps } from "#control-plane/monitors/show.ts";
 import { monitorsInSteps } from "#control-plane/monitors/steps.ts";
 import {
@@ -93,6 +94,8 @@ export interface Monitors {
     filter: MonitorFilter,
     page: { readonly limit: number; readonly offset: number },
   ): Promise<{ readonly rows: readonly MonitorView[]; readonly total: number }>;
+  /** Returns all monitors of an account with their states, newest first: for lists that people look through. */
+  overview(accountId: number): Promise<readonly ListedMonitor[]>;
   /** Returns all monitors of an account as rows of a document, oldest first. */
   exportRows(sql: Queryable, accountId: number, withSecrets: boolean): Promise<ExportedMonitors>;
   /** Returns which of these ids are monitors of the account. */
@@ -192,6 +195,7 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
       ]);
       return { rows: await showAll(monitors), total };
     },
+    overview: (accountId) => readOverview(sql, accountId, deps.clock.now()),
     async exportRows(queryable, accountId, withSecrets) {
       const monitors: StoredMonitor[] = [];
       for await (const step of monitorsInSteps(queryable, accountId, STEP)) monitors.push(...step);

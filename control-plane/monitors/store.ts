@@ -133,6 +133,29 @@ function matches(sql: Queryable, accountId: number, { status, tag, checkType, te
     and ${text === undefined ? sql`true` : contains}`;
 }
 
+/** A monitor without its settings. */
+export type BriefMonitor = Pick<
+  StoredMonitor,
+  | "id"
+  | "accountId"
+  | "name"
+  | "url"
+  | "checkType"
+  | "intervalMinutes"
+  | "isActive"
+  | "pausedReason"
+  | "tags"
+  | "createdAt"
+>;
+
+/** Lists all monitors of an account without their settings, newest first. */
+export async function listBriefly(sql: Queryable, accountId: number): Promise<readonly BriefMonitor[]> {
+  return sql<BriefMonitor[]>`
+    select id, account_id as "accountId", name, url, check_type as "checkType", interval_minutes as "intervalMinutes",
+      is_active as "isActive", paused_reason as "pausedReason", tags, created_at as "createdAt"
+    from monitors where account_id = ${accountId} order by id desc`;
+}
+
 /** Lists all monitors of an account, oldest first, in steps: those with an id above `after`. */
 export async function listMonitorsAfter(
   sql: Queryable,

@@ -13,6 +13,15 @@ function keepsState(old, fresh) {
   return !old.matches("form[data-kept], form[data-kept] *");
 }
 
+// Rows stay where they are while somebody looks at them: new ones come last. The next load of the page sorts them.
+function keepOrder(view, fresh) {
+  const list = fresh.querySelector("#rows");
+  const order = Array.from(view.querySelectorAll("#rows > [id]"), ({ id }) => id);
+  if (list === null) return;
+  const place = ({ id }) => (order.includes(id) ? order.indexOf(id) : order.length);
+  list.append(...Array.from(list.children).sort((one, other) => place(one) - place(other)));
+}
+
 async function refresh() {
   const view = main();
   if (view === null || document.hidden) return;
@@ -27,6 +36,7 @@ async function refresh() {
   const fresh = page.querySelector("main");
   if (fresh === null) return;
   document.title = page.title;
+  keepOrder(view, fresh);
   Idiomorph.morph(view, fresh, { ignoreActiveValue: true, callbacks: { beforeNodeMorphed: keepsState } });
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { CHART_STYLE } from "#control-plane/charts/style.ts";
 import { createDocument, type Document } from "#control-plane/http/operations/document.ts";
 
 /** Files of the dashboard by name, with their types. idiomorph swaps what has changed in a page. */
@@ -15,7 +16,8 @@ const FILES = {
 } as const;
 
 const CONTENTS = Object.entries(FILES).map(([name, { type, url }]) => {
-  return { name, type, content: readFileSync(fileURLToPath(url)) };
+  const content = readFileSync(fileURLToPath(url));
+  return { name, type, content: name === "style.css" ? Buffer.concat([content, Buffer.from(CHART_STYLE)]) : content };
 });
 
 /** Hash of all files, which is a part of their addresses: caches keep them for good. */

@@ -1,0 +1,35 @@
+import { writeDuration } from "#shared/text/duration.ts";
+import { viewerTimeIn, type ViewerTime } from "#control-plane/charts/viewer-time.ts";
+import { compileTemplate } from "#control-plane/pages/templates.ts";
+import { openTimeZone, type TimeZone } from "#control-plane/time-zone.ts";
+
+const UTC: TimeZone = { name: "UTC", offsetAt: () => 0 };
+
+/** Returns the time of a member's zone, UTC if the runtime does not know the zone any more. */
+export function viewerTimeOf({ timezone }: { readonly timezone: string }): ViewerTime {
+  return viewerTimeIn(openTimeZone(timezone) ?? UTC);
+}
+
+const renderTag: (time: { readonly iso: string; readonly full: string; readonly text: string }) => string =
+  compileTemplate(`<time datetime="<%= it.iso %>" title="<%= it.full %>"><%= it.text %></time>`);
+
+/** Renders an instant as the distance from now: "4 min ago". The exact time in the viewer's zone is its title. */
+export function renderAgo(at: Date, now: Date, viewer: ViewerTime): string {
+  return renderTag({ ...describe(at, viewer), text: `${largestUnit(now.getTime() - at.getTime())} ago` });
+}
+
+/** Renders an instant in the viewer's zone: "26 Nov 14:30". */
+export function renderTime(at: Date, viewer: ViewerTime): string {
+  return renderTag({ ...describe(at, viewer), text: viewer.format(at.getTime(), "minute") });
+}
+
+/** Writes how long something has lasted by its largest unit: "4 min". */
+export function largestUnit(ms: number): string {
+  const [count = "0", unit = "s"] = writeDuration(ms / 1_000).split(" ");
+  return `${count} ${unit}`;
+}
+
+function describe(at: Date, viewer: ViewerTime) {
+  const year = at.toISOString().slice(0, 4);
+  return { iso: at.toISOString(), full: `${viewer.format(at.getTime(), "minute")} ${year}, ${viewer.zone.name}` };
+}

@@ -1,0 +1,215 @@
+import type { ViewerTime } from "#control-plane/charts/viewer-time.ts";
+import { largestUnit } from "#control-plane/dashboard/frame/times.ts";
+import {
+  FIRST_ROWS,
+  isFiltered,
+  SORTS,
+  STATES,
+  writeListPath,
+  type ListQuery,
+} from "#control-plane/dashboard/monitors/list-query.ts";
+import type { Selection } from "#control-plane/dashboard/monitors/select-rows.ts";
+import { KIND_WORDS, STATE_WORDS } from "#control-plane/dashboard/monitors/words.ts";
+import { MONITORS } from "#control-plane/dashboard/strings.ts";
+import { CHECK_TYPES } from "#control-plane/kinds/kinds.ts";
+import type { ListedMonitor } from "#control-plane/monitors/overview.ts";
+import { compileTemplate } from "#control-plane/pages/templates.ts";
+
+/** What the list shows. */
+export interface MonitorList {
+  readonly query: ListQuery;
+  readonly selection: Selection;
+  /** Strip of the last 24 hours of a monitor, as rendered; empty if there is none. */
+  readonly stripOf: (id: number) => string;
+  readonly now: Date;
+  readonly viewer: ViewerTime;
+  /** Whether the member may change monitors. */
+  readonly canWrite: boolean;
+}
+
+interface Option {
+  readonly value: string;
+  readonly label: string;
+  readonly isSelected: boolean;
+}
+
+const renderHead: (head: { readonly counts: readonly Count[]; readonly canWrite: boolean }) => string =
+  compileTemplate(`
+<div class="head"><h1>${MONITORS.title}</h1>
+<% if (it.canWrite) { %><div class="row"><a class="button" href="/app/monitors/paste">${MONITORS.paste}</a>
+<a class="button primary" href="/app/monitors/new">${MONITORS.add}</a></div><% } %></div>
+<ul class="counts"><% for (const count of it.counts) { %>
+<li><a class="<%= count.tone %>" href="<%= count.path %>"<% if (count.isCurrent) { %> aria-current="true"<% } %>><b><%= count.number %></b> <%= count.word %></a></li>
+<% } %></ul>
+`);
+
+interface Count {
+  readonly number: number;
+  readonly word: string;
+  readonly tone: string;
+  readonly path: string;
+  readonly isCurrent: boolean;
+}
+
+const renderFilter: (filter: {
+  readonly text: string;
+  readonly selects: readonly { readonly name: string; readonly label: string; readonly options: readonly Option[] }[];
+  readonly isFiltered: boolean;
+}) => string = compileTemplate(`
+<form class="filter" method="get" action="/app/monitors" role="search" data-kept>
+<div class="field"><label for="q">${MONITORS.search}</label>
+<input id="q" name="q" type="search" value="<%= it.text %>" maxlength="200" autocomplete="off" data-search></div>
+<% for (const select of it.selects) { %>
+<div class="field"><label for="s-<%= select.name %>"><%= select.label %></label><select id="s-<%= select.name %>" name="<%= select.name %>">
+<% for (const option of select.options) { %><option value="<%= option.value %>"<% if (option.isSelected) { %> selected<% } %>><%= option.label %></option><% } %>
+</select></div>
+<% } %>
+<div class="row"><button>${MONITORS.filter}</button><% if (it.isFiltered) { %> <a href="/app/monitors">${MONITORS.all}</a><% } %></div>
+</form>
+`);
+
+const renderRowTop: (row: Row) => string = compileTemplate(`
+<li id="m-<%= it.id %>" class="<%= it.tone %>"><span class="badge <%= it.tone %>"><%= it.word %></span>
+<div class="what"><a href="/app/monitors/<%= it.id %>" data-row><%= it.name %></a> <span class="faint"><%= it.target %></span>
+<% if (it.message !== "") { %><p class="<%= it.tone %>"><%= it.message %></p><% } %>
+</div><div class="strip">`);
+
+const renderRowEnd: (row: Row) => string = compileTemplate(`</div><div class="when faint"><%= it.when %>
+<% for (const tag of it.tags) { %> <a class="tag" href="<%= tag.path %>"><%= tag.name %></a><% } %></div></li>
+`);
+
+interface Row {
+  readonly id: number;
+  readonly tone: string;
+  readonly word: string;
+  readonly name: string;
+  readonly target: string;
+  readonly message: string;
+  readonly when: string;
+  readonly tags: readonly { readonly name: string; readonly path: string }[];
+}
+
+const renderEnd: (end: { readonly shown: number; readonly matching: number; readonly morePath: string }) => string =
+  compileTemplate(`
+<p class="faint"><% if (it.shown < it.matching) { %>${MONITORS.shown} <%= it.shown %> / <%= it.matching %>.
+ <a href="<%= it.morePath %>" data-more>${MONITORS.more}</a><% } else { %><%= it.matching %> ${MONITORS.count}<% } %></p>
+`);
+
+const renderEmpty: (empty: { readonly isFiltered: boolean; readonly canWrite: boolean }) => string = compileTemplate(`
+<div class="card"><% if (it.isFiltered) { %><p>${MONITORS.noMatch}</p><p><a href="/app/monitors">${MONITORS.all}</a></p>
+<% } else { %><h2>${MONITORS.none}</h2><p>${MONITORS.noneHint}</p>
+<% if (it.canWrite) { %><p><a class="button primary" href="/app/monitors/new">${MONITORS.addFirst}</a></p><% } %><% } %></div>
+`);
+
+/** Renders the list of monitors: counts, filter, and rows with what fails first. */
+export function renderList(list: MonitorList): string {
+  const { query, selection, canWrite } = list;
+  const head = renderHead({ counts: countsOf(query, selection), canWrite });
+  if (selection.matching === 0) {
+    const empty = renderEmpty({ isFiltered: isFiltered(query), canWrite });
+    return selection.total === 0 ? head + empty : head + filterOf(query, selection) + empty;
+  }
+  const rows = selection.rows.map((monitor) => {
+    const row = rowOf(monitor, list);
+    return `${renderRowTop(row)}${list.stripOf(monitor.id)}${renderRowEnd(row)}`;
+  });
+  const end = renderEnd({
+    shown: selection.rows.length,
+    matching: selection.matching,
+    morePath: writeListPath({ ...query, rows: Math.max(selection.matching, FIRST_ROWS) }),
+  });
+  return `${head}${filterOf(query, selection)}<ul class="rows" id="rows">${rows.join("")}</ul>${end}`;
+}
+
+/** Returns the title of the tab: how many monitors are down, before the name of the page. */
+export function titleOf({ counts }: Selection): string {
+  return counts.down === 0 ? MONITORS.title : `(${counts.down}) ${MONITORS.title}`;
+}
+
+function countsOf(query: ListQuery, { counts, total }: Selection): readonly Count[] {
+  const all = {
+    number: total,
+    word: MONITORS.allCount,
+    tone: "",
+    path: "/app/monitors",
+    isCurrent: !isFiltered(query),
+  };
+  const shown = (["down", "degraded", "unknown", "maintenance", "paused", "up"] as const).filter(
+    (state) => counts[state] > 0 || state === "down",
+  );
+  return [
+    all,
+    ...shown.map((state) => ({
+      number: counts[state],
+      word: STATE_WORDS[state].word.toLowerCase(),
+      tone: counts[state] === 0 ? "" : STATE_WORDS[state].tone,
+      path: writeListPath({ ...query, state }),
+      isCurrent: query.state === state,
+    })),
+  ];
+}
+
+function filterOf(query: ListQuery, { tags }: Selection): string {
+  const optionsOf = (values: readonly string[], chosen: string | null, labelOf: (value: string) => string): Option[] =>
+    values.map((value) => ({ value, label: labelOf(value), isSelected: value === chosen }));
+  const any = (isSelected: boolean): Option => ({ value: "", label: MONITORS.any, isSelected });
+  const selects = [
+    {
+      name: "state",
+      label: MONITORS.state,
+      options: [
+        any(query.state === null),
+        ...optionsOf(STATES, query.state, (state) =>
+          state === "failing" ? MONITORS.failing : STATE_WORDS[state as keyof typeof STATE_WORDS].word,
+        ),
+      ],
+    },
+    {
+      name: "kind",
+      label: MONITORS.kind,
+      options: [
+        any(query.kind === null),
+        ...optionsOf(CHECK_TYPES, query.kind, (kind) => KIND_WORDS[kind as keyof typeof KIND_WORDS]),
+      ],
+    },
+    ...(tags.length === 0
+      ? []
+      : [
+          {
+            name: "tag",
+            label: MONITORS.tag,
+            options: [any(query.tag === null), ...optionsOf(tags, query.tag, (tag) => tag)],
+          },
+        ]),
+    { name: "sort", label: MONITORS.sort, options: optionsOf(SORTS, query.sort, (sort) => SORT_WORDS[sort] ?? sort) },
+  ];
+  return renderFilter({ text: query.text, selects, isFiltered: isFiltered(query) });
+}
+
+const SORT_WORDS: Readonly<Record<string, string>> = MONITORS.sorts;
+
+function rowOf(monitor: ListedMonitor, { query, now }: MonitorList): Row {
+  const { id, name, url, checkType, tags, state, error, advisory, isFlapping, since, lastCheckedAt } = monitor;
+  const { word, tone } = STATE_WORDS[state];
+  const isFailing = state === "down" || state === "degraded";
+  const known = since === null ? MONITORS.never : `${MONITORS.since} ${largestUnit(now.getTime() - since.getTime())}`;
+  return {
+    id,
+    tone,
+    word,
+    name: name === "" ? url : name,
+    target: name === "" ? "" : url,
+    message: (isFailing || state === "unknown" ? error : (advisory ?? "")) ?? "",
+    when: [
+      KIND_WORDS[checkType],
+      state === "paused" ? "" : known,
+      isFlapping ? MONITORS.flapping : "",
+      lastCheckedAt === null || state === "paused"
+        ? ""
+        : `${MONITORS.checked} ${largestUnit(now.getTime() - lastCheckedAt.getTime())} ${MONITORS.ago}`,
+    ]
+      .filter((part) => part !== "")
+      .join(", "),
+    tags: tags.map((tag) => ({ name: tag, path: writeListPath({ ...query, tag }) })),
+  };
+}

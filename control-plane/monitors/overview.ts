@@ -1,0 +1,45 @@
+import { readStateFacts } from "#control-plane/checking/facts.ts";
+import type { Queryable } from "#control-plane/database/connect.ts";
+import { coveredBetween } from "#control-plane/maintenance/coverage/coverage.ts";
+import { listBriefly, type BriefMonitor } from "#control-plane/monitors/store.ts";
+
+/** State of a monitor in a list: paused before all, then what maintenance covers. */
+export type ListedState = "down" | "degraded" | "unknown" | "up" | "maintenance" | "paused";
+
+/** A monitor in a list of all monitors of an account. */
+export interface ListedMonitor extends BriefMonitor {
+  readonly state: ListedState;
+  readonly isFlapping: boolean;
+  /** What people should know about a monitor that is up; null: nothing. */
+  readonly advisory: string | null;
+  /** When it became up or down; null: it was never checked. */
+  readonly since: Date | null;
+  readonly lastCheckedAt: Date | null;
+  /** Message of its newest fault; null: nothing fails. */
+  readonly error: string | null;
+}
+
+/** Reads all monitors of an account with their states, newest first: three statements for any number. */
+export async function readOverview(sql: Queryable, accountId: number, now: Date): Promise<readonly ListedMonitor[]> {
+  const monitors = await listBriefly(sql, accountId);
+  const [states, covered] = await Promise.all([
+    readStateFacts(
+      sql,
+      monitors.map(({ id }) => id),
+    ),
+    coveredBetween(sql, accountId, monitors, now, new Date(now.getTime() + 1)),
+  ]);
+  return monitors.map((monitor): ListedMonitor => {
+    const facts = states.get(monitor.id);
+    const status = facts?.isDegraded === true ? "degraded" : (facts?.status ?? "unknown");
+    return {
+      ...monitor,
+      state: !monitor.isActive ? "paused" : covered.has(monitor.id) ? "maintenance" : status,
+      isFlapping: facts?.isFlapping ?? false,
+      advisory: facts?.advisory?.message ?? null,
+      since: facts?.lastChangeAt ?? null,
+      lastCheckedAt: facts?.lastCheckedAt ?? null,
+      error: facts?.lastError?.message ?? null,
+    };
+  });
+}
