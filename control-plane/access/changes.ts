@@ -1,13 +1,19 @@
 import type { Queryable } from "#control-plane/database/connect.ts";
 
-/** What accounts consist of, as far as its changes are logged. */
+/**
+ * What accounts consist of, as far as its changes are logged. An invite is created when it is sent; a member is created by
+ * joining and deleted by leaving; a session is created by signing in and deleted by signing out.
+ */
 export const RESOURCES = [
   "account",
   "audit_secret",
   "incident",
+  "invite",
   "key",
   "maintenance",
+  "member",
   "monitor",
+  "session",
   "status_page",
   "webhook",
 ] as const;
@@ -23,15 +29,24 @@ export interface Change {
   readonly action: (typeof ACTIONS)[number];
 }
 
+/** Who can change something. */
+export const ACTORS = ["key", "member", "operator", "system"] as const;
+
 /** Who changes something. */
-export type Actor = { readonly type: "key"; readonly id: number } | { readonly type: "operator" };
+export type Actor =
+  | { readonly type: "key"; readonly id: number }
+  /** `id` is the id of the user, `name` the email address, which stays in the log as it is now. */
+  | { readonly type: "member"; readonly id: number; readonly name: string }
+  | { readonly type: "operator" }
+  /** The service itself, without a request. */
+  | { readonly type: "system" };
 
 /** What one request changes. */
 export interface ChangeSet {
   readonly accountId: number;
   readonly actor: Actor;
-  /** Address of the client. */
-  readonly address: string;
+  /** Address of the client; null: the service itself has none. */
+  readonly address: string | null;
   /** Names of the fields that the request contained; their values can be secret. */
   readonly fields: readonly string[];
   readonly changes: readonly Change[];

@@ -7,11 +7,12 @@ export interface LoggedChange {
   readonly id: number;
   readonly changedAt: Date;
   readonly actorType: Actor["type"];
-  /** null: the operator. */
+  /** Id of the key or of the member's user; null: another actor. */
   readonly actorId: number | null;
-  /** What the key was called then, or its first characters; null: the operator. */
+  /** What the key was called then, or its first characters; the email address of the member then; null: another actor. */
   readonly actorName: string | null;
-  readonly address: string;
+  /** null: the service itself. */
+  readonly address: string | null;
   readonly resource: Change["resource"];
   readonly resourceId: number | null;
   readonly action: Change["action"];
@@ -21,12 +22,14 @@ export interface LoggedChange {
 /** Inserts the changes of one request. The name of its key is read by the same statement. */
 export async function insertChanges(sql: Queryable, set: ChangeSet, now: Date): Promise<void> {
   const { accountId, actor, address, fields, changes } = set;
+  const actorId = "id" in actor ? actor.id : null;
   const keyId = actor.type === "key" ? actor.id : null;
+  const memberName = actor.type === "member" ? actor.name : null;
   await sql`
     insert into account_changes (account_id, changed_at, actor_type, actor_id, actor_name, address, resource,
       resource_id, action, fields)
-    select ${accountId}, ${now}, ${actor.type}, ${keyId}::bigint,
-      (select coalesce(name, prefix) from keys where id = ${keyId}::bigint), ${address}, resource, given.id, action,
+    select ${accountId}, ${now}, ${actor.type}, ${actorId}::bigint,
+      coalesce(${memberName}, (select coalesce(name, prefix) from keys where id = ${keyId}::bigint)), ${address}, resource, given.id, action,
       ${[...fields]}::text[]
     from ${given(sql, changes, { resource: "text", id: "bigint", action: "text" }, { ordinality: "ordinal" })}
     order by ordinal`;

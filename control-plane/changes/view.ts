@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { Nullable } from "#shared/tools/fields.ts";
-import { ACTIONS, RESOURCES } from "#control-plane/access/changes.ts";
+import { ACTIONS, ACTORS, RESOURCES } from "#control-plane/access/changes.ts";
 import type { LoggedChange } from "#control-plane/changes/store.ts";
 
 /** A change as the API shows it. */
@@ -10,13 +10,19 @@ export const CHANGE = Type.Object(
     at: Type.String({ format: "date-time", description: "Time of the change" }),
     actor: Type.Object(
       {
-        type: Type.Enum(["key", "operator"], { description: "operator: the operator of the service" }),
-        id: Nullable(Type.Integer({ description: "Id of the API key; null: the operator" })),
-        name: Nullable(Type.String({ description: "Label of the key, or its first characters; null: the operator" })),
+        type: Type.Enum([...ACTORS], {
+          description: "operator: the operator of the service; system: the service itself",
+        }),
+        id: Nullable(Type.Integer({ description: "Id of the API key, or of the member's user; null: other actors" })),
+        name: Nullable(
+          Type.String({
+            description: "Label of the key or its first characters, or email address of the member; null: other actors",
+          }),
+        ),
       },
       { description: "Who changed it" },
     ),
-    address: Type.String({ description: "Address of the client" }),
+    address: Nullable(Type.String({ description: "Address of the client; null: system" })),
     resource: Type.Enum([...RESOURCES], { description: "What was changed" }),
     resource_id: Nullable(Type.Integer({ description: "Its id; null: an account has one at most" })),
     action: Type.Enum([...ACTIONS], { description: "What happened to it" }),

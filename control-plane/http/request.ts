@@ -3,6 +3,7 @@ import { type Extras, type Facts, successBody } from "#control-plane/http/envelo
 import type { ErrorCode, RefusalDetails } from "#control-plane/http/errors.ts";
 import type { Version } from "#control-plane/http/versions.ts";
 import { warningsMeta, type Warning } from "#control-plane/http/warnings.ts";
+import type { Actor } from "#control-plane/access/changes.ts";
 import type { LimitState } from "#control-plane/access/limit-state.ts";
 import type { Principal } from "#control-plane/access/principal.ts";
 
@@ -61,4 +62,9 @@ export function countedOf(request: FastifyRequest): LimitState {
 export function callerOf(request: FastifyRequest): Principal {
   if (request.principal === null) throw new Error("this route has no gate before it");
   return request.principal;
+}
+
+/** Returns who is named in the log of changes for what a request changes. Throws if the route has no gate: a bug. */
+export function actorOf(request: FastifyRequest): Actor {
+  return { type: "key", id: callerOf(request).keyId };
 }

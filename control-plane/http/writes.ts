@@ -6,7 +6,7 @@ import { namesOfFields, RawBody } from "#control-plane/http/body.ts";
 import type { Extras } from "#control-plane/http/envelope.ts";
 import { answerError } from "#control-plane/http/error-handler.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
-import { answer, callerOf } from "#control-plane/http/request.ts";
+import { actorOf, answer, callerOf } from "#control-plane/http/request.ts";
 import type { Warning } from "#control-plane/http/warnings.ts";
 import type { Answer, Answers, KeyedWrite } from "#control-plane/idempotency/answers.ts";
 import { identifyWrite, isIdempotencyKey, type WriteIdentity } from "#control-plane/idempotency/identity.ts";
@@ -70,10 +70,9 @@ export function createWrites({ sql, answers, metrics, record }: WritesDeps): Wri
   /** Logs what a request has changed. */
   async function log(tx: Transaction, request: FastifyRequest, changes: readonly Change[]): Promise<void> {
     if (changes.length === 0) return;
-    const { accountId, keyId } = callerOf(request);
-    const actor = { type: "key", id: keyId } as const;
+    const { accountId } = callerOf(request);
     const fields = namesOfFields(request);
-    await record(tx, { accountId, actor, address: request.clientAddress, fields, changes });
+    await record(tx, { accountId, actor: actorOf(request), address: request.clientAddress, fields, changes });
   }
 
   return {
