@@ -93,7 +93,15 @@ export async function buildServer(app: App, parts: Parts, version: string, teard
   const visits = createVisitLimiter(app.clock);
   const { baseUrl } = config;
   const canMail = background.mail.sender !== null;
-  await registerDashboard(server, { ...app, users: parts.users, monitors, visits, baseUrl, canMail });
+  await registerDashboard(server, {
+    ...app,
+    users: parts.users,
+    monitors,
+    record: app.changes.record,
+    visits,
+    baseUrl,
+    canMail,
+  });
   registerAudit(server, { ...app, ...monitoring, measurements, webhooks, gate, admin });
   await registerDocs(server);
   return { server, mcp };

@@ -1,12 +1,15 @@
 import cookie from "@fastify/cookie";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Clock } from "#shared/clock.ts";
+import type { RecordChanges } from "#control-plane/access/changes.ts";
 import type { AddressLimiter } from "#control-plane/access/ports.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
+import { createMemberWrites } from "#control-plane/dashboard/door/member-writes.ts";
 import { createDoor } from "#control-plane/dashboard/door/door.ts";
 import { findAsset } from "#control-plane/dashboard/frame/assets.ts";
 import { renderProblemPage } from "#control-plane/dashboard/frame/page.ts";
 import { createOverviews, registerList } from "#control-plane/dashboard/monitors/list-routes.ts";
+import { registerMonitor } from "#control-plane/dashboard/monitor/routes.ts";
 import { registerSignIn } from "#control-plane/dashboard/sign-in/routes.ts";
 import { registerStart } from "#control-plane/dashboard/sign-in/start.ts";
 import { FRAME } from "#control-plane/dashboard/strings.ts";
@@ -23,6 +26,8 @@ interface DashboardDeps {
   readonly baseUrl: string;
   readonly users: Users;
   readonly monitors: Monitors;
+  /** Logs changes. */
+  readonly record: RecordChanges;
   /** Limits requests of people who are not signed in, by client address. */
   readonly visits: AddressLimiter;
   /** Whether the service sends mail. */
@@ -53,7 +58,10 @@ export async function registerDashboard(server: FastifyInstance, deps: Dashboard
       schema: { hide: true },
       handler: (_request, reply) => reply.redirect("/app/monitors", 303),
     });
-    registerList(scope, { ...deps, door, overviews: createOverviews(deps) });
+    const overviews = createOverviews(deps);
+    const writes = createMemberWrites({ ...deps, onChanged: (accountId) => overviews.forget(accountId) });
+    registerList(scope, { ...deps, door, overviews });
+    registerMonitor(scope, { ...deps, door, writes });
   });
 }
 

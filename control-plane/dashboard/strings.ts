@@ -25,6 +25,10 @@ export const FRAME = {
 /** What a page says after a form has done its work, by the code in the page's address. */
 export const DONE: Readonly<Record<string, string>> = {
   signed_out: "You are signed out.",
+  run: "The check is on its way.",
+  pause: "The monitor is paused.",
+  resume: "The monitor runs again.",
+  deleted: "The monitor is deleted.",
   password: "Your password is changed. All other sessions have ended.",
 };
 
@@ -85,6 +89,38 @@ export const MONITORS = {
   flapping: "flapping",
   checked: "checked",
   ago: "ago",
+} as const;
+
+/** The page of a monitor. */
+export const MONITOR = {
+  back: "All monitors",
+  run: "Check now",
+  pause: "Pause",
+  resume: "Resume",
+  edit: "Edit",
+  clone: "Clone",
+  remove: "Delete",
+  cancel: "Cancel",
+  paused: "This monitor is paused: nothing is checked, and nobody is told.",
+  pausedByPlan: "The plan of the account allows fewer monitors, so this one is paused.",
+  changed: "Last change",
+  checked: "checked",
+  never: "not checked yet",
+  next: (seconds: number) => `next check in ${waitOf(seconds)}`,
+  removeTitle: "Delete a monitor",
+  removeHint: "Its checks, its figures and its place on status pages are deleted too. This cannot be undone.",
+  removeLabel: "Type its name to delete it",
+  removeProblem: "This is not its name. Nothing was deleted.",
+} as const;
+
+/** The newest checks of a monitor. */
+export const CHECKS = {
+  title: "Checks",
+  time: "Time",
+  location: "Location",
+  verdict: "Verdict",
+  response: "Response",
+  cause: "Cause",
 } as const;
 
 function waitOf(seconds: number): string {

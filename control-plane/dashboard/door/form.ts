@@ -8,6 +8,8 @@ export interface Form {
   text(name: string): string;
   /** Returns all values of a field. */
   list(name: string): readonly string[];
+  /** Returns the names of the fields, without those that begin with "_". */
+  names(): readonly string[];
   /** Reports whether a field was sent: a checkbox that is not checked is not. */
   has(name: string): boolean;
 }
@@ -22,5 +24,10 @@ export function readForm(request: FastifyRequest): Form {
     if (Array.isArray(value)) return value.map(String);
     return typeof value === "string" ? [value] : [];
   };
-  return { list, text: (name) => list(name)[0] ?? "", has: (name) => list(name).length > 0 };
+  return {
+    list,
+    text: (name) => list(name)[0] ?? "",
+    names: () => Object.keys(fields).filter((name) => !name.startsWith("_")),
+    has: (name) => list(name).length > 0,
+  };
 }

@@ -1,0 +1,56 @@
+import type { FastifyRequest } from "fastify";
+import type { Change, RecordChanges } from "#control-plane/access/changes.ts";
+import type { Sql, Transaction } from "#control-plane/database/connect.ts";
+import { transactAndFinish } from "#control-plane/database/transaction.ts";
+import { memberOf } from "#control-plane/dashboard/door/door.ts";
+import { readForm } from "#control-plane/dashboard/door/form.ts";
+import { Refusal } from "#control-plane/http/errors.ts";
+import type { Warning } from "#control-plane/http/warnings.ts";
+
+/** What a write of a member leaves behind. */
+interface MemberWrite<T> {
+  readonly data: T;
+  /** What it changes of the account, for the log of changes. */
+  readonly changes: readonly Change[];
+  /** What the member should know of what was written. */
+  readonly warnings?: readonly Warning[];
+}
+
+/** Result of a write of a member: a refusal is shown in the form that asked for it. */
+export type Ran<T> = ({ readonly ok: true } & MemberWrite<T>) | { readonly ok: false; readonly refusal: Refusal };
+
+/** Runs the writes of members, by the functions that the API calls too, each in one transaction with its log of changes. */
+export interface MemberWrites {
+  /** Runs a write, which throws Refusal. Rejects with what is no Refusal. */
+  run<T>(request: FastifyRequest, write: (tx: Transaction) => Promise<MemberWrite<T>>): Promise<Ran<T>>;
+}
+
+/** Dependencies of the writes. */
+interface MemberWritesDeps {
+  readonly sql: Sql;
+  readonly record: RecordChanges;
+  /** Called with the account after every write that has changed something. */
+  readonly onChanged: (accountId: number) => void;
+}
+
+/** Creates the writes of members of one replica. */
+export function createMemberWrites({ sql, record, onChanged }: MemberWritesDeps): MemberWrites {
+  return {
+    async run(request, write) {
+      const { accountId, userId, email } = memberOf(request);
+      try {
+        const written = await transactAndFinish(sql, write, async (tx, { changes }) => {
+          if (changes.length === 0) return;
+          const actor = { type: "member", id: userId, name: email } as const;
+          const fields = readForm(request).names();
+          await record(tx, { accountId, actor, address: request.clientAddress, fields, changes });
+        });
+        if (written.changes.length > 0) onChanged(accountId);
+        return { ok: true, ...written };
+      } catch (error) {
+        if (error instanceof Refusal) return { ok: false, refusal: error };
+        throw error;
+      }
+    },
+  };
+}

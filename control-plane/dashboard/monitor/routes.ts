@@ -1,0 +1,139 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "#shared/clock.ts";
+import { memberOf, type Door } from "#control-plane/dashboard/door/door.ts";
+import { readForm } from "#control-plane/dashboard/door/form.ts";
+import type { MemberWrites } from "#control-plane/dashboard/door/member-writes.ts";
+import { sendPage } from "#control-plane/dashboard/frame/page.ts";
+import { viewerTimeOf } from "#control-plane/dashboard/frame/times.ts";
+import { renderChecks } from "#control-plane/dashboard/monitor/checks.ts";
+import { nameOf, renderHead, type MonitorPage } from "#control-plane/dashboard/monitor/head.ts";
+import { renderRemoval } from "#control-plane/dashboard/monitor/removal.ts";
+import { MONITOR } from "#control-plane/dashboard/strings.ts";
+import { absentMessage, Refusal, requireFound, requireRead } from "#control-plane/http/errors.ts";
+import { requireWritten } from "#control-plane/http/written.ts";
+import type { Monitors } from "#control-plane/monitors/monitors.ts";
+import { changeOf } from "#control-plane/monitors/routes/post.ts";
+import { parseChange } from "#control-plane/monitors/settings/parse.ts";
+import type { MonitorView } from "#control-plane/monitors/view.ts";
+import { isAllowed } from "#control-plane/users/roles.ts";
+
+const REFRESH_SECONDS = 10;
+const URL_OF_MONITOR = "/app/monitors/:id";
+
+/** Dependencies of the page of a monitor. */
+export interface MonitorPageDeps {
+  readonly door: Door;
+  readonly clock: Clock;
+  readonly monitors: Monitors;
+  readonly writes: MemberWrites;
+}
+
+type WithId = { Params: { id: string } };
+
+/** Registers the page of a monitor and what can be done there: check now, pause, resume, delete. */
+export function registerMonitor(scope: FastifyInstance, deps: MonitorPageDeps): void {
+  const { door, monitors, writes } = deps;
+  scope.route<WithId>({
+    ...door.page({ needs: "read" }),
+    url: URL_OF_MONITOR,
+    schema: { hide: true },
+    async handler(request, reply) {
+      const { accountId } = memberOf(request);
+      const { monitor, checks } = requireFound(await monitors.find(accountId, idOf(request)), "monitor");
+      const page = pageOf(request, monitor, deps);
+      const body = [renderHead(page), renderChecks(checks, page)].join("");
+      return sendMonitorPage(request, reply, nameOf(monitor), body, REFRESH_SECONDS);
+    },
+  });
+  scope.route<WithId>({
+    ...door.form({ needs: "write" }),
+    url: `${URL_OF_MONITOR}/run`,
+    schema: { hide: true },
+    async handler(request, reply) {
+      const own = { accountId: memberOf(request).accountId, id: idOf(request) };
+      const ran = await writes.run(request, async (tx) => ({
+        data: requireWritten(await monitors.run(tx, own)),
+        changes: [],
+      }));
+      if (!ran.ok) throw ran.refusal;
+      return reply.redirect(`/app/monitors/${own.id}?done=run`, 303);
+    },
+  });
+  for (const action of ["pause", "resume"] as const) {
+    scope.route<WithId>({
+      ...door.form({ needs: "write" }),
+      url: `${URL_OF_MONITOR}/${action}`,
+      schema: { hide: true },
+      async handler(request, reply) {
+        const own = { accountId: memberOf(request).accountId, id: idOf(request) };
+        const given = requireRead(parseChange({ is_active: action === "resume" }, "current"));
+        const statistics = await monitors.statisticsOf(own);
+        const ran = await writes.run(request, async (tx) => ({
+          data: requireWritten(await monitors.change(tx, own, given, statistics)),
+          changes: [changeOf(own.id, "changed")],
+        }));
+        if (!ran.ok) throw ran.refusal;
+        return reply.redirect(`/app/monitors/${own.id}?done=${action}`, 303);
+      },
+    });
+  }
+  registerRemoval(scope, deps);
+}
+
+function registerRemoval(scope: FastifyInstance, { door, monitors, writes }: MonitorPageDeps): void {
+  scope.route<WithId>({
+    ...door.page({ needs: "write" }),
+    url: `${URL_OF_MONITOR}/delete`,
+    schema: { hide: true },
+    async handler(request, reply) {
+      const { accountId, formToken } = memberOf(request);
+      const { monitor } = requireFound(await monitors.find(accountId, idOf(request)), "monitor");
+      const body = renderRemoval({ id: monitor.id, name: nameOf(monitor), formToken, problem: null });
+      return sendMonitorPage(request, reply, MONITOR.removeTitle, body);
+    },
+  });
+  scope.route<WithId>({
+    ...door.form({ needs: "write" }),
+    url: `${URL_OF_MONITOR}/delete`,
+    schema: { hide: true },
+    async handler(request, reply) {
+      const { accountId, formToken } = memberOf(request);
+      const own = { accountId, id: idOf(request) };
+      const { monitor } = requireFound(await monitors.find(accountId, own.id), "monitor");
+      const name = nameOf(monitor);
+      if (readForm(request).text("name").trim() !== name) {
+        const body = renderRemoval({ id: own.id, name, formToken, problem: MONITOR.removeProblem });
+        return sendMonitorPage(request, reply.code(400), MONITOR.removeTitle, body);
+      }
+      const ran = await writes.run(request, async (tx) => ({
+        data: requireWritten(await monitors.remove(tx, own)),
+        changes: [changeOf(own.id, "deleted")],
+      }));
+      if (!ran.ok) throw ran.refusal;
+      return reply.redirect("/app/monitors?done=deleted", 303);
+    },
+  });
+}
+
+function pageOf(request: FastifyRequest, monitor: MonitorView, { clock }: Pick<MonitorPageDeps, "clock">): MonitorPage {
+  const session = memberOf(request);
+  const canWrite = isAllowed(session.role, "write");
+  return { monitor, now: clock.now(), viewer: viewerTimeOf(session), formToken: session.formToken, canWrite };
+}
+
+function sendMonitorPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  title: string,
+  body: string,
+  liveSeconds?: number,
+): Promise<FastifyReply> {
+  const page = { title, session: memberOf(request), section: "monitors", body } as const;
+  return sendPage(request, reply, liveSeconds === undefined ? page : { ...page, liveSeconds });
+}
+
+/** Returns the id of a monitor in the path. Throws the 404 for what is no id. */
+function idOf({ params }: FastifyRequest<WithId>): number {
+  if (!/^[1-9]\d{0,14}$/.test(params.id)) throw new Refusal("not_found", absentMessage("monitor"));
+  return Number(params.id);
+}
