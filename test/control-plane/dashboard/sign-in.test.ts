@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createPasswords, TooManyPasswords } from "#control-plane/users/passwords.ts";
+import { createManualClock, systemRandom } from "#test/support/clock.ts";
+import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { openBrowser, PASSWORD, signIn, signInOwner, type DashboardAnswer } from "#test/support/dashboard.ts";
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 1_440 * MINUTE_MS;
+
+const clock = createManualClock(new Date("2026-11-27T20:00:00Z"));
+let plane: TestControlPlane;
+
+beforeAll(async () => {
+  plane = await startControlPlane({ overrides: { clock }, config: { trustedProxies: ["127.0.0.0/8"] } });
+  await signInOwner(plane, "owner@example.com");
+});
+
+afterAll(() => plane.stop());
+
+/** Ends the time in which failed sign-ins and visits count. */
+function forgetFailures(): void {
+  clock.advance(16 * MINUTE_MS);
+}
+
+function guess(email: string, password: string, address = "192.0.2.1"): Promise<DashboardAnswer> {
+  return openBrowser(plane, address).post("/sign-in", { email, password });
+}
+
+describe("a sign-in", () => {
+  it("leads to the page that was asked for", async () => {
+    const browser = openBrowser(plane);
+    const refused = await browser.get("/app/monitors?page=2");
+    expect(refused.status).toBe(303);
+    expect(refused.location).toBe("/sign-in?next=%2Fapp%2Fmonitors%3Fpage%3D2");
+    const form = await browser.get(refused.location ?? "");
+    expect(form.html).toContain('name="next" value="/app/monitors?page=2"');
+    const answer = await browser.post("/sign-in", {
+      email: "OWNER@example.com",
+      password: PASSWORD,
+      next: "/app/monitors?page=2",
+    });
+    expect([answer.status, answer.location]).toEqual([303, "/app/monitors?page=2"]);
+    expect((await browser.get("/app/monitors")).html).toContain("owner@example.com");
+  });
+
+  it("answers a wrong password and an unknown address in the same way, and keeps the address that was typed", async () => {
+    forgetFailures();
+    const wrong = await guess("owner@example.com", "not the password");
+    const unknown = await guess("nobody@example.com", "not the password");
+    expect([wrong.status, unknown.status]).toEqual([403, 403]);
+    expect(unknown.html.replaceAll("nobody@", "owner@")).toBe(wrong.html);
+    expect(wrong.html).toContain('value="owner@example.com"');
+    expect(wrong.html).not.toContain("not the password");
+  });
+
+  it("hashes a password for an unknown address too, so that the answer takes as long", async () => {
+    const passwords = createPasswords(systemRandom);
+    const many = await Promise.allSettled(Array.from({ length: 103 }, () => passwords.verify(null, "secret")));
+    // Two hashes are computed, a hundred wait: what does not hash would never be refused.
+    const refused = many.flatMap((one) => (one.status === "rejected" ? [one.reason as unknown] : []));
+    expect(refused).toEqual([expect.any(TooManyPasswords)]);
+    expect(many.filter((one) => one.status === "fulfilled").every((one) => !one.value)).toBe(true);
+  });
+
+  it("is limited to 10 failures of a user in 15 minutes, from any address, and never locked for good", async () => {
+    forgetFailures();
+    for (let index = 0; index < 10; index += 1)
+      expect((await guess("owner@example.com", "wrong", `192.0.2.${index}`)).status).toBe(403);
+    const limited = await guess("Owner@example.com", PASSWORD, "192.0.2.99");
+    expect(limited.status).toBe(429);
+    expect(limited.headers.get("retry-after")).toBe("900");
+    expect((await guess("other@example.com", "wrong", "192.0.2.99")).status).toBe(403);
+    clock.advance(15 * MINUTE_MS);
+    expect((await guess("owner@example.com", PASSWORD)).status).toBe(303);
+  });
+
+  it("is limited to 30 failures of an address in 15 minutes; an IPv6 client is its /64", async () => {
+    forgetFailures();
+    const from = (index: number) => `2001:db8:1:2::${index.toString(16)}`;
+    for (let index = 0; index < 30; index += 1)
+      expect((await guess(`user${index}@example.com`, "wrong", from(index))).status).toBe(403);
+    const limited = await guess("owner@example.com", PASSWORD, from(99));
+    expect(limited.status).toBe(429);
+    expect(Number(limited.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect((await guess("owner@example.com", PASSWORD, "2001:db8:1:3::1")).status).toBe(303);
+  });
+
+  it("is limited for guesses at the same time too", async () => {
+    forgetFailures();
+    const guesses = Array.from({ length: 25 }, (_, index) =>
+      guess("owner@example.com", "wrong", `198.51.100.${index}`),
+    );
+    const statuses = (await Promise.all(guesses)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 403)).toHaveLength(10);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(15);
+  });
+
+  it("that succeeds does not count as a failure", async () => {
+    forgetFailures();
+    for (let index = 0; index < 12; index += 1) expect((await guess("owner@example.com", PASSWORD)).status).toBe(303);
+  });
+});
+
+describe("a session", () => {
+  it("is a new one at each sign-in, also where a cookie was given before, and the old one has ended", async () => {
+    forgetFailures();
+    const browser = await signIn(plane, "owner@example.com");
+    const before = browser.cookie;
+    forgetFailures();
+    expect((await browser.post("/sign-in", { password: PASSWORD })).status).toBe(303);
+    expect(browser.cookie).not.toBe(before);
+    const old = openBrowser(plane);
+    old.cookie = before;
+    expect((await old.get("/app/monitors")).status).toBe(303);
+    // A value that somebody else has planted is never taken over.
+    const planted = openBrowser(plane);
+    planted.cookie = "A".repeat(32);
+    await planted.post("/sign-in", { email: "owner@example.com", password: PASSWORD });
+    expect(planted.cookie).not.toBe("A".repeat(32));
+  });
+
+  it("ends with its sign-out", async () => {
+    const browser = await signIn(plane, "owner@example.com");
+    const copy = openBrowser(plane);
+    copy.cookie = browser.cookie;
+    const out = await browser.post("/sign-out");
+    expect([out.status, out.location, browser.cookie]).toEqual([303, "/sign-in?done=signed_out", null]);
+    expect((await copy.get("/app/monitors")).status).toBe(303);
+  });
+
+  it("ends when it was not used for 30 days", async () => {
+    const browser = await signIn(plane, "owner@example.com");
+    clock.advance(29 * DAY_MS);
+    expect((await browser.get("/app/monitors")).status).toBe(200);
+    clock.advance(29 * DAY_MS);
+    expect((await browser.get("/app/monitors")).status).toBe(200);
+    clock.advance(30 * DAY_MS);
+    expect((await browser.get("/app/monitors")).status).toBe(303);
+  });
+
+  it("ends 90 days after its sign-in, however much it is used", async () => {
+    const browser = await signIn(plane, "owner@example.com");
+    for (let day = 0; day < 80; day += 20) {
+      expect((await browser.get("/app/monitors")).status).toBe(200);
+      clock.advance(20 * DAY_MS);
+    }
+    clock.advance(10 * DAY_MS - 1);
+    expect((await browser.get("/app/monitors")).status).toBe(200);
+    clock.advance(1);
+    expect((await browser.get("/app/monitors")).status).toBe(303);
+  });
+
+  it("is stored as a hash: no row has the value of the cookie", async () => {
+    const browser = await signIn(plane, "owner@example.com");
+    const rows = await plane.app.sql<{ row: string }[]>`
+      select sessions::text || encode(digest, 'escape') as row from sessions`;
+    expect(rows.length).toBeGreaterThan(0);
+    expect(rows.filter(({ row }) => row.includes(browser.cookie ?? ""))).toEqual([]);
+  });
+});

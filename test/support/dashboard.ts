@@ -1,0 +1,114 @@
+import type { TestControlPlane } from "#test/support/control-plane.ts";
+
+/** A page of the dashboard, or the redirect to one. */
+export interface DashboardAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly html: string;
+  /** Where a redirect leads; null: it is none. */
+  readonly location: string | null;
+  /** Value of `_csrf` in the forms of the page; null: it has none. */
+  readonly csrf: string | null;
+}
+
+/** Fields of a form; a list is a field with several values. */
+export type FormFields = Readonly<Record<string, string | readonly string[]>>;
+
+/** A browser without JavaScript: it keeps the cookie, and follows no redirect. */
+export interface Browser {
+  /** The value of the session's cookie; null: nobody is signed in. */
+  cookie: string | null;
+  /** Loads a page. */
+  get(path: string, headers?: Readonly<Record<string, string>>): Promise<DashboardAnswer>;
+  /** Sends a form with the Origin of the service. `_csrf` is the session's unless it is given. */
+  post(path: string, fields?: FormFields, headers?: Readonly<Record<string, string>>): Promise<DashboardAnswer>;
+}
+
+/** Password of the users whom helpers create. */
+export const PASSWORD = "correct horse battery staple";
+
+/** The name of the session's cookie. */
+export const COOKIE = "vantage_session";
+
+/**
+ * Opens a browser at a control plane. `address`: the client's address, where the plane trusts the proxy 127.0.0.1 to
+ * give it.
+ */
+export function openBrowser({ url }: Pick<TestControlPlane, "url">, address?: string): Browser {
+  let csrf: string | null = null;
+  const browser: Browser = {
+    cookie: null,
+    get: (path, headers = {}) => load(path, { headers }),
+    async post(path, fields = {}, headers = {}) {
+      if (csrf === null && browser.cookie !== null) await browser.get("/app/monitors");
+      const body = new URLSearchParams();
+      for (const [name, value] of Object.entries({ ...(csrf === null ? {} : { _csrf: csrf }), ...fields }))
+        for (const one of typeof value === "string" ? [value] : value) body.append(name, one);
+      return load(path, { method: "POST", body, headers: { origin: url, ...headers } });
+    },
+  };
+
+  async function load(
+    path: string,
+    { headers, ...init }: Omit<RequestInit, "headers"> & { readonly headers: Readonly<Record<string, string>> },
+  ): Promise<DashboardAnswer> {
+    const response = await fetch(`${url}${path}`, {
+      ...init,
+      redirect: "manual",
+      headers: {
+        ...(browser.cookie === null ? {} : { cookie: `${COOKIE}=${browser.cookie}` }),
+        ...(address === undefined ? {} : { "x-forwarded-for": address }),
+        ...headers,
+      },
+    });
+    for (const line of response.headers.getSetCookie()) {
+      const value = new RegExp(`^${COOKIE}=([^;]*)`).exec(line)?.[1];
+      if (value === undefined) continue;
+      browser.cookie = value === "" ? null : value;
+      csrf = null;
+    }
+    const html = await response.text();
+    const found = /name="_csrf" value="([^"]*)"/.exec(html)?.[1] ?? null;
+    if (found !== null) csrf = found;
+    const location = response.headers.get("location");
+    return { status: response.status, headers: response.headers, html, location, csrf: found };
+  }
+  return browser;
+}
+
+/** Creates an account with an owner, who is signed in by a start link. */
+export async function signInOwner(
+  plane: Pick<TestControlPlane, "url" | "operate">,
+  email = "owner@example.com",
+  { accountId, address }: { readonly accountId?: number; readonly address?: string } = {},
+): Promise<{ readonly browser: Browser; readonly accountId: number }> {
+  const id = accountId ?? (await createAccount(plane));
+  const browser = openBrowser(plane, address);
+  const started = await browser.post(await startPath(plane, id), { email, password: PASSWORD });
+  if (started.status !== 303) throw new Error(`the start link answered ${started.status}: ${started.html}`);
+  return { browser, accountId: id };
+}
+
+/** Signs a user in by the form. */
+export async function signIn(
+  plane: Pick<TestControlPlane, "url">,
+  email: string,
+  { password = PASSWORD, address }: { readonly password?: string; readonly address?: string } = {},
+): Promise<Browser> {
+  const browser = openBrowser(plane, address);
+  const answer = await browser.post("/sign-in", { email, password });
+  if (answer.status !== 303) throw new Error(`the sign-in answered ${answer.status}: ${answer.html}`);
+  return browser;
+}
+
+/** Creates an account with the plan captain, and a key. Returns its id. */
+export async function createAccount(plane: Pick<TestControlPlane, "operate">): Promise<number> {
+  const { body } = await plane.operate("POST", "/api/admin/keys", { plan: "captain" });
+  return (body.data as { account_id: number }).account_id;
+}
+
+/** Returns the path of a new start link of an account. */
+export async function startPath(plane: Pick<TestControlPlane, "operate">, accountId: number): Promise<string> {
+  const { body } = await plane.operate("POST", "/api/admin/sign-in-links", { account_id: accountId });
+  return new URL((body.data as { url: string }).url).pathname;
+}
