@@ -42,6 +42,8 @@ interface Moment {
 /** A heading and the events below it; `days`: each day has a heading of its own. */
 interface EventList {
   readonly heading: string;
+  /** Id of the heading; null: none. */
+  readonly id: string | null;
   readonly days: readonly { readonly day: string | null; readonly events: readonly ShownEvent[] }[];
   /** A sentence below the heading; null: none. */
   readonly note: string | null;
@@ -49,13 +51,13 @@ interface EventList {
 
 // Events below the heading of a day have headings of level 4, others of level 3.
 const renderList: (list: EventList) => string = compileTemplate(`
-<section><h2><%= it.heading %></h2><% if (it.note !== null) { %><p class="w"><%= it.note %></p><% } %>
+<section><h2<% if (it.id !== null) { %> id="<%= it.id %>"<% } %>><%= it.heading %></h2><% if (it.note !== null) { %><p class="w"><%= it.note %></p><% } %>
 <% for (const group of it.days) { %>
 <% if (group.day !== null) { %><h3 class="y"><%= group.day %></h3><% } %>
 <ul class="c"><% for (const event of group.events) { %>
 <li class="<%= event.box %>" id="<%= event.anchor %>">
 <% if (group.day !== null) { %><h4 dir="auto"><%= event.title %></h4><% } else { %><h3 dir="auto"><%= event.title %></h3><% } %>
-<% if (event.isOutage) { %><p class="f"><b><%= event.state %></b> &middot; <%= event.facts %> &middot; <% } else { %><p><b><%= event.state %></b> &middot; <%= event.facts %></p>
+<% if (event.isOutage) { %><p class="f"><% if (event.to === null) { %><b><%= event.state %></b> &middot; <% } %><%= event.facts %> &middot; <% } else { %><p><b><%= event.state %></b> &middot; <%= event.facts %></p>
 <p class="f"><% } %><% if (event.to === null) { %>Since <% } %><time datetime="<%= event.from.iso %>"><%= event.from.words %></time><% if (event.to !== null) { %> to <time datetime="<%= event.to.iso %>"><%= event.to.words %></time><% } %><% if (event.isOutage && event.cause !== null) { %> &middot; <bdi><%= event.cause %></bdi><% } %></p>
 <% if (!event.isOutage && event.affects.length > 0) { %><p class="f">Affects <% event.affects.forEach((name, index) => { if (index > 0) { %>, <% } %><bdi><%= name %></bdi><% }) %></p><% } %>
 <% if (event.regions.length > 0) { %><p class="f">Seen from <% event.regions.forEach((name, index) => { if (index > 0) { %>, <% } %><bdi><%= name %></bdi><% }) %></p><% } %>
@@ -66,19 +68,28 @@ const renderList: (list: EventList) => string = compileTemplate(`
 <% } %></ul><% } %></section>
 `);
 
-/** Renders what is going on: open incidents, then maintenance in progress. "" if there is nothing. */
-export function renderCurrent(view: PageView): string {
-  // What people write comes before what monitors report.
+/** Id of the heading of the open incidents. */
+export const OPEN_ID = "open";
+
+/** Renders the open incidents: what people write comes before what monitors report. "" if there are none. */
+export function renderIncidents(view: PageView): string {
   const open = view.incidents
     .filter(isOpen)
     .toSorted((a, b) => Number(a.isOutage) - Number(b.isOutage))
     .map((incident) => describeIncident(view, incident));
-  const running = maintenanceOf(view, "in_progress");
-  return renderPlain("Open incidents", open) + renderPlain("Maintenance in progress", running);
+  return renderPlain("Open incidents", open, OPEN_ID);
 }
 
-/** Renders scheduled maintenance and the past 14 days by day. */
-export function renderCalendar(view: PageView): string {
+/** Renders maintenance in progress, then the maintenance to come. "" if there is none. */
+export function renderMaintenance(view: PageView): string {
+  return (
+    renderPlain("Maintenance in progress", maintenanceOf(view, "in_progress")) +
+    renderPlain("Scheduled maintenance", maintenanceOf(view, "scheduled"))
+  );
+}
+
+/** Renders the past 14 days by day, the newest first. */
+export function renderPast(view: PageView): string {
   const past = [
     ...view.incidents
       .filter((incident) => !isOpen(incident))
@@ -93,18 +104,15 @@ export function renderCalendar(view: PageView): string {
   );
   const other = view.incidents.some(isOpen) ? "other " : "";
   const note = days.length === 0 ? `No ${other}incident and no maintenance.` : null;
-  return (
-    renderPlain("Scheduled maintenance", maintenanceOf(view, "scheduled")) +
-    renderList({ heading: "Past 14 days", days, note })
-  );
+  return renderList({ heading: "Past 14 days", id: null, days, note });
 }
 
 function isOpen({ resolvedAt }: ShownIncident): boolean {
   return resolvedAt === null;
 }
 
-function renderPlain(heading: string, events: readonly ShownEvent[]): string {
-  return events.length === 0 ? "" : renderList({ heading, days: [{ day: null, events }], note: null });
+function renderPlain(heading: string, events: readonly ShownEvent[], id: string | null = null): string {
+  return events.length === 0 ? "" : renderList({ heading, id, days: [{ day: null, events }], note: null });
 }
 
 function maintenanceOf(view: PageView, status: ShownMaintenance["status"]): readonly ShownEvent[] {
@@ -115,15 +123,17 @@ function maintenanceOf(view: PageView, status: ShownMaintenance["status"]): read
 
 function describeIncident(view: PageView, incident: ShownIncident): ShownEvent {
   const { id, title, isOutage, status, impact, startedAt, resolvedAt, durationSeconds, monitorIds } = incident;
+  const lasted = joined(isOpen(incident) ? formatSoFar(durationSeconds) : writeDuration(durationSeconds));
   return {
     anchor: `incident-${id}`,
     title,
     isOutage,
     state: INCIDENT_WORDS[status],
-    box: isOpen(incident) ? `e z ${IMPACT_COLOURS[impact]}` : "e",
+    box: `e${isOutage ? " a" : ""}${isOpen(incident) ? ` z ${IMPACT_COLOURS[impact]}` : ""}`,
     from: momentOf(startedAt),
     to: resolvedAt === null ? null : endOf(startedAt, resolvedAt),
-    facts: `${IMPACT_WORDS[impact]}, ${joined(isOpen(incident) ? formatSoFar(durationSeconds) : writeDuration(durationSeconds))}`,
+    // Each outage has the same impact unless somebody changes it.
+    facts: isOutage ? lasted : `${IMPACT_WORDS[impact]}, ${lasted}`,
     affects: namesOf(view, monitorIds),
     regions: incident.regions,
     cause: incident.cause,

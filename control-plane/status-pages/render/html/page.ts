@@ -1,7 +1,12 @@
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 import type { PageView } from "#control-plane/status-pages/page.ts";
 import { lastChangeOfPage } from "#control-plane/status-pages/render/changes.ts";
-import { renderCalendar, renderCurrent } from "#control-plane/status-pages/render/html/events.ts";
+import {
+  OPEN_ID,
+  renderIncidents,
+  renderMaintenance,
+  renderPast,
+} from "#control-plane/status-pages/render/html/events.ts";
 import { OVERALL_MARKS, SHAPES, type Mark } from "#control-plane/status-pages/render/html/marks.ts";
 import { renderMonitors } from "#control-plane/status-pages/render/html/monitors.ts";
 import { STYLE, STYLE_HASH } from "#control-plane/status-pages/render/html/style.ts";
@@ -23,6 +28,8 @@ interface Shown {
   /** When a monitor was last checked; if none ever was, when the page last changed. */
   readonly newest: { readonly label: string; readonly at: string; readonly words: string };
   readonly stale: { readonly at: string; readonly words: string } | null;
+  /** How many incidents are open; null: none. */
+  readonly open: string | null;
 }
 
 const renderTop: (shown: Shown) => string = compileTemplate(`
@@ -45,7 +52,7 @@ const renderTop: (shown: Shown) => string = compileTemplate(`
 <div><h2>This page is stale</h2><p>The status below can be wrong.
 <% if (it.stale.at === "") { %> There is no observation yet.<% } else { %> The newest observation was at <time datetime="<%= it.stale.at %>"><%= it.stale.words %></time>.<% } %></p></div></section><% } %>
 <section class="b <%= it.mark.colour %>"><svg class="i" aria-hidden="true"><use href="#<%= it.mark.shape %>"/></svg>
-<div><h2><%= it.words %></h2><p><%= it.newest.label %> <time datetime="<%= it.newest.at %>"><%= it.newest.words %></time></p></div></section>
+<div><h2><%= it.words %></h2><p><%= it.newest.label %> <time datetime="<%= it.newest.at %>"><%= it.newest.words %></time><% if (it.open !== null) { %> &middot; <a href="#${OPEN_ID}"><%= it.open %></a><% } %></p></div></section>
 `);
 
 const renderBottom: (shown: Shown) => string = compileTemplate(`
@@ -63,6 +70,7 @@ const renderBottom: (shown: Shown) => string = compileTemplate(`
 export function renderPage(view: PageView, base: string): string {
   const { overallStatus, checkedAt, stale } = view;
   const newest = checkedAt ?? lastChangeOfPage(view);
+  const open = view.incidents.filter(({ resolvedAt }) => resolvedAt === null).length;
   const shown: Shown = {
     view,
     base,
@@ -78,6 +86,7 @@ export function renderPage(view: PageView, base: string): string {
       stale === null
         ? null
         : { at: stale.at?.toISOString() ?? "", words: stale.at === null ? "" : formatTime(stale.at) },
+    open: open === 0 ? null : `${open} open ${open === 1 ? "incident" : "incidents"}`,
   };
-  return `${renderTop(shown)}${renderCurrent(view)}${renderMonitors(view)}${renderCalendar(view)}${renderBottom(shown)}`;
+  return `${renderTop(shown)}${renderMonitors(view)}${renderIncidents(view)}${renderMaintenance(view)}${renderPast(view)}${renderBottom(shown)}`;
 }

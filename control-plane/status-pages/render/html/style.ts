@@ -32,6 +32,7 @@ section.b{display:flex;gap:1rem;align-items:center;color:#fff;background:var(--b
 .b .i{width:2.25rem;height:2.25rem}
 .b h2{margin:0;font-size:clamp(1.25rem,1rem + 1.2vw,1.625rem);line-height:1.25}
 .b p{font-size:.875rem}
+.b a{color:inherit}
 .b.up{--b:#1a7f37}.b.deg{--b:#8a5d00}.b.out{--b:#bc4c00}.b.dn{--b:#cf222e}.b.mt{--b:#0969da}.b.un{--b:#59636e}
 .s{display:flex;gap:.75rem;background:var(--soft);border:2px solid var(--deg);border-radius:12px;padding:1rem 1.25rem;
 margin-bottom:1rem}
@@ -77,6 +78,8 @@ main:has(#v:checked) .d p{position:static;clip-path:none;height:auto;text-align:
 .e{display:grid;gap:.25rem}
 .e.z{border-left:4px solid currentColor}
 .e .f{white-space:pre-line}
+.e.a{display:flex;flex-wrap:wrap;gap:.125rem 1rem;align-items:baseline;padding-top:.75rem;padding-bottom:.75rem}
+.e.a ol{flex-basis:100%}
 .u{margin-top:.5rem;display:grid;gap:.75rem}
 .u li{border-left:2px solid var(--line);padding-left:.875rem}
 .u p{white-space:pre-line}

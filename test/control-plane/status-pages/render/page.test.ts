@@ -51,9 +51,14 @@ describe("the page", () => {
     expect(html).toContain(`<li data-day=2026-11-23><p>23 Nov 2026: 100 % up`);
   });
 
-  it("shows what is open before the monitors, and what is over below them", () => {
+  it("shows the services first, then what is open, with what people write first, then maintenance, then the past", () => {
+    const open = { resolvedAt: null, updates: [], cause: null };
     const view = makeView({
-      incidents: [makeIncident(8, { title: "Now", resolvedAt: null }), makeIncident(7, { title: "Before" })],
+      incidents: [
+        makeIncident(9, { ...open, title: "Reported by a check", isOutage: true }),
+        makeIncident(8, { ...open, title: "Now", startedAt: hoursAgo(40) }),
+        makeIncident(7, { title: "Before" }),
+      ],
       maintenance: [
         makeMaintenance(1, { title: "Running", status: "in_progress", startsAt: hoursAgo(1) }),
         makeMaintenance(2, { title: "Planned" }),
@@ -61,13 +66,27 @@ describe("the page", () => {
       ],
     });
     const { text } = readPage(renderPage(view, "/status/acme"));
-    const order = ["Open incidents", "Now", "Running", "Response", "Planned", "Past 14 days", "Before", "Done"];
+    const current = ["All systems operational", "Response", "Open incidents", "Now", "Reported by a check"];
+    const order = [...current, "Running", "Planned", "Past 14 days", "Before", "Done"];
     const places = order.map((word) => text.indexOf(word));
     expect(places).not.toContain(-1);
     expect(places).toEqual(places.toSorted((a, b) => a - b));
     // The period of a day has the date once, another one twice.
     expect(text).toContain("22 Nov 2026, 13:58 UTC to 15:58 UTC");
     expect(text).toContain("21 Nov 2026, 07:58 UTC to 22 Nov 2026, 13:58 UTC");
+  });
+
+  it("has a line for an outage that nobody wrote about, and a link from the top to what is open", () => {
+    const outage = { title: "API is down", isOutage: true, cause: "It answers too slowly.", regions: [], updates: [] };
+    const over = renderPage(makeView({ incidents: [makeIncident(7, outage)] }), "");
+    const line = /<li class="e a" id="incident-7">(.*?)<\/li>/s.exec(over)?.[1] ?? "";
+    expect(readPage(line).text).toMatch(
+      /^\s*API is down\s*2\u00A0h · 22 Nov 2026, 13:58 UTC to 15:58 UTC · It answers too slowly\.\s*$/,
+    );
+    expect(over).not.toContain("#open");
+    const open = renderPage(makeView({ incidents: [makeIncident(7, { ...outage, resolvedAt: null })] }), "");
+    expect(open).toContain(`<a href="#open">1 open incident</a>`);
+    expect(open).toContain(`<h2 id="open">Open incidents</h2>`);
   });
 
   it("says that it is stale, and when the newest observation was", () => {
