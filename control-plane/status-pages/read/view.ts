@@ -3,6 +3,8 @@ import type { Queryable, Sql } from "#control-plane/database/connect.ts";
 import { publicCause } from "#control-plane/incidents/cause/public-words.ts";
 import { publishedIncidents, type PublishedIncident } from "#control-plane/incidents/published/published.ts";
 import { outageTitle } from "#control-plane/incidents/texts.ts";
+import { COMPOSITE_LOCATION } from "#control-plane/checking/visits/composite.ts";
+import { HEARTBEAT_LOCATION } from "#control-plane/heartbeats/state-settings.ts";
 import { coveredBetween } from "#control-plane/maintenance/coverage/coverage.ts";
 import { publishedWindows } from "#control-plane/maintenance/published/published.ts";
 import type { History } from "#control-plane/history/history.ts";
@@ -97,6 +99,9 @@ function statusOf({ isActive, status, isDegraded }: ShownFacts, isCovered: boole
   return status === "up" && isDegraded ? "degraded" : status;
 }
 
+/** What stands in place of a location where a monitor is not checked from one: visitors would take it for a place. */
+const NO_PLACES: ReadonlySet<string> = new Set([HEARTBEAT_LOCATION, COMPOSITE_LOCATION]);
+
 /** A monitor that the page does not show, of an incident that it shows. */
 const OTHER_COMPONENT = "Another component";
 
@@ -124,7 +129,7 @@ function showIncident(
     ...incident,
     title: isFirstTitle ? outageTitle(shown.get(monitor.id)?.name ?? OTHER_COMPONENT) : incident.title,
     isOutage: monitor !== null,
-    regions: showCauses ? regions : [],
+    regions: showCauses ? regions.filter((region) => !NO_PLACES.has(region)) : [],
     cause: cause === null ? null : showCauses ? cause.message : publicCause(cause.code),
     monitorIds: incident.monitorIds.filter((id) => shown.has(id)),
   };

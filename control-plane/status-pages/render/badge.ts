@@ -1,7 +1,7 @@
 import { makeBadge } from "badge-maker";
 import type { OverallStatus, PageView, ShownMonitor, ShownStatus } from "#control-plane/status-pages/page.ts";
 import { listMonitors } from "#control-plane/status-pages/render/monitor-names.ts";
-import { formatPercent, OVERALL_WORDS, STATUS_WORDS } from "#control-plane/status-pages/render/words.ts";
+import { formatPercent, formatSince, OVERALL_WORDS, STATUS_WORDS } from "#control-plane/status-pages/render/words.ts";
 
 /** Choices of a badge. */
 export interface BadgeChoice {
@@ -48,7 +48,7 @@ export function renderBadge(view: PageView, { label, monitorId, isUptime }: Badg
   const [message, colour] = isUptime
     ? uptimeOf(monitors)
     : stale !== null
-      ? (["stale", GREY] as const)
+      ? (["out of date", GREY] as const)
       : monitorId === null || monitor === undefined
         ? ([OVERALL_WORDS[view.overallStatus].toLowerCase(), OVERALL_COLOURS[view.overallStatus]] as const)
         : ([STATUS_WORDS[monitor.status].toLowerCase(), STATUS_COLOURS[monitor.status]] as const);
@@ -61,13 +61,16 @@ export function renderErrorBadge(reason: string): string {
   return drawBadge("status", reason, GREY);
 }
 
-/** Returns the mean uptime of monitors, cut to three decimals, and its colour. */
+/** Returns the mean uptime of monitors, since when if that is not 90 days, and its colour. */
 function uptimeOf(monitors: readonly ShownMonitor[]): readonly [message: string, colour: string] {
   const known = monitors.flatMap(({ uptime90 }) => (uptime90 === null ? [] : [uptime90]));
   if (known.length === 0) return ["unknown", GREY];
   const mean = known.reduce((sum, value) => sum + value, 0) / known.length;
   const colour = mean >= 99.9 ? GREEN : mean >= 99 ? YELLOW : mean >= 95 ? ORANGE : RED;
-  return [formatPercent(Math.floor(mean * 1_000) / 1_000), colour];
+  const since = formatSince(monitors);
+  const percent = formatPercent(Math.floor(mean * 1_000) / 1_000);
+  // Two words more only where the window is not whole.
+  return [since.startsWith("since") ? `${percent} ${since}` : percent, colour];
 }
 
 /** Characters without a form of their own: controls, formats (also those of text direction), lone surrogates. */

@@ -44,7 +44,7 @@ const INDICATORS: Readonly<Record<OverallStatus, string>> = {
   unknown: "minor",
 };
 
-const UNKNOWN = "Status unknown: there is no fresh observation.";
+const UNKNOWN = "Status unknown: there was no recent check.";
 
 /** Renders the summary: page, status, components, unresolved incidents, maintenance that is scheduled or runs. */
 export function renderSummary(view: PageView): string {

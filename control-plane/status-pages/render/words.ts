@@ -1,4 +1,10 @@
-import type { OverallStatus, ShownIncident, ShownMaintenance, ShownStatus } from "#control-plane/status-pages/page.ts";
+import type {
+  OverallStatus,
+  ShownIncident,
+  ShownMaintenance,
+  ShownMonitor,
+  ShownStatus,
+} from "#control-plane/status-pages/page.ts";
 
 /** A monitor's status in words. */
 export const STATUS_WORDS: Readonly<Record<ShownStatus, string>> = {
@@ -61,7 +67,25 @@ export function formatTime(time: Date): string {
   return `${formatDay(dayOf(time))}, ${time.toISOString().slice(11, 16)} UTC`;
 }
 
-/** Formats a percentage: "99.95 %". */
+/** Formats the day of a UTC day YYYY-MM-DD of the last months, without its year: "22 Nov". */
+export function formatRecentDay(day: string): string {
+  return formatDay(day).replace(/ \d+$/, "");
+}
+
+/** Formats a percentage of three decimals with two, cut and not rounded, so that 100 % means 100 %: "99.99 %". */
 export function formatPercent(value: number): string {
-  return `${value} %`;
+  return `${Math.floor(Math.round(value * 1_000) / 10) / 100} %`;
+}
+
+/** Number of days that a percentage of a page is about. */
+const DAYS = 90;
+
+/**
+ * Says from when on a percentage is, for the days of the monitors that it is about: "in 90 days", or the first day of
+ * which something is known: "since 3 Nov".
+ */
+export function formatSince(monitors: readonly Pick<ShownMonitor, "days">[]): string {
+  const first = monitors.flatMap(({ days }) => days.find(({ uptime }) => uptime !== null)?.day ?? []).toSorted()[0];
+  const isWhole = first === undefined || monitors.some(({ days }) => days[0]?.day === first);
+  return isWhole ? `in ${DAYS} days` : `since ${formatRecentDay(first)}`;
 }

@@ -62,7 +62,7 @@ function describeIncident(view: PageView, incident: ShownIncident, serviceUrl: s
       ? `Since ${formatTime(startedAt)}.`
       : `From ${formatTime(startedAt)} to ${formatTime(resolvedAt)}, ${writeDuration(durationSeconds)}.`,
     ...affects(view, incident.monitorIds),
-    ...(regions.length === 0 ? [] : [`Seen from ${regions.join(", ")}.`]),
+    ...(regions.length === 0 ? [] : [`Noticed from ${regions.join(", ")}.`]),
     ...(cause === null ? [] : [cause]),
   ];
   return {

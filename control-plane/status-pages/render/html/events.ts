@@ -26,7 +26,7 @@ interface ShownEvent {
   readonly facts: string;
   /** Whether it is an outage of one monitor, whose name is in the title: it has one line. */
   readonly isOutage: boolean;
-  /** Names of monitors, and locations from which it was seen. Each is isolated: it can have any direction of text. */
+  /** Names of monitors, and locations from which it was noticed. Each is isolated: it can have any direction of text. */
   readonly affects: readonly string[];
   readonly regions: readonly string[];
   readonly cause: string | null;
@@ -60,7 +60,7 @@ const renderList: (list: EventList) => string = compileTemplate(`
 <% if (event.isOutage) { %><p class="f"><% if (event.to === null) { %><b><%= event.state %></b> &middot; <% } %><%= event.facts %> &middot; <% } else { %><p><b><%= event.state %></b> &middot; <%= event.facts %></p>
 <p class="f"><% } %><% if (event.to === null) { %>Since <% } %><time datetime="<%= event.from.iso %>"><%= event.from.words %></time><% if (event.to !== null) { %> to <time datetime="<%= event.to.iso %>"><%= event.to.words %></time><% } %><% if (event.isOutage && event.cause !== null) { %> &middot; <bdi><%= event.cause %></bdi><% } %></p>
 <% if (!event.isOutage && event.affects.length > 0) { %><p class="f">Affects <% event.affects.forEach((name, index) => { if (index > 0) { %>, <% } %><bdi><%= name %></bdi><% }) %></p><% } %>
-<% if (event.regions.length > 0) { %><p class="f">Seen from <% event.regions.forEach((name, index) => { if (index > 0) { %>, <% } %><bdi><%= name %></bdi><% }) %></p><% } %>
+<% if (event.regions.length > 0) { %><p class="f">Noticed from <% event.regions.forEach((name, index) => { if (index > 0) { %>, <% } %><bdi><%= name %></bdi><% }) %></p><% } %>
 <% if (!event.isOutage && event.cause !== null) { %><p class="f" dir="auto"><%= event.cause %></p><% } %>
 <% if (event.updates.length > 0) { %><ol class="u"><% for (const update of event.updates) { %>
 <li><p class="f"><b><%= update.word %></b> &middot; <time datetime="<%= update.at.iso %>"><%= update.at.words %></time></p><p dir="auto"><%= update.text %></p></li>

@@ -2,7 +2,13 @@ import { writeDuration } from "#shared/text/duration.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 import type { PageView, ShownMonitor, ShownDay } from "#control-plane/status-pages/page.ts";
 import { STATUS_MARKS } from "#control-plane/status-pages/render/html/marks.ts";
-import { formatPercent, STATUS_WORDS, dayOf, formatDay } from "#control-plane/status-pages/render/words.ts";
+import {
+  dayOf,
+  formatDay,
+  formatPercent,
+  formatSince,
+  STATUS_WORDS,
+} from "#control-plane/status-pages/render/words.ts";
 
 /** A day as a bar: the class of its shape in the style ("" for a day without downtime), and its figures in words. */
 interface Bar {
@@ -44,27 +50,27 @@ const renderGroups: (it: { readonly groups: readonly object[] }) => string = com
 <% for (const monitor of group.monitors) { %>
 <li class="r"><h3 dir="auto"><%= monitor.name %></h3>
 <p class="t <%= monitor.mark.colour %>"><svg class="i" aria-hidden="true"><use href="#<%= monitor.mark.shape %>"/></svg><%= monitor.word %></p>
-<p class="f"><% if (monitor.response !== null) { %>Response&nbsp;<b><%= monitor.response %></b> &middot; <% } %>Uptime&nbsp;<b><%= monitor.uptime %></b> in 90 days</p>
+<p class="f"><% if (monitor.response !== null) { %>Response&nbsp;<b><%= monitor.response %></b> &middot; <% } %>Uptime&nbsp;<b><%= monitor.uptime %></b> <%= monitor.since %></p>
 <ol class="d" aria-label="Last 90 days"><% for (const bar of monitor.bars) { %><li<% if (bar.shape !== "") { %> class="<%= bar.shape %>"<% } %> data-day=<%= bar.day %>><p><%= bar.words %><% } %></ol></li>
 <% } %>
 </ul></section>
 <% } %>
 <ul class="l" aria-label="Legend of the bars"><li><i aria-hidden="true"></i>Up
-<li><i class="p" aria-hidden="true"></i>Down for less than 5 %
-<li><i class="o" aria-hidden="true"></i>Down for more
+<li><i class="p" aria-hidden="true"></i>Down for less than 5 % of the day
+<li><i class="o" aria-hidden="true"></i>Down for longer
 <li><i class="m" aria-hidden="true"></i>Maintenance
 <li><i class="n" aria-hidden="true"></i>No data</ul>
 <label class="v"><input type="checkbox" id="v">Show every day as text. Days are in UTC.</label>
 `);
 
-const NO_MONITORS = `<section><h2>Monitors</h2><ul class="c"><li>This page has no monitors yet.</li></ul></section>`;
+const NO_MONITORS = `<section><h2>Services</h2><ul class="c"><li>No service is listed yet.</li></ul></section>`;
 
 /** Renders the monitors of a page, by group. */
 export function renderMonitors({ groups }: PageView): string {
   const filled = groups.filter(({ monitors }) => monitors.length > 0);
   if (filled.length === 0) return NO_MONITORS;
   return renderGroups({
-    groups: filled.map(({ name, monitors }) => ({ name: name ?? "Monitors", monitors: monitors.map(describe) })),
+    groups: filled.map(({ name, monitors }) => ({ name: name ?? "Services", monitors: monitors.map(describe) })),
   });
 }
 
@@ -75,6 +81,7 @@ function describe({ name, status, responseTimeMs, uptime90, days }: ShownMonitor
     word: STATUS_WORDS[status],
     response: responseTimeMs === null ? null : `${Math.round(responseTimeMs)} ms`,
     uptime: uptime90 === null ? "unknown" : formatPercent(uptime90),
+    since: uptime90 === null ? "" : formatSince([{ days }]),
     bars: days.map(barOf),
   };
 }

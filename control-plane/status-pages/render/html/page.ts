@@ -49,8 +49,8 @@ const renderTop: (shown: Shown) => string = compileTemplate(`
 <% if (it.view.description !== null) { %><p class="w" dir="auto"><%= it.view.description %></p><% } %></header>
 <main id="main">
 <% if (it.stale !== null) { %><section class="s"><svg class="i" aria-hidden="true"><use href="#ig"/></svg>
-<div><h2>This page is stale</h2><p>The status below can be wrong.
-<% if (it.stale.at === "") { %> There is no observation yet.<% } else { %> The newest observation was at <time datetime="<%= it.stale.at %>"><%= it.stale.words %></time>.<% } %></p></div></section><% } %>
+<div><h2>This page may be out of date</h2><p>The status below can be wrong.
+<% if (it.stale.at === "") { %> Nothing has been checked yet.<% } else { %> The last check was at <time datetime="<%= it.stale.at %>"><%= it.stale.words %></time>.<% } %></p></div></section><% } %>
 <section class="b <%= it.mark.colour %>"><svg class="i" aria-hidden="true"><use href="#<%= it.mark.shape %>"/></svg>
 <div><h2><%= it.words %></h2><p><%= it.newest.label %> <time datetime="<%= it.newest.at %>"><%= it.newest.words %></time><% if (it.open !== null) { %> &middot; <a href="#${OPEN_ID}"><%= it.open %></a><% } %></p></div></section>
 `);
@@ -59,7 +59,7 @@ const renderBottom: (shown: Shown) => string = compileTemplate(`
 <section><h2 id="updates">Get updates</h2>
 <% if (it.view.canSubscribe) { %><form method="post" action="<%= it.base %>/subscribe"><label for="email">Mail address. You get one mail for each incident, update and maintenance.</label>
 <div class="g"><input type="email" id="email" name="email" required maxlength="254" autocomplete="email"><button>Subscribe</button></div></form><% } %>
-<nav aria-label="Feeds"><ul><li><a href="<%= it.base %>/feed.rss">RSS</a></li><li><a href="<%= it.base %>/feed.atom">Atom</a></li>
+<nav aria-label="Feeds"><p>For feed readers and programs:</p><ul><li><a href="<%= it.base %>/feed.rss">RSS</a></li><li><a href="<%= it.base %>/feed.atom">Atom</a></li>
 <li><a href="<%= it.base %>/feed.json">JSON Feed</a></li><li><a href="<%= it.base %>/summary.json">Status as JSON</a></li>
 <li><a href="<%= it.base %>/badge.svg">Badge</a></li></ul></nav></section></main>
 <footer><% if (it.view.footer !== null) { %><p class="w" dir="auto"><%= it.view.footer %></p><% } %>

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 
 // One short class for each kind of element, because a page with 10 monitors has 900 bars. Colours have a contrast of at
-// least 4.5 to the surfaces that they are on, in both colour schemes; colours of bars have 3. Nothing moves.
+// least 4.5 to the surfaces that they are on, in both colour schemes; colours of bars have 3, but for the pale ones of days
+// without data, which stand back. Nothing moves.
 const SOURCE = `
 :root{color-scheme:light dark;--bg:#f6f8fa;--card:#fff;--fg:#1f2328;--mut:#59636e;--line:#d1d9e0;--edge:#818b98;
 --up:#1a7f37;--deg:#9a6700;--out:#bc4c00;--dn:#cf222e;--mt:#0969da;--un:#59636e;--link:#0969da;--soft:#fff8c5}
@@ -59,7 +60,7 @@ forced-color-adjust:none}
 .d .p,.l .p{--h:85%;background:linear-gradient(var(--deg) 40%,var(--up) 0) bottom/100% var(--h) no-repeat}
 .d .o,.l .o{--c:var(--dn);--h:100%}
 .d .m,.l .m{background:repeating-linear-gradient(0deg,var(--mt) 0 4px,transparent 0 6px) bottom/100% var(--h) no-repeat}
-.d .n,.l .n{--c:var(--edge);--h:20%}
+.d .n,.l .n{--c:var(--line);--h:100%}
 .d p{position:absolute;left:0;right:0;top:100%;font-size:.75rem;text-align:center;clip-path:inset(50%);height:1px;
 overflow:hidden;white-space:nowrap}
 .d li:hover{outline:2px solid var(--fg)}
@@ -92,7 +93,8 @@ button{font:inherit;font-weight:600;color:#fff;background:#0969da;border:1px sol
 padding:.5rem 1rem;cursor:pointer}
 footer{margin-top:3rem;padding-bottom:3rem;font-size:.875rem;color:var(--mut)}
 footer>*{margin-top:1rem}
-nav ul{display:flex;flex-wrap:wrap;gap:.25rem 1rem;margin-top:.75rem}
+nav p{color:var(--mut);font-size:.875rem;margin-top:1rem}
+nav ul{display:flex;flex-wrap:wrap;gap:.25rem 1rem}
 nav a{display:inline-block;padding:.25rem 0}
 @media(max-width:40rem){.d{gap:1px}.c>li,section.b{padding:1rem}.r{grid-template-columns:minmax(0,1fr) auto}
 .r .f{order:1;grid-column:1/-1}}

@@ -1,7 +1,7 @@
 import { Parser } from "htmlparser2";
 import { describe, expect, it } from "vitest";
 import { renderBadge, renderErrorBadge, type BadgeChoice } from "#control-plane/status-pages/render/badge.ts";
-import { HOSTILE, hoursAgo, makeMonitor, makeView, makeViews } from "#test/support/status-page-views.ts";
+import { HOSTILE, hoursAgo, makeDays, makeMonitor, makeView, makeViews } from "#test/support/status-page-views.ts";
 
 const PAGE: BadgeChoice = { label: null, monitorId: null, isUptime: false };
 
@@ -31,7 +31,7 @@ describe("the badge", () => {
     expect(readBadge(renderBadge(makeView(), PAGE)).label).toBe("status: all systems operational");
     expect(readBadge(renderBadge(views["outage"] ?? makeView(), PAGE)).label).toBe("status: partial outage");
     expect(renderBadge(makeView(), PAGE)).toContain("<title>status: all systems operational</title>");
-    expect(readBadge(renderBadge(makeView({ stale: { at: hoursAgo(3) } }), PAGE)).label).toBe("status: stale");
+    expect(readBadge(renderBadge(makeView({ stale: { at: hoursAgo(3) } }), PAGE)).label).toBe("status: out of date");
     expect(readBadge(renderErrorBadge("not found")).label).toBe("status: not found");
   });
 
@@ -41,9 +41,13 @@ describe("the badge", () => {
     });
     const labelOf = (over: Partial<BadgeChoice>) => readBadge(renderBadge(view, { ...PAGE, ...over })).label;
     expect(labelOf({ monitorId: 1 })).toBe("status: down");
-    expect(labelOf({ monitorId: 1, isUptime: true, label: "API" })).toBe("API: 98.5 %");
-    expect(labelOf({ isUptime: true })).toBe("uptime: 99.226 %");
+    expect(labelOf({ monitorId: 1, isUptime: true, label: "API" })).toBe("API: 98.5 % since 4 Sep");
+    expect(labelOf({ isUptime: true })).toBe("uptime: 99.22 % since 4 Sep");
     expect(renderBadge(view, { ...PAGE, monitorId: 3 })).toBeNull();
+    const whole = makeView({
+      groups: [{ name: null, monitors: [makeMonitor(1, { days: makeDays() }), makeMonitor(2)] }],
+    });
+    expect(readBadge(renderBadge(whole, { ...PAGE, isUptime: true })).label).toBe("uptime: 99.95 %");
     const quiet = makeView({ groups: [{ name: null, monitors: [makeMonitor(1, { uptime90: null })] }] });
     expect(readBadge(renderBadge(quiet, { ...PAGE, isUptime: true })).label).toBe("uptime: unknown");
   });

@@ -65,7 +65,7 @@ describe("the Atom feed", () => {
     const [, incident] = all(feed, "entry");
     const content = (incident && all(incident, "content")[0]) ?? feed;
     expect(content.attributes["type"]).toBe("html");
-    expect(content.text).toContain("Affects Service 1.<br>Seen from eu-west, us-east.");
+    expect(content.text).toContain("Affects Service 1.<br>Noticed from eu-west, us-east.");
     expect(content.text).toMatch(
       /<strong>Resolved, [^<]*<\/strong><br>All requests succeed again\.<\/p>\s*<p><strong>Investigating, [^<]*<\/strong><br>Requests fail\.<br>We look for the cause\.<\/p>/,
     );

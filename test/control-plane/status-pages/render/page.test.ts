@@ -7,8 +7,10 @@ import {
   changeTexts,
   HOSTILE,
   hoursAgo,
+  makeDays,
   makeIncident,
   makeMaintenance,
+  makeMonitor,
   makeView,
   makeViews,
 } from "#test/support/status-page-views.ts";
@@ -89,12 +91,29 @@ describe("the page", () => {
     expect(open).toContain(`<h2 id="open">Open incidents</h2>`);
   });
 
+  it("says since when the uptime is if it is not of 90 days, and of each day without data that there is none", () => {
+    const days = makeDays((index) => (index < 69 ? { uptime: null } : {}));
+    const monitors = [makeMonitor(1, { days, uptime90: 99.989 }), makeMonitor(2, { days: makeDays() })];
+    const html = renderPage(makeView({ groups: [{ name: null, monitors }] }), "");
+    const { text } = readPage(html);
+    expect(text).toContain("Uptime\u00A099.98 % since 3 Nov");
+    expect(text).toContain("Uptime\u00A099.95 % in 90 days");
+    expect(html).toContain(`<li class="n" data-day=2026-11-02><p>2 Nov 2026: no data`);
+  });
+
+  it("has no word that only its operator knows", () => {
+    const down = makeIncident(9, { isOutage: true, resolvedAt: null });
+    for (const view of [...Object.values(makeViews()), makeView({ incidents: [down] })]) {
+      expect(readPage(renderPage(view, "")).text).not.toMatch(/monitor|observation|heartbeat|seen from|probe|stale/i);
+    }
+  });
+
   it("says that it is stale, and when the newest observation was", () => {
     const stale = readPage(renderPage(views["stale"] ?? makeView(), "")).text;
-    expect(stale).toMatch(/This page is stale\s*The status below can be wrong\.\s*The newest observation was at/);
+    expect(stale).toMatch(/This page may be out of date\s*The status below can be wrong\.\s*The last check was at/);
     expect(stale).toContain("23 Nov 2026, 16:58 UTC");
-    expect(readPage(renderPage(makeView({ stale: { at: null } }), "")).text).toContain("There is no observation yet.");
-    expect(renderPage(makeView(), "")).not.toContain("stale");
+    expect(readPage(renderPage(makeView({ stale: { at: null } }), "")).text).toContain("Nothing has been checked yet.");
+    expect(renderPage(makeView(), "")).not.toContain("out of date");
   });
 
   it("has the time of the newest check, or of the newest change if there was no check, to the minute", () => {
@@ -154,7 +173,7 @@ describe("the page", () => {
     const { ids, text } = readPage(renderPage(view, "/status/acme"));
     expect(new Set(ids).size).toBe(ids.length);
     expect(text).not.toContain("Nothing");
-    expect(readPage(renderPage(views["empty"] ?? view, "")).text).toContain("This page has no monitors yet.");
+    expect(readPage(renderPage(views["empty"] ?? view, "")).text).toContain("No service is listed yet.");
   });
 
   it.each(HOSTILE)("shows any text as text: %j", (text) => {

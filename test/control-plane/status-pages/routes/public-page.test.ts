@@ -172,7 +172,7 @@ describe("other forms", () => {
 
   it("the badge takes a label, a monitor and a metric", async () => {
     const badge = await read("/status/acme/badge.svg?label=API%20%3Cb%3E&monitor=1&metric=uptime");
-    expect(badge).toContain(`aria-label="API &lt;b&gt;: 99.953 %"`);
+    expect(badge).toContain(`aria-label="API &lt;b&gt;: 99.95 % since 4 Sep"`);
     expect(await read("/status/acme/badge.svg?monitor=2")).toContain(`aria-label="status: operational"`);
     for (const [query, status, words] of [
       ["monitor=99", 404, "not found"],
