@@ -1,3 +1,5 @@
+import type { Month } from "#control-plane/status-pages/read/month.ts";
+
 /** A monitor's status on a page. Maintenance hides what the monitor reports while it lasts. */
 export type ShownStatus = "up" | "degraded" | "down" | "maintenance" | "unknown";
 
@@ -121,5 +123,32 @@ export interface PageView {
    * When this view was made. No form of the page shows it: a copy of a page that has not changed would differ from the
    * page, and so would the pages of two replicas.
    */
+  readonly generatedAt: Date;
+}
+
+/** A month of a page's archive. */
+export interface ShownArchive {
+  readonly month: Month;
+  /** Those that began in the month, newest first, each with its newest update only. */
+  readonly incidents: readonly ShownIncident[];
+  /** Past occurrences that began in the month, newest first. */
+  readonly maintenance: readonly ShownMaintenance[];
+  /** Whether older ones of the month are left out: it has more than 100 of a kind. */
+  readonly isCut: boolean;
+}
+
+/** An incident on its own page. */
+export interface IncidentView {
+  readonly view: PageView;
+  readonly incident: ShownIncident;
+  /** Month of the archive that lists it, YYYY-MM; null: the archive does not have it. */
+  readonly month: string | null;
+  readonly generatedAt: Date;
+}
+
+/** A month on its own page. */
+export interface ArchiveView {
+  readonly view: PageView;
+  readonly archive: ShownArchive;
   readonly generatedAt: Date;
 }

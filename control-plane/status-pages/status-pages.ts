@@ -12,7 +12,9 @@ import { createPageRows } from "#control-plane/status-pages/document-rows.ts";
 import { createServedDomains } from "#control-plane/status-pages/domains/served.ts";
 import { releaseAll } from "#control-plane/status-pages/domains/store.ts";
 import { startVerification } from "#control-plane/status-pages/domains/verification.ts";
-import type { PageView } from "#control-plane/status-pages/page.ts";
+import type { ArchiveView, IncidentView, PageView } from "#control-plane/status-pages/page.ts";
+import { createPageUrls } from "#control-plane/status-pages/page-url.ts";
+import { createPastCache } from "#control-plane/status-pages/read/past-cache.ts";
 import { buildView, type ViewDeps } from "#control-plane/status-pages/read/view.ts";
 import type { Given } from "#control-plane/status-pages/settings/fields.ts";
 import type { StatusPage } from "#control-plane/status-pages/settings/page-settings.ts";
@@ -35,6 +37,10 @@ export interface StatusPages {
    * viewer is not its account.
    */
   view(slug: string, viewerAccountId: number | null): Promise<PageView | null>;
+  /** Returns an incident with its page; null as for view, or if the page does not show it (read/past.ts). */
+  incident(slug: string, viewerAccountId: number | null, id: number): Promise<IncidentView | null>;
+  /** Returns a month of a page's archive, without a name the running one; null as for view, or if there is none. */
+  archive(slug: string, viewerAccountId: number | null, month: string | null): Promise<ArchiveView | null>;
   /** Returns the public page with a slug to which visitors can subscribe; null if there is none. */
   subscribable(slug: string): Promise<{ readonly id: number; readonly accountId: number } | null>;
   /** Returns the slug of the page whose verified domain is in a Host field; null if there is none. */
@@ -127,10 +133,8 @@ export function createStatusPages({
   baseUrl,
   canSubscribe,
 }: StatusPagesDeps): StatusPages {
-  const { protocol, hostname } = new URL(baseUrl);
-  const base = baseUrl.endsWith("/") ? baseUrl.slice(0, -1) : baseUrl;
-  const urlOf = ({ slug, domain, domainState }: Pick<StatusPage, "slug" | "domain" | "domainState">): string =>
-    domainState === "verified" ? `${protocol}//${domain}` : `${base}/status/${slug}`;
+  const { hostname } = new URL(baseUrl);
+  const urlOf = createPageUrls(baseUrl);
   const viewDeps = { sql, clock, history, urlOf, canSubscribe };
   const writeDeps = { clock, random, ownHost: hostname };
   const domains = createServedDomains({ sql, log, ownHost: hostname });
@@ -163,8 +167,10 @@ export function createStatusPages({
       return page === null ? null : { accountId: page.accountId, view: await buildView(viewDeps, page) };
     },
   });
+  const past = createPastCache({ sql, clock });
   onPageChanges(notifications, {
     accountChanged(accountId) {
+      past.forget(accountId);
       heads.forget((cached) => cached?.accountId === accountId);
       views.forget((cached) => cached?.accountId === accountId);
     },
@@ -174,6 +180,7 @@ export function createStatusPages({
       domains.changed();
     },
     reset() {
+      past.reset();
       heads.forget(() => true);
       views.forget(() => true);
       domains.changed();
@@ -190,13 +197,28 @@ export function createStatusPages({
     return pages.map((page) => showPage(page, names, urlOf(page)));
   }
 
+  /** Returns the cached view of a page that a viewer can see. */
+  async function seen(slug: string, viewerAccountId: number | null): Promise<CachedView | null> {
+    const head = isSlug(slug) ? await heads.get(slug) : null;
+    if (head === null || !(head.page.isPublic || head.accountId === viewerAccountId)) return null;
+    const cached = await views.get(slug);
+    // Between two look-ups another account can have taken the slug.
+    return cached?.accountId === head.accountId ? cached : null;
+  }
+
   return {
-    async view(slug, viewerAccountId) {
-      const head = isSlug(slug) ? await heads.get(slug) : null;
-      if (head === null || !(head.page.isPublic || head.accountId === viewerAccountId)) return null;
-      const cached = await views.get(slug);
-      // Between the two look-ups another account can have taken the slug.
-      return cached?.accountId === head.accountId ? cached.view : null;
+    view: async (slug, viewerAccountId) => (await seen(slug, viewerAccountId))?.view ?? null,
+    async incident(slug, viewerAccountId, id) {
+      const cached = await seen(slug, viewerAccountId);
+      const found = cached === null ? null : await past.incident(slug, id);
+      if (cached === null || found?.accountId !== cached.accountId) return null;
+      return { ...found, view: cached.view };
+    },
+    async archive(slug, viewerAccountId, month) {
+      const cached = await seen(slug, viewerAccountId);
+      const found = cached === null ? null : await past.archive(slug, month);
+      if (cached === null || found?.accountId !== cached.accountId) return null;
+      return { ...found, view: cached.view };
     },
     async subscribable(slug) {
       const head = isSlug(slug) ? await heads.get(slug) : null;

@@ -43,6 +43,9 @@ describe("a subscription", () => {
     const down = await mailTo("a@example.com", 1);
     expect(down.header("subject")).toBe("[Example Shop] Orders is down");
     expect(down.text).toContain("A scheduled job did not report");
+    const incident = `/status/${slug}/incidents/${down.header("x-service-incident")}`;
+    expect(down.text).toContain(`${BASE}${incident}\n`);
+    expect((await plane.call(incident)).text).toContain("Orders is down");
     expect(down.raw).not.toMatch(/internal-job-7|exit code/);
     expect(down.header("list-unsubscribe-post")).toBe("List-Unsubscribe=One-Click");
     const unsubscribe = linkIn(down, "unsubscribe");

@@ -6,6 +6,7 @@ import { createAddressLimiter } from "#control-plane/limits/address.ts";
 import { createVisitLimiter } from "#control-plane/limits/visits.ts";
 import { createMetrics } from "#control-plane/metrics.ts";
 import type { PageView } from "#control-plane/status-pages/page.ts";
+import { monthOf } from "#control-plane/status-pages/read/month.ts";
 import { registerPublicPages } from "#control-plane/status-pages/routes/public-page.ts";
 import { hostOf } from "#control-plane/status-pages/settings/domain.ts";
 import { createManualClock, systemRandom } from "#test/support/clock.ts";
@@ -52,6 +53,19 @@ export async function startPublicPages(views: Readonly<Record<string, PageView>>
       async view(slug) {
         if (waiting.has(slug)) throw new DatabaseAway("too many names wait to be looked up");
         return known.get(slug) ?? null;
+      },
+      async incident(slug, _viewer, id) {
+        const view = known.get(slug);
+        const incident = view?.incidents.find((one) => one.id === id);
+        if (view === undefined || incident === undefined) return null;
+        return { view, incident, month: "2026-11", generatedAt: view.generatedAt };
+      },
+      async archive(slug, _viewer, name) {
+        const view = known.get(slug);
+        const month = monthOf(name, new Date("2026-09-20T00:00:00Z"), clock.now());
+        if (view === undefined || month === null) return null;
+        const { incidents, maintenance, generatedAt } = view;
+        return { view, archive: { month, incidents, maintenance, isCut: false }, generatedAt };
       },
       slugOfDomain: (field) => domains.get(hostOf(field)) ?? null,
     },

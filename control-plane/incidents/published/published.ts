@@ -4,6 +4,8 @@ import { readUpdates } from "#control-plane/incidents/entries/store.ts";
 import type { Cause, Impact, Incident, Status } from "#control-plane/incidents/incident.ts";
 import {
   findPublished,
+  findPublishedBetween,
+  findPublishedById,
   readPublishedIds,
   type OutageRule,
   type PageScope,
@@ -39,6 +41,7 @@ export interface PublishedIncident {
 const SHOWN_MS = 14 * 86_400_000;
 const MOST_INCIDENTS = 20;
 const MOST_UPDATES = 20;
+const MOST_UPDATES_ALONE = 100;
 
 /**
  * Returns the incidents of a status page, newest first: the newest of those that are open, then of those that
@@ -51,16 +54,41 @@ export async function publishedIncidents(
 ): Promise<readonly PublishedIncident[]> {
   const since = new Date(now.getTime() - SHOWN_MS);
   const shown = await findPublished(sql, scope, { since, now, limit: MOST_INCIDENTS });
-  if (shown.length === 0) return [];
-  const updates = await readUpdates(
-    sql,
-    shown.map(({ id }) => id),
-    { limit: MOST_UPDATES, publicOnly: true },
-  );
+  const published = await publishAll(sql, shown, now, MOST_UPDATES);
+  return published.toSorted((a, b) => b.startedAt.getTime() - a.startedAt.getTime() || b.id - a.id);
+}
+
+/** Returns an incident of a status page with its newest 100 updates, however long ago it ended; null if it has none. */
+export async function publishedIncident(
+  sql: Queryable,
+  scope: PageScope,
+  id: number,
+  now: Date,
+): Promise<PublishedIncident | null> {
+  const found = await findPublishedById(sql, scope, id, now);
+  return (await publishAll(sql, found === null ? [] : [found], now, MOST_UPDATES_ALONE))[0] ?? null;
+}
+
+/** Returns the incidents of a status page that began in [from, to), newest first, each with its newest update. */
+export async function publishedBetween(
+  sql: Queryable,
+  scope: PageScope,
+  { from, to, now, limit }: { readonly from: Date; readonly to: Date; readonly now: Date; readonly limit: number },
+): Promise<readonly PublishedIncident[]> {
+  return publishAll(sql, await findPublishedBetween(sql, scope, { from, to, now, limit }), now, 1);
+}
+
+async function publishAll(
+  sql: Queryable,
+  incidents: readonly Incident[],
+  now: Date,
+  mostUpdates: number,
+): Promise<readonly PublishedIncident[]> {
+  if (incidents.length === 0) return [];
+  const ids = incidents.map(({ id }) => id);
+  const updates = await readUpdates(sql, ids, { limit: mostUpdates, publicOnly: true });
   const byIncident = Map.groupBy(updates, ({ incidentId }) => incidentId);
-  return shown
-    .map((incident) => publish(incident, byIncident.get(incident.id) ?? [], now))
-    .toSorted((a, b) => b.startedAt.getTime() - a.startedAt.getTime() || b.id - a.id);
+  return incidents.map((incident) => publish(incident, byIncident.get(incident.id) ?? [], now));
 }
 
 function publish(

@@ -22,13 +22,43 @@ export async function findPublished(
   scope: PageScope,
   { since, now, limit }: { readonly since: Date; readonly now: Date; readonly limit: number },
 ): Promise<readonly Incident[]> {
-  const { accountId, pageId, monitorIds } = scope;
   const rows = await sql<IncidentRow[]>`
     select ${columns(sql)} from incidents
-    where account_id = ${accountId} and coalesce(resolved_at, 'infinity') >= ${since} and ${isPublished(sql, scope, sql`${now}::timestamptz`)}
-      and (monitor_ids && ${[...monitorIds]}::bigint[] or ${pageId} = any(page_ids))
+    where coalesce(resolved_at, 'infinity') >= ${since} and ${isOfPage(sql, scope, now)}
     order by resolved_at is null desc, started_at desc, id desc limit ${limit}`;
   return rows.map(readRow);
+}
+
+/** Finds an incident of a page by its id, however long ago it ended; null if the page has none. */
+export async function findPublishedById(
+  sql: Queryable,
+  scope: PageScope,
+  id: number,
+  now: Date,
+): Promise<Incident | null> {
+  const rows = await sql<IncidentRow[]>`
+    select ${columns(sql)} from incidents where id = ${id} and ${isOfPage(sql, scope, now)}`;
+  return rows.map(readRow)[0] ?? null;
+}
+
+/** Finds the incidents of a page that began in [from, to), the newest first. */
+export async function findPublishedBetween(
+  sql: Queryable,
+  scope: PageScope,
+  { from, to, now, limit }: { readonly from: Date; readonly to: Date; readonly now: Date; readonly limit: number },
+): Promise<readonly Incident[]> {
+  const rows = await sql<IncidentRow[]>`
+    select ${columns(sql)} from incidents
+    where started_at >= ${from} and started_at < ${to} and ${isOfPage(sql, scope, now)}
+    order by started_at desc, id desc limit ${limit}`;
+  return rows.map(readRow);
+}
+
+/** An incident that a page shows: of the page itself, or of one of its monitors. */
+function isOfPage(sql: Queryable, scope: PageScope, now: Date): SqlFragment {
+  const { accountId, pageId, monitorIds } = scope;
+  return sql`(account_id = ${accountId} and ${isPublished(sql, scope, sql`${now}::timestamptz`)}
+    and (monitor_ids && ${[...monitorIds]}::bigint[] or ${pageId} = any(page_ids)))`;
 }
 
 /** Returns which of these incidents a page shows. */

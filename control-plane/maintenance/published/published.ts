@@ -1,6 +1,6 @@
 import type { Queryable } from "#control-plane/database/connect.ts";
 import type { TaggedMonitor } from "#control-plane/maintenance/coverage/cover.ts";
-import { findPublished, type PublishedRow } from "#control-plane/maintenance/published/store.ts";
+import { findPast, findPublished, type PublishedRow } from "#control-plane/maintenance/published/store.ts";
 
 /** The public part of a window. */
 interface PublishedWindow {
@@ -42,15 +42,40 @@ export async function publishedWindows(
     .toSorted((a, b) => a.startsAt.getTime() - b.startsAt.getTime() || a.id - b.id);
 }
 
+/**
+ * Returns the occurrences of public maintenance windows that concerned these monitors of an account, began in [from, to)
+ * and are over, newest first.
+ */
+export async function pastWindows(
+  sql: Queryable,
+  accountId: number,
+  monitors: readonly TaggedMonitor[],
+  period: { readonly from: Date; readonly to: Date; readonly now: Date; readonly limit: number },
+): Promise<readonly PublishedWindow[]> {
+  if (monitors.length === 0) return [];
+  const rows = await findPast(sql, accountId, monitors, period);
+  return rows.map(({ monitorIds, tags, ...row }) => {
+    const covered = coveredBy({ monitorIds, tags }, monitors);
+    return { ...row, status: "completed", monitorIds: covered.map(({ id }) => id) };
+  });
+}
+
+/** Returns which of these monitors a window names, by their ids or by a tag. */
+function coveredBy(
+  window: Pick<PublishedRow, "monitorIds" | "tags">,
+  monitors: readonly TaggedMonitor[],
+): readonly TaggedMonitor[] {
+  const [ids, tags] = [new Set(window.monitorIds), new Set(window.tags)];
+  return monitors.filter((monitor) => ids.has(monitor.id) || monitor.tags.some((tag) => tags.has(tag)));
+}
+
 function publish(row: PublishedRow, monitors: readonly TaggedMonitor[]): readonly PublishedWindow[] {
   const occurrences = [
     ["in_progress", row.runningFrom, row.runningTo],
     ["scheduled", row.nextFrom, row.nextTo],
     ["completed", row.lastFrom, row.lastTo],
   ] as const;
-  const ids = new Set(row.monitorIds);
-  const tags = new Set(row.tags);
-  const covered = monitors.filter((monitor) => ids.has(monitor.id) || monitor.tags.some((tag) => tags.has(tag)));
+  const covered = coveredBy(row, monitors);
   for (const [status, startsAt, endsAt] of occurrences) {
     if (startsAt === null || endsAt === null) continue;
     const monitorIds = covered.map(({ id }) => id);

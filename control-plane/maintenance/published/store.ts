@@ -58,3 +58,37 @@ export async function findPublished(
       and coalesce(running.ends_at, next.ends_at, last.ends_at) is not null
     order by coalesce(running.starts_at, next.starts_at, last.starts_at) desc, m.id desc limit ${limit}`;
 }
+
+/** A past occurrence of a public window, with what it covered at that time. */
+export interface PastRow {
+  readonly id: number;
+  readonly title: string;
+  readonly announcedAt: Date;
+  readonly monitorIds: readonly number[];
+  readonly tags: readonly string[];
+  readonly startsAt: Date;
+  readonly endsAt: Date;
+}
+
+/**
+ * Finds the occurrences of public windows that concerned one of these monitors of an account, began in [from, to) and are
+ * over, the newest first. Deleted and cancelled windows are not shown.
+ */
+export async function findPast(
+  sql: Queryable,
+  accountId: number,
+  monitors: readonly TaggedMonitor[],
+  { from, to, now, limit }: { readonly from: Date; readonly to: Date; readonly now: Date; readonly limit: number },
+): Promise<readonly PastRow[]> {
+  return sql<PastRow[]>`
+    select m.id, m.title, coalesce(m.announced_at, m.created_at) as "announcedAt", s.monitor_ids as "monitorIds", s.tags,
+      o.starts_at as "startsAt", o.ends_at as "endsAt"
+    from maintenance_occurrences as o
+    join maintenance_scopes as s on s.id = o.scope_id
+    join maintenance as m on m.id = o.maintenance_id
+    where o.account_id = ${accountId} and o.covers_from >= ${from} and o.covers_from < ${to} and o.ends_at <= ${now}
+      and m.is_public and m.deleted_at is null and m.cancelled_at is null
+      and (s.monitor_ids && ${monitors.map(({ id }) => id)}::bigint[]
+        or s.tags && ${[...new Set(monitors.flatMap(({ tags }) => tags))]}::text[])
+    order by o.covers_from desc, m.id desc limit ${limit}`;
+}

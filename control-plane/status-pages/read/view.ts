@@ -18,6 +18,7 @@ import type {
   ShownStatus,
   OverallStatus,
 } from "#control-plane/status-pages/page.ts";
+import type { AddressedPage } from "#control-plane/status-pages/page-url.ts";
 import { lastDays, SHOWN_DAYS, showDays } from "#control-plane/status-pages/read/bars.ts";
 import type { StatusPage } from "#control-plane/status-pages/settings/page-settings.ts";
 
@@ -27,7 +28,7 @@ export interface ViewDeps {
   readonly clock: Clock;
   readonly history: Pick<History, "days" | "lastResponses">;
   /** Returns the address of a page. */
-  readonly urlOf: (page: Pick<StatusPage, "slug" | "domain" | "domainState">) => string;
+  readonly urlOf: (page: AddressedPage) => string;
   /** Whether visitors of public pages can subscribe by mail. */
   readonly canSubscribe: boolean;
 }
@@ -83,7 +84,7 @@ export async function buildView(
 }
 
 /** Returns which of these monitors are in maintenance now. */
-async function readCovered(
+export async function readCovered(
   sql: Queryable,
   accountId: number,
   monitors: readonly ShownFacts[],
@@ -119,9 +120,9 @@ function groupMonitors({ monitors, groups }: StatusPage, shown: ReadonlyMap<numb
  * Shows an incident on a page. An outage has the monitor's name on the page, which can hide that of the monitor, and a
  * cause that says nothing about the target, unless the page shows causes.
  */
-function showIncident(
+export function showIncident(
   { monitor, cause, regions, ...incident }: PublishedIncident,
-  shown: ReadonlyMap<number, ShownMonitor>,
+  shown: ReadonlyMap<number, Pick<ShownMonitor, "name">>,
   showCauses: boolean,
 ): ShownIncident {
   const isFirstTitle = monitor !== null && incident.title === outageTitle(monitor.name);

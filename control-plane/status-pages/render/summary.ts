@@ -200,7 +200,7 @@ function describeIncident(view: PageView, incident: ShownIncident) {
     monitoring_at: monitored?.at.toISOString() ?? null,
     resolved_at: resolvedAt?.toISOString() ?? null,
     impact,
-    shortlink: `${view.url}#incident-${id}`,
+    shortlink: `${view.url}/incidents/${id}`,
     started_at: started,
     page_id: view.slug,
     incident_updates: updates.map((update) => {

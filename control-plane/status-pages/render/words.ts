@@ -51,6 +51,8 @@ export const MAINTENANCE_WORDS: Readonly<Record<ShownMaintenance["status"], stri
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
+const LONG_MONTHS = "January February March April May June July August September October November December".split(" ");
+
 /** Returns the UTC day of a time as YYYY-MM-DD. */
 export function dayOf(time: Date): string {
   return time.toISOString().slice(0, 10);
@@ -60,6 +62,12 @@ export function dayOf(time: Date): string {
 export function formatDay(day: string): string {
   const [year = "", month = "", date = ""] = day.split("-");
   return `${Number(date)} ${MONTHS[Number(month) - 1] ?? ""} ${year}`;
+}
+
+/** Formats YYYY-MM for people: "November 2026". */
+export function formatMonth(month: string): string {
+  const [year = "", number = ""] = month.split("-");
+  return `${LONG_MONTHS[Number(number) - 1] ?? ""} ${year}`;
 }
 
 /** Formats a time for people: "22 Nov 2026, 19:58 UTC". */

@@ -4,7 +4,7 @@ import { notFound } from "#control-plane/http/error-handler.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { keyInHeaders, type Gate } from "#control-plane/http/gate.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
-import type { PageView } from "#control-plane/status-pages/page.ts";
+import type { ArchiveView, IncidentView, PageView } from "#control-plane/status-pages/page.ts";
 
 const NO_PAGE = "There is no public status page at this address.";
 
@@ -12,6 +12,9 @@ const NO_PAGE = "There is no public status page at this address.";
 interface PublicPages {
   /** Returns the view of a page; null if there is none that this account, or a visitor without account, can see. */
   view(slug: string, viewerAccountId: number | null): Promise<PageView | null>;
+  /** Returns an incident with its page, or a month of its archive (status-pages.ts). */
+  incident(slug: string, viewerAccountId: number | null, id: number): Promise<IncidentView | null>;
+  archive(slug: string, viewerAccountId: number | null, month: string | null): Promise<ArchiveView | null>;
   /** Returns the slug of the page whose own domain is in a Host field; null if there is none. */
   slugOfDomain(host: string): string | null;
 }
@@ -25,44 +28,53 @@ export interface EntranceDeps {
 }
 
 /** An address of pages: below /status/, or the root of a page's own domain. */
-interface Entrance {
+export interface Entrance {
   /** Route of the page; "" for the root. */
   readonly prefix: string;
   /** Returns the path of a page as its visitors see it, without a slash at its end. */
   baseOf(view: PageView): string;
-  /** Returns the page that a request is for. Throws Refusal. */
-  viewOf(request: FastifyRequest, reply: FastifyReply): Promise<PageView>;
+  /** Reads what a request is for of its page, for visitors or for the account of its key. Throws Refusal if null. */
+  read<T>(request: FastifyRequest, reply: FastifyReply, read: ReadOfPage<T>): Promise<T>;
 }
+
+/** Reads something of a page by its slug; null: there is none that the viewer can see. */
+type ReadOfPage<T> = (slug: string, viewerAccountId: number | null) => Promise<T | null>;
 
 /**
  * Creates the addresses of pages. They limit requests by client address before they look for a page. A request with a
  * key counts against the limits of its account and can see pages of the account that are not public.
  */
 export function createEntrances({ visits, gate, pages }: EntranceDeps): readonly Entrance[] {
-  async function read(slug: string, request: FastifyRequest, reply: FastifyReply): Promise<PageView> {
+  async function readOf<T>(
+    slug: string,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    read: ReadOfPage<T>,
+  ): Promise<T> {
     const viewer = keyInHeaders(request) === null ? null : await gate.admit(request, reply, { scope: null });
-    const view = await pages.view(slug, viewer?.accountId ?? null);
-    if (view === null) throw new Refusal("not_found", NO_PAGE);
-    return view;
+    const found = await read(slug, viewer?.accountId ?? null);
+    // One text for all: whether a page that is not public exists is nobody's business.
+    if (found === null) throw new Refusal("not_found", NO_PAGE);
+    return found;
   }
 
   return [
     {
       prefix: "/status/:slug",
       baseOf: ({ slug }) => `/status/${slug}`,
-      async viewOf(request, reply) {
+      async read(request, reply, read) {
         takeVisit(visits, request);
-        return await read((request.params as { readonly slug: string }).slug, request, reply);
+        return await readOf((request.params as { readonly slug: string }).slug, request, reply, read);
       },
     },
     {
       prefix: "",
       baseOf: () => "",
-      async viewOf(request, reply) {
+      async read(request, reply, read) {
         takeVisit(visits, request);
         const slug = pages.slugOfDomain(request.headers.host ?? "");
         if (slug === null) throw notFound();
-        return await read(slug, request, reply);
+        return await readOf(slug, request, reply, read);
       },
     },
   ];

@@ -2,7 +2,8 @@ import type { PageView } from "#control-plane/status-pages/page.ts";
 import { renderAtom } from "#control-plane/status-pages/render/feeds/atom.ts";
 import { renderJsonFeed } from "#control-plane/status-pages/render/feeds/json-feed.ts";
 import { renderRss } from "#control-plane/status-pages/render/feeds/rss.ts";
-import { policyOf, renderPage } from "#control-plane/status-pages/render/html/page.ts";
+import { policyOf } from "#control-plane/status-pages/render/html/frame.ts";
+import { renderPage } from "#control-plane/status-pages/render/html/page.ts";
 import {
   renderActiveWindows,
   renderComponents,

@@ -22,7 +22,7 @@ export const PRIVATE_CACHE = `private, max-age=${MOST_SECONDS}`;
  * Returns the Age of a view, in whole seconds: caches subtract it from max-age, so that their copies of a view that is
  * some seconds old already are not older than others. Rounded up: a copy is never used for too long.
  */
-export function ageOf({ generatedAt }: PageView, now: Date): Readonly<Record<"age", string>> {
+export function ageOf({ generatedAt }: Pick<PageView, "generatedAt">, now: Date): Readonly<Record<"age", string>> {
   const seconds = Math.ceil((now.getTime() - generatedAt.getTime()) / 1_000);
   return { age: String(Math.min(Math.max(seconds, 0), MOST_SECONDS)) };
 }

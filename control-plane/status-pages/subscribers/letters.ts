@@ -19,6 +19,8 @@ export interface PageNotice {
 interface LetterPage {
   readonly title: string;
   readonly url: string;
+  /** Page of the incident that the mail is about; null: it is about none, or about several things. */
+  readonly incidentUrl: string | null;
   readonly unsubscribeUrl: string;
 }
 
@@ -40,6 +42,7 @@ export function writePageLetter(
     facts: isOne ? first.facts : [],
     list: isOne ? null : { title: "Changes", items: omitted > 0 ? [...items, `and ${omitted} more`] : items },
     links: [
+      ...(page.incidentUrl === null ? [] : [["Incident", page.incidentUrl] as const]),
       ["Status page", page.url],
       ["Unsubscribe", page.unsubscribeUrl],
     ],

@@ -23,7 +23,7 @@ interface SubscriberUrls {
 interface SubscriberSenderDeps {
   readonly sql: Sql;
   readonly mailer: Mailer;
-  readonly urlsOf: (subscriber: Pick<Subscriber, "id" | "slug">) => SubscriberUrls;
+  readonly urlsOf: (subscriber: Pick<Subscriber, "id" | "slug" | "domain" | "domainState">) => SubscriberUrls;
   /** Host of the service. */
   readonly host: string;
 }
@@ -89,7 +89,13 @@ async function write(
   const [first, ...others] = isConfirmed ? await readNotices(sql, subscriber, events) : [];
   if (first === undefined) return null;
   const total = others.length + 1 + Math.max(0, count - events.length);
-  const page = { title, url: urls.page, unsubscribeUrl: urls.unsubscribe };
+  const incidentId = total === 1 ? first.head.incidentId : null;
+  const page = {
+    title,
+    url: urls.page,
+    incidentUrl: incidentId === null ? null : `${urls.page}/incidents/${incidentId}`,
+    unsubscribeUrl: urls.unsubscribe,
+  };
   const letter = writePageLetter([first.notice, ...others.map(({ notice }) => notice)], total, page);
   return { letter, head: total === 1 ? first.head : { kind: "digest", incidentId: null } };
 }

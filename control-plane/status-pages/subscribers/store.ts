@@ -1,5 +1,6 @@
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
 import { given } from "#control-plane/database/given.ts";
+import type { DomainState } from "#control-plane/status-pages/settings/page-settings.ts";
 
 /**
  * Locks a page against other subscriptions until the transaction ends. Returns its slug; null if it was deleted.
@@ -45,6 +46,9 @@ export interface Subscriber {
   readonly accountId: number;
   readonly slug: string;
   readonly title: string;
+  /** Its own domain, which serves it if it is verified; null: none. */
+  readonly domain: string | null;
+  readonly domainState: DomainState | null;
   /** Whether everybody can read the page. */
   readonly isPublic: boolean;
   readonly showCauses: boolean;
@@ -56,7 +60,7 @@ export interface Subscriber {
 export async function findSubscriber(sql: Queryable, id: number): Promise<Subscriber | null> {
   const [row] = await sql<Subscriber[]>`
     select s.id, s.email, s.asked_at as "askedAt", s.confirmed_at is not null as "isConfirmed", s.page_id as "pageId",
-      p.account_id as "accountId", p.slug, p.title, p.is_public as "isPublic", p.show_causes as "showCauses",
+      p.account_id as "accountId", p.slug, p.title, p.domain, p.domain_state as "domainState", p.is_public as "isPublic", p.show_causes as "showCauses",
       p.auto_incidents as "autoIncidents", p.auto_incidents_after_minutes as "autoIncidentsAfterMinutes"
     from status_page_subscribers as s join status_pages as p on p.id = s.page_id where s.id = ${id}`;
   return row ?? null;

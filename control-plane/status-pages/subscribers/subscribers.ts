@@ -10,6 +10,7 @@ import { toMailAddress } from "#control-plane/mail-address.ts";
 import { chooseConfirmations, recordConfirmations } from "#control-plane/mail/ledger/ledger.ts";
 import type { Mailer } from "#control-plane/mail/mailer.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
+import { createPageUrls } from "#control-plane/status-pages/page-url.ts";
 import {
   LINK_HOURS,
   makeLinkToken,
@@ -78,10 +79,12 @@ const MOST_EXPORTED = 100_000;
 export function createSubscribers(deps: SubscribersDeps): Subscribers {
   const { sql, clock, random, encryption, baseUrl, mailer, log } = deps;
 
-  function urlsOf({ id, slug }: Pick<Subscriber, "id" | "slug">) {
-    const page = `${baseUrl}/status/${slug}`;
-    const link = (kind: LinkKind): string => `${page}/${kind}/${makeLinkToken(encryption, kind, id)}`;
-    return { page, confirm: link("confirm"), unsubscribe: link("unsubscribe") };
+  const urlOf = createPageUrls(baseUrl);
+
+  function urlsOf({ id, ...page }: Pick<Subscriber, "id" | "slug" | "domain" | "domainState">) {
+    const service = `${baseUrl}/status/${page.slug}`;
+    const link = (kind: LinkKind): string => `${service}/${kind}/${makeLinkToken(encryption, kind, id)}`;
+    return { page: urlOf(page), confirm: link("confirm"), unsubscribe: link("unsubscribe") };
   }
 
   async function findLink(kind: LinkKind, token: string): Promise<Subscriber | null> {

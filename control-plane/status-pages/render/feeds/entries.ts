@@ -14,7 +14,7 @@ import {
 interface FeedEntry {
   /** Stays the same while title, state and updates change, and if the page moves to another domain. */
   readonly id: string;
-  /** Its place on the page. */
+  /** Page of an incident; place of maintenance on the status page. */
   readonly url: string;
   readonly title: string;
   readonly category: "incident" | "maintenance";
@@ -67,7 +67,7 @@ function describeIncident(view: PageView, incident: ShownIncident, serviceUrl: s
   ];
   return {
     id: `${serviceUrl}/status/${view.slug}#incident-${id}`,
-    url: `${view.url}#incident-${id}`,
+    url: `${view.url}/incidents/${id}`,
     title,
     category: "incident",
     html: renderContent({

@@ -1,11 +1,13 @@
 import { writeDuration } from "#shared/text/duration.ts";
+import { toPlainLine } from "#shared/text/plain-line.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
-import type { PageView, ShownIncident, ShownMaintenance } from "#control-plane/status-pages/page.ts";
+import type { PageView, ShownArchive, ShownIncident, ShownMaintenance } from "#control-plane/status-pages/page.ts";
 import { IMPACT_COLOURS } from "#control-plane/status-pages/render/html/marks.ts";
 import { namesOf } from "#control-plane/status-pages/render/monitor-names.ts";
 import {
   dayOf,
   formatDay,
+  formatMonth,
   formatTime,
   IMPACT_WORDS,
   INCIDENT_WORDS,
@@ -13,10 +15,12 @@ import {
 } from "#control-plane/status-pages/render/words.ts";
 
 /** An incident or a maintenance window as the page shows it. */
-interface ShownEvent {
+export interface ShownEvent {
   /** Id of the element, to which feeds link. */
   readonly anchor: string;
   readonly title: string;
+  /** Path of its own page; null: it has none. */
+  readonly href: string | null;
   readonly state: string;
   /** Classes of its box. */
   readonly box: string;
@@ -56,7 +60,7 @@ const renderList: (list: EventList) => string = compileTemplate(`
 <% if (group.day !== null) { %><h3 class="y"><%= group.day %></h3><% } %>
 <ul class="c"><% for (const event of group.events) { %>
 <li class="<%= event.box %>" id="<%= event.anchor %>">
-<% if (group.day !== null) { %><h4 dir="auto"><%= event.title %></h4><% } else { %><h3 dir="auto"><%= event.title %></h3><% } %>
+<% if (group.day !== null) { %><h4 dir="auto"><% if (event.href !== null) { %><a href="<%= event.href %>"><%= event.title %></a><% } else { %><%= event.title %><% } %></h4><% } else { %><h3 dir="auto"><% if (event.href !== null) { %><a href="<%= event.href %>"><%= event.title %></a><% } else { %><%= event.title %><% } %></h3><% } %>
 <% if (event.isOutage) { %><p class="f"><% if (event.to === null) { %><b><%= event.state %></b> &middot; <% } %><%= event.facts %> &middot; <% } else { %><p><b><%= event.state %></b> &middot; <%= event.facts %></p>
 <p class="f"><% } %><% if (event.to === null) { %>Since <% } %><time datetime="<%= event.from.iso %>"><%= event.from.words %></time><% if (event.to !== null) { %> to <time datetime="<%= event.to.iso %>"><%= event.to.words %></time><% } %><% if (event.isOutage && event.cause !== null) { %> &middot; <bdi><%= event.cause %></bdi><% } %></p>
 <% if (!event.isOutage && event.affects.length > 0) { %><p class="f">Affects <% event.affects.forEach((name, index) => { if (index > 0) { %>, <% } %><bdi><%= name %></bdi><% }) %></p><% } %>
@@ -72,11 +76,11 @@ const renderList: (list: EventList) => string = compileTemplate(`
 export const OPEN_ID = "open";
 
 /** Renders the open incidents: what people write comes before what monitors report. "" if there are none. */
-export function renderIncidents(view: PageView): string {
+export function renderIncidents(view: PageView, base: string): string {
   const open = view.incidents
     .filter(isOpen)
     .toSorted((a, b) => Number(a.isOutage) - Number(b.isOutage))
-    .map((incident) => describeIncident(view, incident));
+    .map((incident) => describeIncident(view, incident, base));
   return renderPlain("Open incidents", open, OPEN_ID);
 }
 
@@ -89,22 +93,54 @@ export function renderMaintenance(view: PageView): string {
 }
 
 /** Renders the past 14 days by day, the newest first. */
-export function renderPast(view: PageView): string {
-  const past = [
-    ...view.incidents
-      .filter((incident) => !isOpen(incident))
-      .map((incident) => ({ at: incident.startedAt, event: describeIncident(view, incident) })),
-    ...view.maintenance
-      .filter(({ status }) => status === "completed")
-      .map((window) => ({ at: window.startsAt, event: describeMaintenance(view, window) })),
-  ].toSorted((a, b) => b.at.getTime() - a.at.getTime());
-  const days = Array.from(
-    Map.groupBy(past, ({ at }) => dayOf(at)),
-    ([day, rows]) => ({ day: formatDay(day), events: rows.map(({ event }) => event) }),
+export function renderPast(view: PageView, base: string): string {
+  const days = byDay(
+    view,
+    view.incidents.filter((incident) => !isOpen(incident)),
+    view.maintenance.filter(({ status }) => status === "completed"),
+    base,
   );
   const other = view.incidents.some(isOpen) ? "other " : "";
   const note = days.length === 0 ? `No ${other}incident and no maintenance.` : null;
   return renderList({ heading: "Past 14 days", id: null, days, note });
+}
+
+/** Renders a month of the archive by day, the newest first. Of each incident the newest update is shown, cut. */
+export function renderMonth(view: PageView, archive: ShownArchive, base: string): string {
+  const incidents = archive.incidents.map((incident) => ({
+    ...incident,
+    updates: incident.updates
+      .slice(0, 1)
+      .map((update) => ({ ...update, text: toPlainLine(update.text, MOST_OF_UPDATE) })),
+  }));
+  const days = byDay(view, incidents, archive.maintenance, base);
+  const nothing = days.length === 0 ? "No incident and no maintenance." : null;
+  const note = archive.isCut ? "There were too many to show: older ones of this month are left out." : nothing;
+  return renderList({ heading: formatMonth(archive.month.name), id: null, days, note });
+}
+
+/** Maximum number of characters of an update in the archive; the incident has a page with all of it. */
+const MOST_OF_UPDATE = 300;
+
+function byDay(
+  view: PageView,
+  incidents: readonly ShownIncident[],
+  windows: readonly ShownMaintenance[],
+  base: string,
+): EventList["days"] {
+  const past = [
+    ...incidents.map((incident) => {
+      const event = describeIncident(view, incident, base);
+      // The day of a line stands above it.
+      const from = event.isOutage ? { ...event.from, words: withoutDay(event.from.words) } : event.from;
+      return { at: incident.startedAt, event: { ...event, from } };
+    }),
+    ...windows.map((window) => ({ at: window.startsAt, event: describeMaintenance(view, window) })),
+  ].toSorted((a, b) => b.at.getTime() - a.at.getTime());
+  return Array.from(
+    Map.groupBy(past, ({ at }) => dayOf(at)),
+    ([day, rows]) => ({ day: formatDay(day), events: rows.map(({ event }) => event) }),
+  );
 }
 
 function isOpen({ resolvedAt }: ShownIncident): boolean {
@@ -121,12 +157,14 @@ function maintenanceOf(view: PageView, status: ShownMaintenance["status"]): read
     .map((window) => describeMaintenance(view, window));
 }
 
-function describeIncident(view: PageView, incident: ShownIncident): ShownEvent {
+/** Describes an incident. `base`: path of the page, without a slash at its end. */
+export function describeIncident(view: PageView, incident: ShownIncident, base: string): ShownEvent {
   const { id, title, isOutage, status, impact, startedAt, resolvedAt, durationSeconds, monitorIds } = incident;
   const lasted = joined(isOpen(incident) ? formatSoFar(durationSeconds) : writeDuration(durationSeconds));
   return {
     anchor: `incident-${id}`,
     title,
+    href: `${base}/incidents/${id}`,
     isOutage,
     state: INCIDENT_WORDS[status],
     box: `e${isOutage ? " a" : ""}${isOpen(incident) ? ` z ${IMPACT_COLOURS[impact]}` : ""}`,
@@ -150,6 +188,7 @@ function describeMaintenance(view: PageView, window: ShownMaintenance): ShownEve
   return {
     anchor: `maintenance-${id}`,
     title,
+    href: null,
     isOutage: false,
     state: MAINTENANCE_WORDS[status],
     box: status === "in_progress" ? "e z mt" : "e",
@@ -181,5 +220,9 @@ function joined(words: string): string {
 /** Returns the end of a period; on the day of its start the words have no date. */
 function endOf(start: Date, end: Date): Moment {
   const words = formatTime(end);
-  return { iso: end.toISOString(), words: dayOf(start) === dayOf(end) ? words.slice(words.indexOf(", ") + 2) : words };
+  return { iso: end.toISOString(), words: dayOf(start) === dayOf(end) ? withoutDay(words) : words };
+}
+
+function withoutDay(words: string): string {
+  return words.slice(words.indexOf(", ") + 2);
 }

@@ -7,16 +7,10 @@ import {
   renderMaintenance,
   renderPast,
 } from "#control-plane/status-pages/render/html/events.ts";
-import { OVERALL_MARKS, SHAPES, type Mark } from "#control-plane/status-pages/render/html/marks.ts";
+import { renderHead } from "#control-plane/status-pages/render/html/frame.ts";
+import { OVERALL_MARKS, type Mark } from "#control-plane/status-pages/render/html/marks.ts";
 import { renderMonitors } from "#control-plane/status-pages/render/html/monitors.ts";
-import { STYLE, STYLE_HASH } from "#control-plane/status-pages/render/html/style.ts";
 import { formatTime, OVERALL_WORDS } from "#control-plane/status-pages/render/words.ts";
-
-/** Content-Security-Policy of a page: its own style, and its form if visitors can subscribe. No script. */
-export function policyOf({ canSubscribe }: PageView): string {
-  const form = canSubscribe ? "'self'" : "'none'";
-  return `default-src 'none'; style-src ${STYLE_HASH}; base-uri 'none'; form-action ${form}; frame-ancestors 'none'`;
-}
 
 /** What the templates of this file show. */
 interface Shown {
@@ -33,17 +27,6 @@ interface Shown {
 }
 
 const renderTop: (shown: Shown) => string = compileTemplate(`
-<!doctype html><html lang="en"><head><meta charset="utf-8"><title><%= it.words %> - <%= it.view.title %></title>
-<meta name="viewport" content="width=device-width,initial-scale=1">
-<meta name="description" content="<%= it.view.description ?? 'Status of ' + it.view.title %>">
-<meta property="og:title" content="<%= it.view.title %>"><meta property="og:description" content="<%= it.words %>">
-<link rel="canonical" href="<%= it.view.url %>">
-<link rel="alternate" type="application/rss+xml" title="RSS" href="<%= it.base %>/feed.rss">
-<link rel="alternate" type="application/atom+xml" title="Atom" href="<%= it.base %>/feed.atom">
-<link rel="alternate" type="application/feed+json" title="JSON Feed" href="<%= it.base %>/feed.json">
-<link rel="alternate" type="application/json" title="Summary" href="<%= it.base %>/summary.json">
-<link rel="alternate" type="image/svg+xml" title="Badge" href="<%= it.base %>/badge.svg">
-<style>${STYLE}</style></head><body>${SHAPES}
 <a class="k" href="#main">Skip to the status</a>
 <header><h1 dir="auto"><%= it.view.title %></h1><a href="#updates">Get updates</a>
 <% if (it.view.description !== null) { %><p class="w" dir="auto"><%= it.view.description %></p><% } %></header>
@@ -56,6 +39,7 @@ const renderTop: (shown: Shown) => string = compileTemplate(`
 `);
 
 const renderBottom: (shown: Shown) => string = compileTemplate(`
+<p class="f"><a href="<%= it.base %>/history">Earlier incidents and maintenance</a></p>
 <section><h2 id="updates">Get updates</h2>
 <% if (it.view.canSubscribe) { %><form method="post" action="<%= it.base %>/subscribe"><label for="email">Mail address. You get one mail for each incident, update and maintenance.</label>
 <div class="g"><input type="email" id="email" name="email" required maxlength="254" autocomplete="email"><button>Subscribe</button></div></form><% } %>
@@ -88,5 +72,15 @@ export function renderPage(view: PageView, base: string): string {
         : { at: stale.at?.toISOString() ?? "", words: stale.at === null ? "" : formatTime(stale.at) },
     open: open === 0 ? null : `${open} open ${open === 1 ? "incident" : "incidents"}`,
   };
-  return `${renderTop(shown)}${renderMonitors(view)}${renderIncidents(view)}${renderMaintenance(view)}${renderPast(view)}${renderBottom(shown)}`;
+  const head = renderHead({
+    title: `${shown.words} - ${view.title}`,
+    description: view.description ?? `Status of ${view.title}`,
+    preview: shown.words,
+    canonical: view.url,
+    base,
+    site: view.title,
+    overallStatus,
+  });
+  const events = `${renderIncidents(view, base)}${renderMaintenance(view)}${renderPast(view, base)}`;
+  return `${head}${renderTop(shown)}${renderMonitors(view)}${events}${renderBottom(shown)}`;
 }

@@ -79,6 +79,14 @@ main:has(#v:checked) .d p{position:static;clip-path:none;height:auto;text-align:
 .e{display:grid;gap:.25rem}
 .e.z{border-left:4px solid currentColor}
 .e .f{white-space:pre-line}
+.e :is(h3,h4) a{color:inherit;text-decoration-color:var(--edge)}
+.e :is(h3,h4) a:hover{text-decoration-color:currentColor}
+.h{font-weight:600}
+.h a{color:inherit}
+.q{margin-top:1rem;padding-left:1rem}
+.q.z>*{color:var(--fg)}
+.m{white-space:pre-line}
+main>.f,main>nav{margin-top:1.5rem}
 .e.a{display:flex;flex-wrap:wrap;gap:.125rem 1rem;align-items:baseline;padding-top:.75rem;padding-bottom:.75rem}
 .e.a ol{flex-basis:100%}
 .u{margin-top:.5rem;display:grid;gap:.75rem}

@@ -132,7 +132,7 @@ describe("the RSS feed", () => {
     expect(items).toHaveLength(5);
     const incident = items[1] ?? rss;
     expect(textOf(incident, "title")).toBe("Mail & more");
-    expect(textOf(incident, "link")).toBe("https://vantage.example/status/acme#incident-7");
+    expect(textOf(incident, "link")).toBe("https://vantage.example/status/acme/incidents/7");
     expect(textOf(incident, "pubDate")).toBe("Sun, 22 Nov 2026 13:58:00 GMT");
     expect(all(incident, "guid")[0]).toMatchObject({
       attributes: { isPermaLink: "false" },
@@ -153,7 +153,7 @@ describe("the JSON Feed", () => {
     });
     expect(feed.items[1]).toMatchObject({
       id: "https://vantage.example/status/acme#incident-7",
-      url: "https://vantage.example/status/acme#incident-7",
+      url: "https://vantage.example/status/acme/incidents/7",
       date_published: "2026-11-22T13:58:00.000Z",
       date_modified: "2026-11-22T15:58:00.000Z",
       tags: ["incident"],

@@ -160,6 +160,39 @@ describe("the page", () => {
   });
 });
 
+describe("the page of an incident, and the archive", () => {
+  beforeEach(() => void server.views.set("acme", makeView()));
+
+  it.each([
+    ["/incidents/7", "All requests succeed again."],
+    ["/history", "November 2026"],
+    ["/history?month=2026-10", "October 2026"],
+  ])("are below the page and at the root of its own domain: %s", async (path, words) => {
+    const below = await ask(`/status/acme${path}`);
+    expect([below.status, below.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
+    expect(below.headers["content-security-policy"]).toContain("form-action 'none'");
+    expect(below.body.toString()).toContain(words);
+    expect(below.body.toString()).toContain(`<a href="/status/acme"`);
+    const there = await ask(path, { host: HOST });
+    expect([there.status, there.body.toString().includes(words)]).toEqual([200, true]);
+    expect(there.body.toString()).toContain(`<a href="/"`);
+    expect(there.body.toString()).not.toContain(`href="/status/acme`);
+    const again = await ask(path, { host: HOST, "if-none-match": there.headers.etag ?? "" });
+    expect(again.status).toBe(304);
+    const other = await ask(path, { host: "other.example" });
+    expect([other.status, other.headers["content-type"]]).toEqual([404, "application/json; charset=utf-8"]);
+  });
+
+  it("are 404 as a page, also on its own domain", async () => {
+    for (const path of ["/incidents/99", "/incidents/seven", "/history?month=2026-08", "/history?month=soon"]) {
+      const missing = [await ask(`/status/acme${path}`), await ask(path, { host: HOST })];
+      for (const { status, headers } of missing) {
+        expect([status, headers["content-type"]], path).toEqual([404, "text/html; charset=utf-8"]);
+      }
+    }
+  });
+});
+
 describe("other forms", () => {
   it("can be read and shown by other sites", async () => {
     for (const [path] of FORMS.slice(1)) {

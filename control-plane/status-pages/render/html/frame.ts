@@ -1,0 +1,53 @@
+import { compileTemplate } from "#control-plane/pages/templates.ts";
+import type { OverallStatus } from "#control-plane/status-pages/page.ts";
+import { SHAPES } from "#control-plane/status-pages/render/html/marks.ts";
+import { STYLE, STYLE_HASH } from "#control-plane/status-pages/render/html/style.ts";
+
+/** Content-Security-Policy of a page and of those below it: its own style, and a form of its own if it has one. */
+export function policyOf({ canSubscribe }: { readonly canSubscribe: boolean }): string {
+  const form = canSubscribe ? "'self'" : "'none'";
+  return `default-src 'none'; style-src ${STYLE_HASH}; base-uri 'none'; form-action ${form}; frame-ancestors 'none'`;
+}
+
+/** What the heads of a page and of those below it have in common. */
+interface Head {
+  /** Title of the document. */
+  readonly title: string;
+  readonly description: string;
+  /** Sentence below the title in previews of other sites. */
+  readonly preview: string;
+  /** Address of the document; null: it has none that search engines should know. */
+  readonly canonical: string | null;
+  /** Path of the page, without a slash at its end. */
+  readonly base: string;
+  /** Title of the page, for the previews of other sites. */
+  readonly site: string;
+  readonly overallStatus: OverallStatus;
+}
+
+/** Opens a document up to its visible content. */
+export const renderHead: (head: Head) => string = compileTemplate(`
+<!doctype html><html lang="en"><head><meta charset="utf-8"><title><%= it.title %></title>
+<meta name="viewport" content="width=device-width,initial-scale=1">
+<meta name="description" content="<%= it.description %>">
+<meta property="og:title" content="<%= it.site %>"><meta property="og:description" content="<%= it.preview %>">
+<% if (it.canonical === null) { %><meta name="robots" content="noindex"><% } else { %><link rel="canonical" href="<%= it.canonical %>"><% } %>
+<link rel="alternate" type="application/rss+xml" title="RSS" href="<%= it.base %>/feed.rss">
+<link rel="alternate" type="application/atom+xml" title="Atom" href="<%= it.base %>/feed.atom">
+<link rel="alternate" type="application/feed+json" title="JSON Feed" href="<%= it.base %>/feed.json">
+<link rel="alternate" type="application/json" title="Summary" href="<%= it.base %>/summary.json">
+<link rel="alternate" type="image/svg+xml" title="Badge" href="<%= it.base %>/badge.svg">
+<style>${STYLE}</style></head><body>${SHAPES}
+`);
+
+const renderTop: (frame: { readonly home: string; readonly site: string }) => string = compileTemplate(`
+<a class="k" href="#main">Skip to the content</a>
+<header><p class="h"><a href="<%= it.home %>" dir="auto"><%= it.site %></a></p></header>
+<main id="main">
+`);
+
+/** Renders a page below a status page, with a link to it at the top. `body` is HTML that a compiled template has written. */
+export function renderBelow(head: Head, body: string): string {
+  const home = head.base === "" ? "/" : head.base;
+  return `${renderHead(head)}${renderTop({ home, site: head.site })}${body}</main><footer><p>All times are in UTC.</p></footer></body></html>\n`;
+}

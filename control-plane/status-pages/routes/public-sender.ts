@@ -1,0 +1,39 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "#shared/clock.ts";
+import { createDocument, sendDocument, type Document } from "#control-plane/http/operations/document.ts";
+import { ageOf, PUBLIC_CACHE } from "#control-plane/status-pages/routes/public-headers.ts";
+
+/** What is sent of a page, as it was at a time. */
+interface Dated {
+  readonly generatedAt: Date;
+}
+
+/** Sends what pages show. */
+interface PublicSender {
+  /** Returns a body of what is shown, rendered once: what is dropped takes its bodies with it. */
+  documentOf(shown: object, key: string, type: string, render: () => string): Document;
+  /** Sends a body with the age of its view. */
+  send(request: FastifyRequest, reply: FastifyReply, view: Dated, document: Document): Promise<FastifyReply>;
+}
+
+/** Answers to requests with a key can be of a page that is not public. */
+const KEYED_CACHE = "private, no-store";
+
+/** Creates the sender of one server. */
+export function createPublicSender(clock: Clock): PublicSender {
+  const documents = new WeakMap<object, Map<string, Document>>();
+  return {
+    documentOf(shown, key, type, render) {
+      const known = documents.get(shown) ?? new Map<string, Document>();
+      documents.set(shown, known);
+      const document = known.get(key) ?? createDocument(render(), { type, cacheControl: PUBLIC_CACHE });
+      known.set(key, document);
+      return document;
+    },
+    async send(request, reply, view, document) {
+      const isKeyed = request.principal !== null;
+      if (!isKeyed) reply.headers(ageOf(view, clock.now()));
+      return await sendDocument(request, reply, isKeyed ? { ...document, cacheControl: KEYED_CACHE } : document);
+    },
+  };
+}
