@@ -56,6 +56,9 @@ export const META = Type.Object(
         },
       ),
     ),
+    monitor_ids: Type.Optional(
+      Type.Array(Type.Integer(), { description: "Of an export: the ids of its monitors, in their order" }),
+    ),
     pagination: Type.Optional(
       Type.Object(
         {

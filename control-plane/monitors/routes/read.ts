@@ -113,6 +113,7 @@ function sendExport(
     }
     return {
       data: { version: VERSION, monitors: rows, ...Object.fromEntries(lists) },
+      extras: { monitor_ids: [...names.keys()] },
       changes: withSecrets ? [{ resource: "monitor", id: null, action: "shown" }] : [],
     };
   });

@@ -13,6 +13,7 @@ import { problemAt, problemOf } from "#control-plane/monitors/transfer/problems.
 import { findNoSecret, fitMasks, maskMissing } from "#control-plane/monitors/transfer/row-secrets.ts";
 import { MOST_PROBLEMS, type ImportedDocument } from "#control-plane/monitors/transfer/rows.ts";
 import { vetCreation, vetUpdate, type VetContext } from "#control-plane/monitors/vet.ts";
+import { keepDefaultEmail } from "#control-plane/monitors/write/change.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 
 /** A row whose fields are checked; not its dependency. */
@@ -55,6 +56,8 @@ const DEFAULT_TYPE = "http";
 interface CheckContext extends VetContext {
   readonly encryption: Encryption;
   readonly own: OwnMonitors;
+  /** The address of the account; null: it has none. */
+  readonly email: string | null;
   readonly pace: Pace;
 }
 
@@ -155,9 +158,10 @@ function checkOwn(context: CheckContext, index: number, own: StoredMonitor, name
   const { base, given: applied } = leaveSecrets(present, given);
   const vetted = vetUpdate(context, base, applied);
   if (!vetted.ok) return { ok: false, problem: problemOf(index, vetted.refusal) };
-  const { isChanged } = compareDrafts(present, vetted.value);
+  const draft = keepDefaultEmail(present, vetted.value, context.email);
+  const { isChanged } = compareDrafts(present, draft);
   const missing = fitted.missing.map((field) => ({ field, reason: "unknown" as const }));
-  return { ok: true, value: { own, draft: vetted.value, given, isChanged, parent, members, missing } };
+  return { ok: true, value: { own, draft, given, isChanged, parent, members, missing } };
 }
 
 /** A row without what it says of other rows. */

@@ -87,7 +87,7 @@ async function importAll(
   const full = refuseTooMany(account, plan, document);
   if (full !== null) return full;
   const own = await readOwnMonitors(tx, deps.encryption, accountId);
-  const context = { checks: deps.checks, accountId, plan, encryption: deps.encryption, own };
+  const context = { checks: deps.checks, accountId, plan, encryption: deps.encryption, own, email: account.email };
   const checked = await checkRows({ ...context, pace: createPace(deps.clock) }, document);
   const linked = linkRows(checked, document.version === 1 ? [] : own.all);
   const places = new Map(checked.names.map((name, index) => [name, index]));

@@ -81,7 +81,7 @@ export async function changeMonitor(
 }
 
 /** A response shows the account's address where no address is set: sent back, it still means the account's address. */
-function keepDefaultEmail(present: MonitorDraft, draft: MonitorDraft, email: string | null): MonitorDraft {
+export function keepDefaultEmail(present: MonitorDraft, draft: MonitorDraft, email: string | null): MonitorDraft {
   if (present.notify_emails !== null || draft.notify_emails === null) return draft;
   const shown = email === null ? [] : [email.toLowerCase()];
   const isShown = JSON.stringify(draft.notify_emails.map((one) => one.toLowerCase())) === JSON.stringify(shown);
