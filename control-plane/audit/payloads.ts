@@ -4,7 +4,7 @@ import { DAY_MS, startOf } from "#control-plane/history/period.ts";
 import { uptimePercent } from "#control-plane/history/timeline.ts";
 import type { MonitorView } from "#control-plane/monitors/view.ts";
 import type { PlanName } from "#control-plane/plans/plans.ts";
-import { maskAddress } from "#control-plane/webhooks/mask-address.ts";
+import { maskAddress } from "#shared/webhooks/mask-address.ts";
 import type { ShownWebhook } from "#control-plane/webhooks/view.ts";
 import type { INVENTORY, MonitorFacts } from "#control-plane/audit/ports.ts";
 

@@ -26,6 +26,8 @@ interface ReadContext {
 }
 
 const TAG = /^[a-z0-9:_./-]{1,50}$/;
+/** Owners of documents: with `managed:` before it, one is a tag. */
+const MANAGER = /^[a-z0-9:_./-]{1,42}$/;
 /** Fields of the connection and of the framing of the message. */
 const CONNECTION: ReadonlySet<string> = new Set([
   "host",
@@ -66,6 +68,11 @@ export function readWebhook(
   if (!secret.ok) return refuseProblem(secret.problem);
   const headers = readHeaders(given.headers ?? secrets.headers, secrets.headers);
   if (!headers.ok) return refuseProblem(headers.problem);
+  const { managed_by: manager = secrets.managed_by ?? null } = given;
+  if (manager !== null && !MANAGER.test(manager)) {
+    const message = "must be 1 to 42 of the characters a-z 0-9 : _ . / -, or null";
+    return refuseProblem({ field: "managed_by", reason: "type", message });
+  }
   const format = given.format ?? settings.format;
   const options = readOptions(format, given.format_options, { settings, secrets });
   if (!options.ok) return refuseProblem(options.problem);
@@ -84,9 +91,39 @@ export function readWebhook(
         ...replaceSecret(secrets, secret.value, now),
         headers: headers.value,
         format_options: options.value,
+        managed_by: manager,
       },
     },
   };
+}
+
+/** Returns which fields of two drafts differ; of header fields and options each by its own name. */
+export function changedFields(before: WebhookDraft, after: WebhookDraft): readonly string[] {
+  const fieldsOf = ({ settings, secrets }: WebhookDraft) => ({
+    name: settings.name,
+    url: settings.url,
+    secret: secrets.secret,
+    events: settings.events,
+    filter: settings.filter,
+    ...named("headers", secrets.headers),
+    format: settings.format,
+    ...named("format_options", secrets.format_options),
+    managed_by: secrets.managed_by ?? null,
+    is_active: settings.isActive,
+  });
+  const [one, other]: readonly Readonly<Record<string, unknown>>[] = [fieldsOf(before), fieldsOf(after)];
+  const fields = Object.keys({ ...one, ...other });
+  return fields.filter((field) => JSON.stringify(one?.[field]) !== JSON.stringify(other?.[field]));
+}
+
+/** Names of header fields have no case. */
+function named(field: string, values: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      `${field}.${field === "headers" ? name.toLowerCase() : name}`,
+      value,
+    ]),
+  );
 }
 
 /** Checks the address of a receiver. The addresses of a name are checked at each attempt. */

@@ -85,6 +85,15 @@ const FIELDS = {
       `What the format needs beside the address. ${OPTION_LIST}. Encrypted at rest; responses show secret values as ****, ` +
       "which keeps the stored value in a change",
   }),
+  managed_by: Nullable(
+    Type.String({
+      maxLength: LONGEST_TEXT,
+      examples: ["shop"],
+      description:
+        "Who manages it: 1 to 42 of a-z 0-9 : _ . / -. The command apply writes the owner of its document here, and with " +
+        "--prune deletes no others. Default or null: nobody",
+    }),
+  ),
 };
 
 const { url, ...OPTIONAL } = FIELDS;
@@ -127,6 +136,7 @@ export const SHOWN = Type.Object({
   format_options: Type.Record(Type.String(), Type.String(), {
     description: "What the format needs beside the address; secret values are masked",
   }),
+  managed_by: Nullable(Type.String({ description: "Who manages it; null: nobody" })),
   is_active: Type.Boolean({ description: "Whether events are sent" }),
   inactive_reason: Nullable(
     Type.Enum(["plan_limit", "failing", "gone"], {
@@ -137,4 +147,12 @@ export const SHOWN = Type.Object({
   ),
   created_at: Time("Time of creation"),
   updated_at: Time("Time of the last change"),
+});
+
+/** Answer of a write that is only tried. */
+export const TRIED = Type.Object({
+  changed: Type.Array(Type.String(), {
+    description:
+      "Fields that would get another value: their names, and headers. or format_options. and the name of the value",
+  }),
 });

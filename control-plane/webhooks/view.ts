@@ -32,6 +32,7 @@ export function showWebhook(
     headers: Object.fromEntries(Object.keys(secrets.headers).map((header) => [header, MASK])),
     format,
     format_options: maskOptions(FORMATS[format], secrets.format_options),
+    managed_by: secrets.managed_by ?? null,
     is_active: isActive,
     inactive_reason: inactiveReason,
     created_at: createdAt.toISOString(),

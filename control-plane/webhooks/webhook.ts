@@ -43,6 +43,11 @@ export interface WebhookSecrets {
   readonly headers: Readonly<Record<string, string>>;
   /** What a provider needs beside the address. */
   readonly format_options: Readonly<Record<string, string>>;
+  /**
+   * Who manages the subscription, such as the owner of a document; absent or null: nobody. It is no secret, and is kept here
+   * because nothing selects by it.
+   */
+  readonly managed_by?: string | null;
 }
 
 /** The settings of a subscription that are not secret. */

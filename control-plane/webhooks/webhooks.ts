@@ -2,9 +2,9 @@ import type { Clock, Random } from "#shared/clock.ts";
 import type { Egress } from "#shared/egress.ts";
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
 import type { FailingReceivers } from "#control-plane/deliveries/failing/failing.ts";
-import type { Plans } from "#control-plane/plans/plans.ts";
+import type { PlanName, Plans } from "#control-plane/plans/plans.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
-import { readWebhook, type WebhookDraft } from "#control-plane/webhooks/read-webhook.ts";
+import { changedFields, readWebhook, type WebhookDraft } from "#control-plane/webhooks/read-webhook.ts";
 import { refuseAbsent, refuseWrite, type Written } from "#control-plane/http/written.ts";
 import type { Given } from "#control-plane/webhooks/schemas.ts";
 import { generateSecret, openSecrets, replaceSecret, sealSecrets } from "#control-plane/webhooks/secrets.ts";
@@ -29,6 +29,11 @@ export interface Webhooks {
   create(tx: Transaction, accountId: number, given: Given): Promise<Written<ShownWebhook>>;
   /** Changes a subscription. */
   change(tx: Transaction, accountId: number, id: number, given: Given): Promise<Written<ShownWebhook>>;
+  /**
+   * Checks a creation, or the change of a subscription, and writes nothing. Returns the fields that would get another
+   * value.
+   */
+  attempt(tx: Transaction, accountId: number, id: number | null, given: Given): Promise<Written<readonly string[]>>;
   /** Gives a subscription a new secret, which the result shows. The old one signs too for 24 h. */
   rotate(tx: Transaction, accountId: number, id: number): Promise<Written<ShownWebhook>>;
   /** Deletes a subscription. What waits for it fails; its log stays. Returns false if the account has none with this id. */
@@ -53,6 +58,18 @@ interface WebhooksDeps {
   readonly ensureOwnAddress: (tx: Transaction, accountId: number) => Promise<void>;
 }
 
+/** Makes another draft of a subscription. */
+type Edit = (present: WebhookDraft, context: Parameters<typeof readWebhook>[2]) => Written<WebhookDraft>;
+
+/** A change of a subscription that can be written. */
+interface Vetted {
+  readonly stored: StoredWebhook;
+  readonly present: WebhookDraft;
+  readonly draft: WebhookDraft;
+  readonly plan: PlanName;
+  readonly now: Date;
+}
+
 /** Opens the subscriptions of one replica. */
 export function createWebhooks({
   clock,
@@ -63,13 +80,8 @@ export function createWebhooks({
   failing,
   ensureOwnAddress,
 }: WebhooksDeps): Webhooks {
-  /** Locks the account, finds a subscription of it, and writes what `edit` makes of it. */
-  async function edit(
-    tx: Transaction,
-    accountId: number,
-    id: number,
-    change: (present: WebhookDraft, context: Parameters<typeof readWebhook>[2]) => Written<WebhookDraft>,
-  ): Promise<Written<ShownWebhook>> {
+  /** Locks the account, finds a subscription of it, and checks what `change` makes of it. */
+  async function vet(tx: Transaction, accountId: number, id: number, change: Edit): Promise<Written<Vetted>> {
     const account = await lockAccount(tx, accountId);
     const stored = account === null ? null : await findWebhook(tx, accountId, id);
     if (account === null || stored === null) return refuseAbsent("webhook");
@@ -77,18 +89,46 @@ export function createWebhooks({
     const present = { settings: stored, secrets: openSecrets(encryption, stored.secrets) };
     const changed = change(present, { plan: account.plan, egress, now });
     if (!changed.ok) return changed;
-    const { settings, secrets } = changed.value;
     const most = plans[account.plan].webhooks;
-    if (settings.isActive && !stored.isActive && account.active >= most) {
+    if (changed.value.settings.isActive && !stored.isActive && account.active >= most) {
       const message = `The plan allows ${most} active webhooks; make another one inactive or delete it first.`;
       return refuseWrite({ code: "plan_limit_exceeded", field: "is_active", message });
     }
+    return { ok: true, value: { stored, present, draft: changed.value, plan: account.plan, now } };
+  }
+
+  /** Writes what `change` makes of a subscription. */
+  async function edit(tx: Transaction, accountId: number, id: number, change: Edit): Promise<Written<ShownWebhook>> {
+    const vetted = await vet(tx, accountId, id, change);
+    if (!vetted.ok) return vetted;
+    const { stored, draft, plan, now } = vetted.value;
+    const { settings, secrets } = draft;
     const inactiveReason = settings.isActive === stored.isActive ? stored.inactiveReason : null;
     const row = { ...settings, inactiveReason, secrets: sealSecrets(encryption, secrets) };
     const written = await updateWebhook(tx, id, row, now);
     if (written === null) return refuseAbsent("webhook");
     if (settings.isActive && !stored.isActive) await failing.forget(tx, id);
-    return { ok: true, value: showWebhook(written, secrets, account.plan) };
+    return { ok: true, value: showWebhook(written, secrets, plan) };
+  }
+
+  /** Locks the account, and checks a subscription that it would get. */
+  async function vetCreation(
+    tx: Transaction,
+    accountId: number,
+    given: Given,
+    generated: string,
+  ): Promise<Written<Pick<Vetted, "draft" | "plan" | "now">>> {
+    const account = await lockAccount(tx, accountId);
+    if (account === null) return refuseAbsent("webhook");
+    const now = clock.now();
+    const read = readWebhook(given, newDraft(generated), { plan: account.plan, egress, now });
+    if (!read.ok) return read;
+    const most = plans[account.plan].webhooks;
+    if (account.total >= most) {
+      const message = `The plan allows ${most} webhooks, inactive ones included; this account has ${account.total}.`;
+      return refuseWrite({ code: "plan_limit_exceeded", field: "webhooks", message });
+    }
+    return { ok: true, value: { draft: read.value, plan: account.plan, now } };
   }
 
   const show = (stored: StoredWebhook, plan: Parameters<typeof showWebhook>[2]): ShownWebhook =>
@@ -100,28 +140,29 @@ export function createWebhooks({
       return stored.map(({ plan, ...webhook }) => show(webhook, plan));
     },
     async create(tx, accountId, given) {
-      const account = await lockAccount(tx, accountId);
-      if (account === null) return refuseAbsent("webhook");
       const generated = generateSecret(random);
-      const read = readWebhook(given, newDraft(generated), { plan: account.plan, egress, now: clock.now() });
-      if (!read.ok) return read;
-      const most = plans[account.plan].webhooks;
-      if (account.total >= most) {
-        const message = `The plan allows ${most} webhooks, inactive ones included; this account has ${account.total}.`;
-        return refuseWrite({ code: "plan_limit_exceeded", field: "webhooks", message });
-      }
-      const { settings } = read.value;
-      const secrets = { ...read.value.secrets, previous: null };
+      const vetted = await vetCreation(tx, accountId, given, generated);
+      if (!vetted.ok) return vetted;
+      const { draft, plan, now } = vetted.value;
+      const { settings } = draft;
+      const secrets = { ...draft.secrets, previous: null };
       const row = { ...settings, inactiveReason: null, secrets: sealSecrets(encryption, secrets) };
-      const [stored] = await Promise.all([
-        insertWebhook(tx, accountId, row, clock.now()),
-        ensureOwnAddress(tx, accountId),
-      ]);
+      const [stored] = await Promise.all([insertWebhook(tx, accountId, row, now), ensureOwnAddress(tx, accountId)]);
       const isGenerated = secrets.secret === generated;
-      return { ok: true, value: showWebhook(stored, secrets, account.plan, isGenerated ? generated : null) };
+      return { ok: true, value: showWebhook(stored, secrets, plan, isGenerated ? generated : null) };
     },
     change: (tx, accountId, id, given) =>
       edit(tx, accountId, id, (present, context) => readWebhook(given, present, context)),
+    async attempt(tx, accountId, id, given) {
+      if (id === null) {
+        const generated = generateSecret(random);
+        const made = await vetCreation(tx, accountId, given, generated);
+        return made.ok ? { ok: true, value: changedFields(newDraft(generated), made.value.draft) } : made;
+      }
+      const vetted = await vet(tx, accountId, id, (present, context) => readWebhook(given, present, context));
+      if (!vetted.ok) return vetted;
+      return { ok: true, value: changedFields(vetted.value.present, vetted.value.draft) };
+    },
     async rotate(tx, accountId, id) {
       const generated = generateSecret(random);
       const rotated = await edit(tx, accountId, id, ({ settings, secrets }, { now }) => {

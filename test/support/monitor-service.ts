@@ -1,9 +1,12 @@
 import { Registry } from "prom-client";
 import type { Logger } from "pino";
+import { createEgress } from "#shared/egress.ts";
 import { createLog } from "#shared/process/log.ts";
 import type { Hello } from "#shared/protocol/probe.ts";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import { createApp, type App, type AppConfig, type AppOverrides } from "#control-plane/app.ts";
+import { createFailingReceivers } from "#control-plane/deliveries/failing/failing.ts";
+import { openDeliveries } from "#control-plane/deliveries/deliveries.ts";
 import { createHub, type Hub } from "#control-plane/dispatch/hub.ts";
 import { createEvents } from "#control-plane/events/events.ts";
 import { readMailLines } from "#control-plane/evidence/requests.ts";
@@ -30,6 +33,9 @@ import { BUILT_IN_PLANS, type Plans } from "#control-plane/plans/plans.ts";
 import { createPageRows } from "#control-plane/status-pages/document-rows.ts";
 import { addComponents } from "#control-plane/surfaces/api-document/components.ts";
 import { collectRoutes, registerDocs } from "#control-plane/surfaces/api-document/routes.ts";
+import { createWebhookActions } from "#control-plane/webhooks/actions.ts";
+import { registerWebhooks } from "#control-plane/webhooks/routes/routes.ts";
+import { createWebhooks } from "#control-plane/webhooks/webhooks.ts";
 import { attachAgent, type AttachedAgent } from "#test/support/attached-agent.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { ADMIN_TOKEN, apiOf, type TestControlPlane } from "#test/support/control-plane.ts";
@@ -37,7 +43,7 @@ import { MASTER_KEY } from "#test/support/master-key.ts";
 import { createTestDatabase } from "#test/support/postgres.ts";
 import { helloOf } from "#test/support/scripted-agent.ts";
 
-/** A replica with the operations on monitors and without their checks, on loopback. */
+/** A replica with the operations on monitors and webhooks, without checks and deliveries, on loopback. */
 export interface MonitorService extends Pick<TestControlPlane, "call" | "operate" | "createKey"> {
   readonly app: App<AppConfig>;
   readonly hub: Hub;
@@ -113,6 +119,16 @@ export async function startMonitorService(options: MonitorServiceOptions = {}): 
   ];
   const testMails = createTestMails({ ...app, recipients: mail.recipients, deliveries: null });
   registerMonitors(server, { ...app, gate, writes, monitors, testMails, history, pictures, parts });
+  const webhooks = createWebhooks({
+    ...app,
+    egress: createEgress({ targets: [], names: [] }),
+    failing: createFailingReceivers("webhook"),
+    ensureOwnAddress: (tx, accountId) => mail.recipients.ensureRecipients(tx, accountId, null),
+  });
+  const noteMailed = () => Promise.resolve();
+  const deliveries = openDeliveries({ ...keeping, registry: new Registry(), senders: [], noteMailed });
+  const actions = createWebhookActions({ ...app, deliveries, timeoutMs: 1_000 });
+  registerWebhooks(server, { gate, writes, sql: app.sql, webhooks, actions });
   await registerDocs(server);
   const url = await server.listen({ host: "127.0.0.1", port: 0 });
   const agents = new Set<AttachedAgent>();
@@ -136,6 +152,7 @@ export async function startMonitorService(options: MonitorServiceOptions = {}): 
     async stop() {
       clearInterval(beats);
       await server.close();
+      await deliveries.stop(0);
       answers.close();
       maintenance.close();
       mail.close();

@@ -7,7 +7,7 @@ import type { FailingReceivers } from "#control-plane/deliveries/failing/failing
 import type { Events } from "#control-plane/events/events.ts";
 import { toDeactivatedEvent, type WebhookEventData } from "#control-plane/events/webhook-event.ts";
 import { deactivateWebhook, lockActive, type ActiveWebhook } from "#control-plane/webhooks/deactivate/store.ts";
-import { maskAddress } from "#control-plane/webhooks/mask-address.ts";
+import { maskAddress } from "#shared/webhooks/mask-address.ts";
 
 /** From when on a subscription that fails becomes inactive. Both must be reached. */
 interface AutoOff {

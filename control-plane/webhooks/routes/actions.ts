@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { Flag } from "#shared/tools/fields.ts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ClaimedDelivery } from "#control-plane/deliveries/delivery.ts";
 import { refuseField } from "#control-plane/http/errors.ts";
@@ -33,6 +34,9 @@ export const POST_QUERY = Type.Object({
   ),
   since: Type.Optional(
     Type.String({ format: "date-time", description: "recover: earliest creation. Default: 24 hours ago" }),
+  ),
+  dry_run: Type.Optional(
+    Flag({ description: "creation: 1 checks it, answers the fields that it would set, and changes nothing" }),
   ),
 });
 
@@ -70,6 +74,9 @@ export function performAction(
 ): Promise<FastifyReply> {
   const { accountId } = callerOf(request);
   const query = readQuery(POST_QUERY, request);
+  if (query.dry_run === true) {
+    throw refuseField({ field: "dry_run", reason: "unknown", message: "is only for the creation of a webhook" });
+  }
   readWrite(Type.Object({}), request);
   switch (action) {
     case "test":

@@ -1,10 +1,11 @@
 import { Type } from "typebox";
+import { Flag } from "#shared/tools/fields.ts";
 import type { FastifyInstance } from "fastify";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { absentMessage, Refusal } from "#control-plane/http/errors.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
-import { DELETED, IdQuery, readId, readQuery, readWrite } from "#control-plane/http/params.ts";
+import { DELETED, IdField, IdQuery, readId, readQuery, readWrite } from "#control-plane/http/params.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
 import {
   performAction,
@@ -14,12 +15,20 @@ import {
   TESTED,
   type ActionDeps,
 } from "#control-plane/webhooks/routes/actions.ts";
-import { requireWritten } from "#control-plane/http/written.ts";
-import { CHANGE, CREATE, READ_ONLY, SHOWN } from "#control-plane/webhooks/schemas.ts";
+import { requireWritten, type Written } from "#control-plane/http/written.ts";
+import { CHANGE, CREATE, READ_ONLY, SHOWN, TRIED } from "#control-plane/webhooks/schemas.ts";
 import { warningsOn } from "#control-plane/webhooks/view.ts";
 
 const URL = "/api/v4/webhooks";
 const TAG = "Webhooks";
+
+/** Query of a change. */
+const CHANGE_QUERY = Type.Object({
+  id: IdField,
+  dry_run: Type.Optional(
+    Flag({ description: "1 checks the change, answers the fields that would get another value, and changes nothing" }),
+  ),
+});
 
 /** Dependencies of the routes. */
 interface WebhookRoutesDeps extends ActionDeps {
@@ -65,7 +74,7 @@ function registerPost(server: FastifyInstance, deps: WebhookRoutesDeps): void {
         "sent again, up to 8 times in 28 hours. The answer of a creation without `secret`, and of a rotation, shows the " +
         "generated secret once, as `signing_secret`.",
       status: 201,
-      otherwise: [{ status: 200, data: Type.Union([SHOWN, TESTED, REPLAYED, RECOVERED]) }],
+      otherwise: [{ status: 200, data: Type.Union([SHOWN, TESTED, REPLAYED, RECOVERED, TRIED]) }],
       data: SHOWN,
       query: POST_QUERY,
       body: CREATE,
@@ -80,11 +89,12 @@ function registerPost(server: FastifyInstance, deps: WebhookRoutesDeps): void {
       isWrite: true,
     }),
     handler: (request, reply) => {
-      const { action } = readQuery(POST_QUERY, request);
+      const { action, dry_run: isDryRun = false } = readQuery(POST_QUERY, request);
       if (action !== undefined) return performAction(deps, request, reply, action);
       const { accountId } = callerOf(request);
       const given = readWrite(CREATE, request, READ_ONLY);
       return writes.run(request, reply, async (tx) => {
+        if (isDryRun) return tried(await webhooks.attempt(tx, accountId, null, given));
         const data = requireWritten(await webhooks.create(tx, accountId, given));
         const changes = [{ resource: "webhook", id: data.id, action: "created" }] as const;
         return { status: 201, data, changes, warnings: warningsOn(data) };
@@ -102,8 +112,8 @@ function registerChange(server: FastifyInstance, { gate, writes, webhooks }: Web
       id: "update_webhook",
       tag: TAG,
       summary: "Change a webhook; fields that are absent keep their values",
-      data: SHOWN,
-      query: IdQuery,
+      data: Type.Union([SHOWN, TRIED]),
+      query: CHANGE_QUERY,
       body: CHANGE,
       errors: [
         "missing_parameter",
@@ -117,14 +127,20 @@ function registerChange(server: FastifyInstance, { gate, writes, webhooks }: Web
     }),
     handler: (request, reply) => {
       const { accountId } = callerOf(request);
-      const id = readId(request);
+      const { id, dry_run: isDryRun = false } = readQuery(CHANGE_QUERY, request);
       const given = readWrite(CHANGE, request, READ_ONLY);
       return writes.run(request, reply, async (tx) => {
+        if (isDryRun) return tried(await webhooks.attempt(tx, accountId, id, given));
         const data = requireWritten(await webhooks.change(tx, accountId, id, given));
         return { data, changes: [{ resource: "webhook", id, action: "changed" }], warnings: warningsOn(data) };
       });
     },
   });
+}
+
+/** Returns what a write that is only tried answers. Throws its refusal. */
+function tried(attempt: Written<readonly string[]>) {
+  return { data: { changed: requireWritten(attempt) }, changes: [] };
 }
 
 function registerRemoval(server: FastifyInstance, { gate, writes, webhooks }: WebhookRoutesDeps): void {
