@@ -6,12 +6,12 @@ import { findCronProblem } from "#control-plane/heartbeats/cron.ts";
 import type { PingKind } from "#control-plane/heartbeats/ping.ts";
 import { readRecord } from "#control-plane/heartbeats/rows.ts";
 import {
-  deleteHeartbeat,
+  deleteHeartbeats,
   insertHeartbeats,
-  lockHeartbeat,
+  lockRecords,
   readHeartbeats,
   resetHeartbeats,
-  updateDeadline,
+  updateDeadlines,
   updateToken,
   type ShownHeartbeat,
 } from "#control-plane/heartbeats/store.ts";
@@ -80,9 +80,14 @@ export function createHeartbeats({ random, encryption, baseUrl }: HeartbeatsDeps
   }
 }
 
-/** Removes the address and the pings of a monitor that is no heartbeat any more. */
-export async function removeHeartbeat(tx: Transaction, id: number): Promise<void> {
-  await deleteHeartbeat(tx, id);
+/** Removes the addresses and the pings of monitors that are no heartbeats any more. */
+export async function removeHeartbeats(tx: Transaction, ids: readonly number[]): Promise<void> {
+  await deleteHeartbeats(tx, ids);
+}
+
+/** Locks those among the monitors that are heartbeats, so that several changes of them meet no ping halfway. */
+export async function lockHeartbeats(tx: Transaction, ids: readonly number[]): Promise<void> {
+  await lockRecords(tx, ids);
 }
 
 /** Makes those among the monitors that are heartbeats wait for their first ping, as new ones do. */
@@ -90,18 +95,23 @@ export async function restartHeartbeats(tx: Transaction, ids: readonly number[])
   await resetHeartbeats(tx, ids);
 }
 
-/** Adapts the deadline of an active heartbeat to new settings. */
-export async function rescheduleHeartbeat(
+/** Adapts the deadlines of active heartbeats to new settings. */
+export async function rescheduleHeartbeats(
   tx: Transaction,
-  { id, settings }: { readonly id: number; readonly settings: HeartbeatSettings },
+  heartbeats: readonly { readonly id: number; readonly settings: HeartbeatSettings }[],
   now: Date,
 ): Promise<void> {
-  const row = await lockHeartbeat(tx, id);
-  if (row === null || row.deadlineAt === null) return;
-  const at = deadlineOf(readRecord(row), settings);
-  // A shorter period must not make a heartbeat late that was in time until now.
-  const earliest = now.getTime() + settings.grace_seconds * 1_000;
-  await updateDeadline(tx, id, at === null ? null : new Date(Math.max(at, earliest)));
+  const settingsOf = new Map(heartbeats.map(({ id, settings }) => [id, settings]));
+  const rows = await lockRecords(tx, [...settingsOf.keys()]);
+  const deadlines = rows.flatMap((row) => {
+    const settings = settingsOf.get(row.monitorId);
+    if (settings === undefined || row.deadlineAt === null) return [];
+    const at = deadlineOf(readRecord(row), settings);
+    // A shorter period must not make a heartbeat late that was in time until now.
+    const earliest = now.getTime() + settings.grace_seconds * 1_000;
+    return [{ id: row.monitorId, deadlineAt: at === null ? null : new Date(Math.max(at, earliest)) }];
+  });
+  if (deadlines.length > 0) await updateDeadlines(tx, deadlines);
 }
 
 /** Returns the problem with the schedule of a heartbeat; null: none. */

@@ -14,9 +14,9 @@ export async function insertHeartbeats(
     select * from ${given(tx, heartbeats, { id: "bigint", hash: "bytea", sealed: "bytea" })}`;
 }
 
-/** Deletes a heartbeat with its pings. */
-export async function deleteHeartbeat(tx: Transaction, id: number): Promise<void> {
-  await tx`delete from heartbeats where monitor_id = ${id}`;
+/** Deletes heartbeats with their pings. */
+export async function deleteHeartbeats(tx: Transaction, ids: readonly number[]): Promise<void> {
+  await tx`delete from heartbeats where monitor_id = any(${[...ids]}::bigint[])`;
 }
 
 /** Replaces the token of a heartbeat. */
@@ -32,25 +32,34 @@ export async function updateToken(tx: Transaction, id: number, { hash, sealed }:
  */
 export async function resetHeartbeats(tx: Transaction, ids: readonly number[]): Promise<void> {
   await tx`
-    update heartbeats
+    with locked as materialized (
+      select monitor_id from heartbeats where monitor_id = any(${[...ids]}::bigint[]) order by monitor_id for update
+    )
+    update heartbeats as h
     set succeeded_at = null, open_runs = '[]', deadline_at = null, sweep_at = null,
       judged_number = ping_count, version = version + 1
-    where monitor_id = any(${[...ids]}::bigint[])`;
+    from locked where h.monitor_id = locked.monitor_id`;
 }
 
-/** Locks a heartbeat until the transaction ends; null if there is none. */
-export async function lockHeartbeat(tx: Transaction, id: number): Promise<RecordRow | null> {
-  const [row] = await tx<RecordRow[]>`
-    select ${recordColumns(tx)} from heartbeats where monitor_id = ${id} for update`;
-  return row ?? null;
+/** Locks heartbeats until the transaction ends, in the order in which pings lock them. Other monitors are missing. */
+export async function lockRecords(
+  tx: Transaction,
+  ids: readonly number[],
+): Promise<readonly (RecordRow & { readonly monitorId: number })[]> {
+  return tx<(RecordRow & { readonly monitorId: number })[]>`
+    select monitor_id as "monitorId", ${recordColumns(tx)} from heartbeats
+    where monitor_id = any(${[...ids]}::bigint[]) order by monitor_id for update`;
 }
 
-/** Sets the deadline of a locked heartbeat, and visits it then if it has one. */
-export async function updateDeadline(tx: Transaction, id: number, deadlineAt: Date | null): Promise<void> {
+/** Sets the deadlines of locked heartbeats, and visits each then if it has one. */
+export async function updateDeadlines(
+  tx: Transaction,
+  deadlines: readonly { readonly id: number; readonly deadlineAt: Date | null }[],
+): Promise<void> {
   await tx`
-    update heartbeats set deadline_at = ${deadlineAt}, sweep_at = least(sweep_at, ${deadlineAt}::timestamptz),
-      judged_number = ping_count, version = version + 1
-    where monitor_id = ${id}`;
+    update heartbeats as h set deadline_at = given.deadline_at, sweep_at = least(h.sweep_at, given.deadline_at),
+      judged_number = h.ping_count, version = h.version + 1
+    from ${given(tx, deadlines, { id: "bigint", deadlineAt: "timestamptz" })} where h.monitor_id = given.id`;
 }
 
 /** A heartbeat as reads show it. */

@@ -42,41 +42,44 @@ export async function insertMonitors(tx: Transaction, monitors: readonly NewMoni
     select id, account_id, name, url, check_type, interval_minutes, is_active, paused_reason,
       array(select json_array_elements_text(given.tags)), depends_on, settings, secrets,
       ${now}::timestamptz, ${now}::timestamptz
-    from ${given(
-      tx,
-      monitors.map((monitor) => ({ ...monitor, settings: JSON.stringify(monitor.settings) })),
-      {
-        id: "bigint",
-        accountId: "bigint",
-        name: "text",
-        url: "text",
-        checkType: "text",
-        intervalMinutes: "integer",
-        isActive: "boolean",
-        pausedReason: "text",
-        tags: "json",
-        dependsOn: "bigint",
-        settings: "text",
-        secrets: "bytea",
-      },
-    )}`;
+    from ${givenMonitors(tx, monitors)}`;
 }
 
-function hexOf(secrets: Uint8Array | null): string | null {
-  return secrets === null ? null : Buffer.from(secrets).toString("hex");
-}
-
-/** Writes every field of a monitor; its version rises. Returns the new row; null if there is none. */
-export async function updateMonitor(tx: Transaction, monitor: NewMonitor, now: Date): Promise<StoredMonitor | null> {
+/** Writes every field of monitors; their versions rise. Returns the new rows by id; those that do not exist are missing. */
+export async function updateMonitors(
+  tx: Transaction,
+  monitors: readonly NewMonitor[],
+  now: Date,
+): Promise<ReadonlyMap<number, StoredMonitor>> {
   const rows = await tx<Row[]>`
-    update monitors set name = ${monitor.name}, url = ${monitor.url}, check_type = ${monitor.checkType},
-      interval_minutes = ${monitor.intervalMinutes}, is_active = ${monitor.isActive},
-      paused_reason = ${monitor.pausedReason}, tags = ${[...monitor.tags]}::text[], depends_on = ${monitor.dependsOn},
-      settings = ${JSON.stringify(monitor.settings)}, secrets = decode(${hexOf(monitor.secrets)}, 'hex'),
-      version = version + 1, updated_at = ${now}
-    where id = ${monitor.id} and account_id = ${monitor.accountId}
-    returning ${columns(tx)}`;
-  return readRows(rows)[0] ?? null;
+    with written as (
+      update monitors as m set name = given.name, url = given.url, check_type = given.check_type,
+        interval_minutes = given.interval_minutes, is_active = given.is_active, paused_reason = given.paused_reason,
+        tags = array(select json_array_elements_text(given.tags)), depends_on = given.depends_on,
+        settings = given.settings, secrets = given.secrets, version = m.version + 1, updated_at = ${now}
+      from ${givenMonitors(tx, monitors)} where m.id = given.id and m.account_id = given.account_id
+      returning m.*
+    )
+    select ${columns(tx)} from written`;
+  return new Map(readRows(rows).map((monitor) => [monitor.id, monitor]));
+}
+
+function givenMonitors(tx: Transaction, monitors: readonly NewMonitor[]) {
+  const rows = monitors.map((monitor) => ({ ...monitor, settings: JSON.stringify(monitor.settings) }));
+  return given(tx, rows, {
+    id: "bigint",
+    accountId: "bigint",
+    name: "text",
+    url: "text",
+    checkType: "text",
+    intervalMinutes: "integer",
+    isActive: "boolean",
+    pausedReason: "text",
+    tags: "json",
+    dependsOn: "bigint",
+    settings: "text",
+    secrets: "bytea",
+  });
 }
 
 /** Deletes a monitor with its state and history. Returns false if the account has none with this id. */
@@ -90,6 +93,17 @@ export async function findMonitor(sql: Queryable, accountId: number, id: number)
   const rows = await sql<Row[]>`
     select ${columns(sql)} from monitors where id = ${id} and account_id = ${accountId}`;
   return readRows(rows)[0] ?? null;
+}
+
+/** Finds monitors of an account by their ids, in any order; those that it does not have are missing. */
+export async function findMonitors(
+  sql: Queryable,
+  accountId: number,
+  ids: readonly number[],
+): Promise<readonly StoredMonitor[]> {
+  const rows = await sql<Row[]>`
+    select ${columns(sql)} from monitors where account_id = ${accountId} and id = any(${[...ids]}::bigint[])`;
+  return readRows(rows);
 }
 
 /** Filter of a list; an absent field matches every monitor. */

@@ -1,5 +1,5 @@
 import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
-import { acceptLatest, deleteVisual, insertVisuals, readVisualFacts } from "#control-plane/pictures/store.ts";
+import { acceptLatest, deleteVisuals, insertVisuals, readVisualFacts } from "#control-plane/pictures/store.ts";
 import type { CheckFault } from "#control-plane/state/observation.ts";
 
 /** What the pictures of a visual monitor show. */
@@ -46,9 +46,9 @@ export async function beginPictures(
   await insertVisuals(tx, monitors);
 }
 
-/** Deletes all pictures of a monitor. */
-export async function removePictures(tx: Transaction, id: number): Promise<void> {
-  await deleteVisual(tx, id);
+/** Deletes all pictures of monitors. */
+export async function removePictures(tx: Transaction, ids: readonly number[]): Promise<void> {
+  await deleteVisuals(tx, ids);
 }
 
 /** Accepts the newest picture: from now on pages are compared with it. Returns false if there is none. */

@@ -138,9 +138,9 @@ export async function insertVisuals(
     select id, basis from ${given(tx, monitors, { id: "bigint", basis: "text" })}`;
 }
 
-/** Deletes all pictures of a monitor. */
-export async function deleteVisual(tx: Transaction, monitorId: number): Promise<void> {
-  await tx`delete from visual_states where monitor_id = ${monitorId}`;
+/** Deletes all pictures of monitors. */
+export async function deleteVisuals(tx: Transaction, monitorIds: readonly number[]): Promise<void> {
+  await tx`delete from visual_states where monitor_id = any(${[...monitorIds]}::bigint[])`;
 }
 
 /** Accepts the newest picture. Returns false if there is none. */

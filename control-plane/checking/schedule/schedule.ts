@@ -19,10 +19,11 @@ export async function planChecks(tx: Transaction, monitors: readonly Scheduled[]
   await insertSlots(tx, slotsOf(monitors, now));
 }
 
-/** Plans the checks of a monitor with a new target again: the first is due at once. */
-export async function replanChecks(tx: Transaction, monitor: Scheduled, now: Date): Promise<void> {
-  await deleteSlots(tx, [monitor.id]);
-  await insertSlots(tx, slotsOf([monitor], now));
+/** Plans the checks of monitors with a new target again: the first is due at once. */
+export async function replanChecks(tx: Transaction, monitors: readonly Scheduled[], now: Date): Promise<void> {
+  const ids = monitors.map(({ id }) => id);
+  await deleteSlots(tx, ids);
+  await insertSlots(tx, slotsOf(monitors, now));
 }
 
 /**

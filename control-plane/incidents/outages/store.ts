@@ -130,11 +130,14 @@ export async function endOutages(
   entry: Pick<NewEntry, "kind" | "text">,
 ): Promise<readonly Incident[]> {
   const rows = await sql<IncidentRow[]>`
-    with ended as (
-      update incidents set status = 'resolved', resolved_at = greatest(${at}::timestamptz, confirmed_at),
-        entry_count = entry_count + 1
-      where monitor_id = any(${[...monitorIds]}::bigint[]) and resolved_at is null
-      returning incidents.*
+    with locked as materialized (
+      select id from incidents where monitor_id = any(${[...monitorIds]}::bigint[]) and resolved_at is null
+      order by id for update
+    ), ended as (
+      update incidents as i set status = 'resolved', resolved_at = greatest(${at}::timestamptz, i.confirmed_at),
+        entry_count = i.entry_count + 1
+      from locked where i.id = locked.id
+      returning i.*
     ), noted as (
       insert into incident_entries (incident_id, occurred_at, kind, text, is_public)
       select id, ${at}, ${entry.kind}, ${entry.text}, false from ended

@@ -13,7 +13,7 @@ import { problemAt, problemOf } from "#control-plane/monitors/transfer/problems.
 import { findNoSecret, fitMasks, maskMissing } from "#control-plane/monitors/transfer/row-secrets.ts";
 import { MOST_PROBLEMS, type ImportedDocument } from "#control-plane/monitors/transfer/rows.ts";
 import { vetCreation, vetUpdate, type VetContext } from "#control-plane/monitors/vet.ts";
-import { keepDefaultEmail } from "#control-plane/monitors/write/change.ts";
+import { keepDefaultEmail } from "#control-plane/monitors/write/draft-change.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 
 /** A row whose fields are checked; not its dependency. */

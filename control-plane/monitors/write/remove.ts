@@ -4,7 +4,7 @@ import type { Transaction } from "#control-plane/database/connect.ts";
 import { lockAccount, readEmail, readUnmailed } from "#control-plane/monitors/account/store.ts";
 import { refuseAbsent, refuseGone, refuseProblem, refuseWrite, type Written } from "#control-plane/http/written.ts";
 import { recipientsOf } from "#control-plane/monitors/show.ts";
-import { deleteMonitor, findMonitor, lockMonitors, updateMonitor } from "#control-plane/monitors/store.ts";
+import { deleteMonitor, findMonitor, lockMonitors, updateMonitors } from "#control-plane/monitors/store.ts";
 import { kindOf } from "#control-plane/kinds/kinds.ts";
 import type { OwnMonitor, WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import { noteMailTest, noteRun } from "#control-plane/monitors/write/rate-store.ts";
@@ -50,7 +50,7 @@ async function leaveComposites(
     if (found === null || composite === null) continue;
     const left = { ...composite, monitor_ids: composite.monitor_ids.filter((one) => one !== id) };
     // oxlint-disable-next-line no-await-in-loop -- one connection
-    await updateMonitor(tx, { ...found, settings: { ...found.settings, composite: left } }, now);
+    await updateMonitors(tx, [{ ...found, settings: { ...found.settings, composite: left } }], now);
     // oxlint-disable-next-line no-await-in-loop -- one connection
     await setMembers(tx, [{ id: follower, memberIds: left.monitor_ids }]);
   }
