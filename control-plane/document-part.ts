@@ -6,6 +6,8 @@ import type { Queryable, Transaction } from "#control-plane/database/connect.ts"
 export interface RowProblem {
   /** List and index of the row, such as `monitors.3`. */
   readonly row: string;
+  /** Id of the monitor, where the list is one of ids. */
+  readonly id?: number;
   /** Dotted path in the row; null: the whole row. */
   readonly field: string | null;
   readonly reason: string;

@@ -59,11 +59,17 @@ export async function isCircle(
   id: number,
   targets: readonly number[],
 ): Promise<boolean> {
+  return (await reachedFrom(sql, accountId, targets)).has(id);
+}
+
+/** Returns the monitors to which these lead, over what composites follow and what monitors depend on; they are among them. */
+export async function reachedFrom(
+  sql: Queryable,
+  accountId: number,
+  targets: readonly number[],
+): Promise<ReadonlySet<number>> {
   const edges = Map.groupBy(await listEdges(sql, accountId), ({ from }) => from);
   const reached = new Set(targets);
-  for (const one of reached) {
-    if (one === id) return true;
-    for (const { to } of edges.get(one) ?? []) reached.add(to);
-  }
-  return false;
+  for (const one of reached) for (const { to } of edges.get(one) ?? []) reached.add(to);
+  return reached;
 }

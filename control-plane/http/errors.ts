@@ -32,6 +32,7 @@ export type ErrorCode = keyof typeof STATUS_OF_CODE;
 /** A problem with a row of a document; `field` is a path in the row, null: the whole row. */
 interface RowRefusal {
   readonly row: string;
+  readonly id?: number;
   readonly field: string | null;
   readonly reason: string;
   readonly message: string;

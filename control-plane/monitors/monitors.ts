@@ -5,6 +5,8 @@ import { readShownPings } from "#control-plane/heartbeats/shown-pings.ts";
 import type { History, Statistics } from "#control-plane/history/history.ts";
 import type { RecentCheck } from "#control-plane/history/recent.ts";
 import { followAccounts } from "#control-plane/monitors/account/account.ts";
+import { changeMonitors, type ManyChanged } from "#control-plane/monitors/bulk/bulk.ts";
+import type { BulkChange } from "#control-plane/monitors/bulk/parse.ts";
 import type { Written } from "#control-plane/http/written.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { readOverview, type ListedMonitor } from "#control-plane/monitors/overview.ts";
@@ -62,6 +64,8 @@ export interface Monitors {
     given: Given,
     statistics: ReadonlyMap<number, Statistics>,
   ): Promise<Written<ChangedMonitor>>;
+  /** Changes many monitors in the same way, all or none; a dry run changes nothing. parseBulk parses the change. */
+  changeMany(tx: Transaction, accountId: number, change: BulkChange): Promise<Written<ManyChanged>>;
   /** Returns the statistics of a monitor; none if the account has none with this id. */
   statisticsOf(monitor: OwnMonitor): Promise<ReadonlyMap<number, Statistics>>;
   /** Deletes a monitor; its open incident is resolved without an event. */
@@ -164,6 +168,7 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
       const read = await readBack(tx, monitor, statistics);
       return read.ok ? { ok: true, value: { monitor: read.value, removed: changed.value.removed } } : read;
     },
+    changeMany: (tx, accountId, change) => changeMonitors(deps, tx, accountId, change),
     async statisticsOf({ accountId, id }) {
       const monitor = await findMonitor(sql, accountId, id);
       return monitor === null ? NO_STATISTICS : history.summarise([monitor]);

@@ -41,6 +41,9 @@ interface Described {
   };
 }
 
+/** Parameters that the sample of an operation needs, though another of its actions has none. */
+const NEEDED: ReadonlyMap<string, string> = new Map([["update_monitor", "id"]]);
+
 /** Every operation of a document, in its order. */
 export function operationsOf(document: unknown): readonly ApiOperation[] {
   const { paths } = document as { readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>> };
@@ -52,7 +55,8 @@ export function operationsOf(document: unknown): readonly ApiOperation[] {
 function readOperation(path: string, method: string, described: Described): ApiOperation {
   const { operationId: id, parameters = [], requestBody } = described;
   const inQuery = parameters.filter((parameter) => parameter.in === "query");
-  const required = inQuery.filter((parameter) => parameter.required === true);
+  const isRequired = ({ name, required = false }: Parameter) => required || NEEDED.get(id) === name;
+  const required = inQuery.filter(isRequired);
   const json = requestBody?.content["application/json"];
   const properties = Object.entries(json?.schema.properties ?? {});
   const mandatory = new Set(json?.schema.required);
@@ -66,7 +70,7 @@ function readOperation(path: string, method: string, described: Described): ApiO
     ),
     body: json?.example,
     optional: inQuery
-      .filter((parameter) => parameter.required !== true)
+      .filter((parameter) => !isRequired(parameter))
       .flatMap((parameter) => samplesOf(parameter).map((value) => [parameter.name, value] as const)),
     fields: properties.flatMap(([name, schema]) => valuesOf(schema).map((value) => [name, value] as const)),
     unsampled: [

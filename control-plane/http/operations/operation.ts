@@ -90,13 +90,15 @@ export const ERROR_ANSWER = Type.Object(
       problems: Type.Optional(
         Type.Array(
           Type.Object({
-            row: Type.String({ description: "List and index of the row, such as monitors.3" }),
+            row: Type.String({ description: "List and index of the row, such as monitors.3, or set" }),
+            id: Type.Optional(Type.Integer({ description: "Of a change of many: id of the monitor" })),
             field: Nullable(Type.String({ description: "Path of the field in the row; null: the whole row" })),
             reason: Type.String({ description: "Cause, as a fixed word for programs" }),
             message: Type.String({ description: "Explanation for people" }),
           }),
           {
-            description: "Of an import: the problems with its rows, at most 50. The first one is also field and reason",
+            description:
+              "Of an import or a change of many: the problems with its rows, at most 50. The first one is also field and reason",
           },
         ),
       ),

@@ -10,9 +10,11 @@ import { callerOf } from "#control-plane/http/request.ts";
 import { LONGEST_PARAMETER, type Warning } from "#control-plane/http/warnings.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import type { TestMails } from "#control-plane/mail/test-mail/test-mails.ts";
+import { BULK_BODY } from "#control-plane/monitors/bulk/fields.ts";
+import { BULK_CHANGED, readBulk } from "#control-plane/monitors/routes/bulk.ts";
 import { createImportBodies } from "#control-plane/monitors/routes/import-body.ts";
 import { changeOf, readPost } from "#control-plane/monitors/routes/post.ts";
-import { POST_QUERY } from "#control-plane/monitors/routes/queries.ts";
+import { POST_QUERY, PUT_QUERY } from "#control-plane/monitors/routes/queries.ts";
 import { MONITORS_URL, registerReads, TAG, type ReadRoutesDeps } from "#control-plane/monitors/routes/read.ts";
 import { CREATED, importedSchema, RUN } from "#control-plane/monitors/routes/schemas.ts";
 import { MAIL_TESTED, sendTestMail } from "#control-plane/monitors/routes/test-mail.ts";
@@ -95,19 +97,23 @@ function registerChange(server: FastifyInstance, keyed: Keyed, { writes, monitor
     schema: operation({
       id: "update_monitor",
       tag: TAG,
-      summary: "Change a monitor: any of its fields",
+      summary: "Change a monitor: any of its fields; or many in the same way",
       description:
         "With a new url, check_type or port its status is unknown until the next check, which is made at once. " +
         "is_active false pauses it. A url of another scheme, host or port removes request_headers and body, also " +
-        "masked ones (****), unless their values come with it; meta.warnings names what was removed.",
-      data: Type.Ref("Monitor#"),
-      query: IdQuery,
-      body: CHANGE,
+        "masked ones (****), unless their values come with it; meta.warnings names what was removed. A change of many is " +
+        "all or nothing: a refusal names every problem in error.problems.",
+      data: Type.Union([Type.Ref("Monitor#"), BULK_CHANGED]),
+      query: PUT_QUERY,
+      body: Type.Union([CHANGE, BULK_BODY], { examples: [{ interval_minutes: 5 }] }),
       errors: ["missing_parameter", "target_not_allowed", "plan_limit_exceeded", "not_found"],
       isWrite: true,
     }),
     handler: async (request, reply) => {
       const { accountId } = callerOf(request);
+      if (readQuery(PUT_QUERY, request).action === "bulk") {
+        return writes.run(request, reply, readBulk(monitors, request));
+      }
       const id = readId(request);
       const given = requireRead(parseChange(readBody(request), "current"));
       const statistics = await monitors.statisticsOf({ accountId, id });

@@ -57,6 +57,16 @@ export const POST_QUERY = Type.Object({
   ),
 });
 
+/** Query of PUT. */
+export const PUT_QUERY = Type.Object({
+  action: Type.Optional(
+    Type.Enum(["bulk"], {
+      description: "bulk: change many monitors in the same way, all or none. Default: change one",
+    }),
+  ),
+  id: Type.Optional({ ...IdField, description: "Id of the monitor; required to change one" }),
+});
+
 /** Query of an export. */
 export const EXPORT_QUERY = Type.Object({
   secrets: Type.Optional(

@@ -9,6 +9,8 @@ import { EXPECTED_CODE, JSON_CONDITION } from "#control-plane/monitors/settings/
 
 /** Maximum length of a request body that a monitor sends, in characters. */
 const LONGEST_BODY = 65_536;
+/** Maximum number of tags of a monitor. */
+export const MOST_TAGS = 20;
 const MOST_ID = Number.MAX_SAFE_INTEGER;
 /** Maximum length of an item of a list, in characters; the rules of each list are stricter. */
 const LONGEST_ITEM = 1_000;
@@ -150,7 +152,7 @@ const FIELDS = {
     description: "http, keyword: also watch the registration of the domain. Default: false",
   }),
   tags: Type.Array(Item, {
-    maxItems: 20,
+    maxItems: MOST_TAGS,
     examples: [["shop", "team:web"]],
     description: "Labels of 1 to 50 of a-z 0-9 : _ . / -",
   }),

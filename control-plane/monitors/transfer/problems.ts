@@ -4,19 +4,29 @@ import { placeOf, type RowFieldProblem } from "#control-plane/monitors/transfer/
 import { MOST_PROBLEMS } from "#control-plane/monitors/transfer/rows.ts";
 
 /** Returns the problem with a field of the monitor at an index. */
-export function problemAt(index: number, { field, reason, message }: RowFieldProblem): RowProblem {
-  return { row: placeOf("monitors", index), field, reason, message, code: "missing_parameter" };
+export function problemAt(index: number, problem: RowFieldProblem): RowProblem {
+  return problemIn(placeOf("monitors", index), problem);
+}
+
+/** Returns the problem with a field of a row, which is given by its place. */
+export function problemIn(row: string, { field, reason, message }: RowFieldProblem): RowProblem {
+  return { row, field, reason, message, code: "missing_parameter" };
 }
 
 /** Returns the refusal of the monitor at an index as a problem. One of the whole request is a bug here. */
 export function problemOf(index: number, refusal: WriteRefusal): RowProblem {
+  return refusedIn(placeOf("monitors", index), refusal);
+}
+
+/** Returns the refusal of the row at a place as a problem. One of the whole request is a bug here. */
+export function refusedIn(row: string, refusal: WriteRefusal): RowProblem {
   const { code, field = null, message } = refusal;
   switch (code) {
     case "missing_parameter":
     case "target_not_allowed":
     case "plan_limit_exceeded":
     case "probe_unavailable":
-      return { row: placeOf("monitors", index), field, reason: refusal.reason ?? code, message, code };
+      return { row, field, reason: refusal.reason ?? code, message, code };
     default:
       throw new Error(`a row was refused with ${code}: ${message}`);
   }
@@ -32,8 +42,6 @@ export function refuseProblems(problems: readonly RowProblem[]): Refused {
     field: field === null ? row : `${row}.${field}`,
     message,
     ...(reason === code ? {} : { reason }),
-    problems: problems
-      .slice(0, MOST_PROBLEMS)
-      .map((one) => ({ row: one.row, field: one.field, reason: one.reason, message: one.message })),
+    problems: problems.slice(0, MOST_PROBLEMS).map(({ code: _code, ...shown }) => shown),
   });
 }

@@ -1,6 +1,6 @@
 import { isRecord } from "#shared/is-record.ts";
 import { hasMoreKeys } from "#shared/schema/oversize.ts";
-import type { FieldProblem } from "#shared/schema/problem.ts";
+import type { FieldProblem, Read } from "#shared/schema/problem.ts";
 import { parseRow, type GivenRow } from "#control-plane/monitors/settings/parse.ts";
 
 /** A row whose fields have their types, or its problems; `name` is the name that it gives, also if others are wrong. */
@@ -11,7 +11,7 @@ export type ReadRow =
 /** A problem with a field of a row; null: with the whole row. */
 export type RowFieldProblem = Omit<FieldProblem, "field"> & { readonly field: string | null };
 
-/** Maximum number of problems of one row: each one found costs a further parse. */
+/** Maximum number of problems of one row. */
 const MOST_PROBLEMS = 10;
 /** A row with more fields has its first problem alone: each further one costs a copy. */
 const MOST_FIELDS = 100;
@@ -24,12 +24,19 @@ export function readRow(row: unknown): ReadRow {
   const first = parseRow(row);
   if (first.ok) return first;
   const { name } = row;
-  const problems = [first.problem, ...findFurther(row, first.problem)];
+  const problems = [first.problem, ...findFurther(row, first.problem, parseRow)];
   return { ok: false, problems, name: typeof name === "string" ? name : undefined };
 }
 
-/** Finds further problems: those of the row without the fields that have one. The schema has no rules between fields. */
-function findFurther(row: Readonly<Record<string, unknown>>, first: FieldProblem): readonly FieldProblem[] {
+/**
+ * Finds further problems: those of the row without the fields that have one. The schema of `parse` has no rules between
+ * fields. Few are found of one row: each costs a further parse.
+ */
+export function findFurther(
+  row: Readonly<Record<string, unknown>>,
+  first: FieldProblem,
+  parse: (raw: Readonly<Record<string, unknown>>) => Read<unknown>,
+): readonly FieldProblem[] {
   if (hasMoreKeys(row, MOST_FIELDS)) return [];
   const rest = { ...row };
   const further: FieldProblem[] = [];
@@ -39,7 +46,7 @@ function findFurther(row: Readonly<Record<string, unknown>>, first: FieldProblem
     const name = Object.hasOwn(rest, last.field) ? last.field : field;
     if (!Object.hasOwn(rest, name)) break;
     delete rest[name];
-    const next = parseRow(rest);
+    const next = parse(rest);
     if (next.ok) break;
     further.push(next.problem);
     last = next.problem;

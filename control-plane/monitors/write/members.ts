@@ -3,10 +3,10 @@ import type { Transaction } from "#control-plane/database/connect.ts";
 import { referencesOf } from "#control-plane/kinds/kinds.ts";
 import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
 import { refuseProblem, type Written } from "#control-plane/http/written.ts";
+import { CYCLE } from "#control-plane/monitors/dependencies.ts";
 import { readOwned } from "#control-plane/monitors/store.ts";
 
 const FIELD = "composite.monitor_ids";
-const CYCLE = "must not lead back to the monitor itself: that is a cycle";
 
 /**
  * Checks the monitors that a composite follows, and that it leads back to itself neither over those nor over what monitors

@@ -128,6 +128,12 @@ describe("writes of an account while its checks are recorded by two replicas", (
             write("POST", `/api/v4/monitors?action=run&id=${ids[12 + index] ?? id}`),
             ...(index % 4 === 0 ? [write("DELETE", `/api/v4/monitors?id=${id}`)] : []),
           ]);
+        const bulk = [ids, ids.toReversed()].map((all, index) =>
+          write("PUT", "/api/v4/monitors?action=bulk", {
+            ids: all,
+            set: { is_active: index > 0, interval_minutes: 3 },
+          }),
+        );
         const notes = incidents.map(({ id }) => write("PUT", `/api/v4/incidents?id=${id}`, { note: "seen" }));
         const erasure = async (): Promise<void> => {
           const plan = await plane.operate("PUT", `/api/admin/accounts?id=${accountId}`, { plan: "free" });
@@ -135,7 +141,7 @@ describe("writes of an account while its checks are recorded by two replicas", (
           statuses.push(plan.status, erased.status);
           expect(erased.text).toContain('"deleted":true');
         };
-        const ended = await Promise.allSettled([...changes, ...notes, erasure()]);
+        const ended = await Promise.allSettled([...bulk, ...changes, ...notes, erasure()]);
         expect(ended.filter(({ status }) => status === "rejected")).toEqual([]);
       }
     } finally {

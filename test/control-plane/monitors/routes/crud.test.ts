@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { transact } from "#control-plane/database/transaction.ts";
 import { addStatusChanges } from "#control-plane/history/record.ts";
-import { openOutages } from "#control-plane/incidents/outages/open.ts";
-import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
 import { encodeState } from "#control-plane/state/encoding.ts";
 import { NEW_STATE, type MonitorState } from "#control-plane/state/state.ts";
+import { FAULT, openIncident } from "#test/control-plane/monitors/routes/open-incident.ts";
 import { ago } from "#test/support/ago.ts";
 import {
   BODY,
@@ -59,29 +58,6 @@ async function setChecked(id: number): Promise<void> {
     where monitor_id = ${id}`;
 }
 
-/** Opens the incident of an outage. Returns how the incident has ended: its last line, and the events about it. */
-async function openIncident(id: number): Promise<() => Promise<unknown>> {
-  const { sql } = world.app;
-  const [row] = await sql<{ accountId: number; name: string; url: string; settings: string }[]>`
-    select account_id as "accountId", name, url, settings from monitors where id = ${id}`;
-  if (row === undefined) throw new Error("there is no such monitor");
-  const settings = JSON.parse(row.settings) as MonitorSettings;
-  const monitor = { ...row, id, checkType: "http", settings } as const;
-  const at = new Date();
-  const failing = [{ location: "eu-west", fault: FAULT }];
-  const outage = { monitor, startedAt: at, confirmedAt: at, failing, suppressedBy: null } as const;
-  const [opened] = await transact(sql, (tx) => openOutages(tx, [outage]));
-  const incident = opened?.incident.id ?? 0;
-  return async () => {
-    const [{ ended }] = await sql<[{ ended: unknown }]>`
-      select jsonb_build_array(status, (
-        select kind from incident_entries where incident_id = i.id order by id desc limit 1
-      ), (select count(*) from events where incident_id = i.id)) as ended
-      from incidents as i where id = ${incident}`;
-    return ended;
-  };
-}
-
 /** Inserts a maintenance window of monitors of one account. Returns the id of its scope. */
 async function nameInWindow(ids: readonly number[]): Promise<number> {
   const [scope] = await world.app.sql<{ id: number }[]>`
@@ -95,8 +71,6 @@ async function nameInWindow(ids: readonly number[]): Promise<number> {
     select id, ${[...ids]}::bigint[], '{}' from made returning id`;
   return scope?.id ?? 0;
 }
-
-const FAULT = { stage: "connect", source: "target", reason: "refused", message: "connection refused" } as const;
 
 describe("a monitor", () => {
   it("is created with defaults, its state and its planned checks, and is read as it was answered", async () => {
@@ -271,7 +245,7 @@ describe("a monitor", () => {
 
   it("starts anew with a new target, check type or port", async () => {
     const { id } = await world.create();
-    const endOf = await openIncident(id);
+    const endOf = await openIncident(world.app.sql, id);
     const changes = [
       { url: "https://example.org" },
       { check_type: "keyword", keyword: "x" },
@@ -292,7 +266,7 @@ describe("a monitor", () => {
   it("is paused and resumed: without checks while it is paused, and known from the beginning afterwards", async () => {
     const { id } = await world.create();
     await setChecked(id);
-    const endOf = await openIncident(id);
+    const endOf = await openIncident(world.app.sql, id);
     const paused = await world.change(id, { is_active: false });
     expect(paused.body.data).toMatchObject({ is_active: false, status: "unknown", paused_reason: null });
     expect(await slotsOf(id)).toEqual([]);
@@ -315,7 +289,7 @@ describe("a monitor", () => {
   it("is deleted with its state, its planned checks, the dependency of others on it, and its name in maintenance windows", async () => {
     const { id } = await world.create();
     const child = await world.create({ ...BODY, depends_on: id });
-    const endOf = await openIncident(id);
+    const endOf = await openIncident(world.app.sql, id);
     const window = await nameInWindow([id, child.id]);
     const deleted = await world.remove(id);
     expect([deleted.status, deleted.body.data]).toEqual([200, { id, deleted: true }]);

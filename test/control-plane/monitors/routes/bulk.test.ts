@@ -1,0 +1,425 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { transact } from "#control-plane/database/transaction.ts";
+import { parseBulk, type BulkChange } from "#control-plane/monitors/bulk/parse.ts";
+import { countStatements } from "#test/control-plane/checking/watch/changes-world.ts";
+import { openIncident } from "#test/control-plane/monitors/routes/open-incident.ts";
+import { BODY, startMonitorsWorld, URL, type MonitorsWorld } from "#test/control-plane/monitors/routes/world.ts";
+import type { Answer } from "#test/support/control-plane.ts";
+import { untilLockIsAwaited } from "#test/support/database-locks.ts";
+import { createWatchedAccount } from "#test/support/watched-account.ts";
+
+let world: MonitorsWorld;
+
+beforeAll(async () => {
+  world = await startMonitorsWorld();
+});
+afterAll(() => world?.stop());
+
+interface Changed {
+  readonly id: number;
+  readonly name: string;
+  readonly changed: readonly { readonly field: string; readonly before: unknown; readonly after: unknown }[];
+}
+
+interface Bulk {
+  readonly dry_run: boolean;
+  readonly changed: number;
+  readonly unchanged: number;
+  readonly monitors: readonly Changed[];
+}
+
+const send = (body: object, { as = world.key, headers = {} } = {}): Promise<Answer> =>
+  world.call(`${URL}?action=bulk`, { method: "PUT", key: as, body, headers });
+
+/** Sends a change that has to be accepted. */
+async function change(ids: readonly number[], set: object, over: object = {}): Promise<Bulk> {
+  const { status, body, text } = await send({ ids, set, ...over });
+  expect(status, text).toBe(200);
+  return body.data;
+}
+
+/** Reads a change as the route does. */
+function read(body: Readonly<Record<string, unknown>>): BulkChange {
+  const parsed = parseBulk(body);
+  if (!parsed.ok) throw new Error(parsed.refusal.message);
+  return parsed.value;
+}
+
+const create = async (body: object = BODY) => (await world.create(body)).id;
+
+/** Everything that is stored of monitors, with the transactions that wrote it: a write that changes nothing shows too. */
+async function stored(ids: readonly number[]): Promise<readonly unknown[]> {
+  const { sql } = world.app;
+  const among = sql`any(${[...ids]}::bigint[])`;
+  return Promise.all([
+    sql`select xmin::text, * from monitors where id = ${among} order by id`,
+    sql`select xmin::text, * from monitor_slots where monitor_id = ${among} order by monitor_id, location`,
+    sql`select xmin::text, * from monitor_states where monitor_id = ${among} order by monitor_id`,
+    sql`select xmin::text, * from heartbeats where monitor_id = ${among} order by monitor_id`,
+    sql`select * from account_changes where resource_id = ${among} order by id`,
+  ]);
+}
+
+const logOf = (ids: readonly number[]) => world.app.sql`
+  select resource_id as id, action, fields from account_changes
+  where resource = 'monitor' and action <> 'created' and resource_id = any(${[...ids]}::bigint[]) order by id`;
+
+const slotsOf = (ids: readonly number[]) => world.app.sql`
+  select monitor_id as id, location, interval_seconds as seconds from monitor_slots
+  where monitor_id = any(${[...ids]}::bigint[]) order by monitor_id, location`;
+
+const heartbeat = { check_type: "heartbeat", name: "job" };
+const host = { url: "example.com", locations: ["eu-west"] };
+
+describe("a change of many monitors", () => {
+  it("gives each the fields, and answers in the order of the ids what has changed", async () => {
+    const [one, two] = [await create({ ...BODY, name: "Shop" }), await create({ ...BODY, interval_minutes: 10 })];
+    const job = await create(heartbeat);
+    const answer = await change([two, job, one], { interval_minutes: 10, repeat_minutes: 30 });
+    const repeat = { field: "repeat_minutes", before: null, after: 30 };
+    const interval = { field: "interval_minutes", before: 5, after: 10 };
+    expect(answer).toEqual({
+      dry_run: false,
+      changed: 3,
+      unchanged: 0,
+      monitors: [
+        { id: two, name: "example.com/health", changed: [repeat] },
+        {
+          id: job,
+          name: "job",
+          changed: [{ field: "heartbeat.period_seconds", before: 300, after: 600 }, repeat, interval],
+        },
+        { id: one, name: "Shop", changed: [repeat, interval] },
+      ],
+    });
+    expect(await world.read(one)).toMatchObject({ interval_minutes: 10, repeat_minutes: 30, name: "Shop" });
+    expect(await world.read(job)).toMatchObject({ heartbeat: { period_seconds: 600, grace_seconds: 60 } });
+    expect(await slotsOf([one, two, job])).toEqual([
+      { id: one, location: "eu-west", seconds: 600 },
+      { id: two, location: "eu-west", seconds: 600 },
+    ]);
+  });
+
+  it("notes in the log of changes each monitor that it changes, with the names of the fields, and no other", async () => {
+    const [one, two] = [await create(), await create({ ...BODY, retries: 1 })];
+    expect(await change([one, two], { retries: 1 })).toMatchObject({ changed: 1, unchanged: 1 });
+    const before = await stored([two]);
+    expect(await change([one, two], { retries: 1 })).toMatchObject({ changed: 0, unchanged: 2 });
+    expect(await stored([two])).toEqual(before);
+    expect(await logOf([one, two])).toEqual([{ id: one, action: "changed", fields: ["retries"] }]);
+  });
+
+  it("as a dry run answers the same, and writes nothing", async () => {
+    const ids = [await create(), await create(heartbeat), await create({ ...BODY, interval_minutes: 30 })];
+    const before = await stored(ids);
+    const set = { interval_minutes: 30, is_active: false, tags_add: ["night"] };
+    const tried = await change(ids, set, { dry_run: true });
+    expect(await stored(ids)).toEqual(before);
+    expect(tried).toMatchObject({ dry_run: true, changed: 3 });
+    expect(await change(ids, set)).toEqual({ ...tried, dry_run: false });
+    expect(await change(ids, set, { dry_run: true })).toMatchObject({ changed: 0, unchanged: 3 });
+  });
+
+  it("pauses and resumes: checks, states, deadlines and incidents follow as they do one by one", async () => {
+    const { sql } = world.app;
+    const ids = [await create(), await create(heartbeat), await create({ ...BODY, is_active: false })];
+    const [one, job, idle] = ids;
+    await sql`update heartbeats set deadline_at = now() + interval '1 hour' where monitor_id = ${job ?? 0}`;
+    const ended = await openIncident(sql, one ?? 0);
+    const paused = await change(ids, { is_active: false });
+    expect(paused.monitors.map(({ id, changed }) => [id, changed.length])).toEqual([
+      [one, 1],
+      [job, 1],
+      [idle, 0],
+    ]);
+    expect(await slotsOf(ids)).toEqual([]);
+    expect(await ended()).toEqual(["resolved", "paused", 0]);
+    expect(await sql`select deadline_at from heartbeats where monitor_id = ${job ?? 0}`).toEqual([
+      { deadline_at: null },
+    ]);
+    await change(ids, { is_active: true });
+    expect((await slotsOf(ids)).map(({ id }) => id)).toEqual([one, idle]);
+  });
+
+  it("moves the visits to new locations, and checks there at once", async () => {
+    const ids = [await create(), await create()];
+    const { monitors } = await change(ids, { locations: ["us-east", "eu-west"] });
+    const moved = { field: "locations", before: ["eu-west"], after: ["us-east", "eu-west"] };
+    expect(monitors.map(({ changed }) => changed)).toEqual([[moved], [moved]]);
+    const planned = await world.app.sql`
+      select monitor_id as id, location from monitor_slots
+      where monitor_id = any(${ids}::bigint[]) and location = 'us-east' and due_at < now() + interval '1 minute'`;
+    expect(planned).toHaveLength(2);
+  });
+
+  it("adds and removes tags beside those that a monitor has", async () => {
+    const [one, two] = [await create({ ...BODY, tags: ["b", "a"] }), await create({ ...BODY, tags: ["new"] })];
+    const { monitors } = await change([one, two], { tags_add: ["new", "c"], tags_remove: ["b", "absent"] });
+    expect(monitors.map(({ changed }) => changed)).toEqual([
+      [{ field: "tags", before: ["b", "a"], after: ["a", "new", "c"] }],
+      [{ field: "tags", before: ["new"], after: ["new", "c"] }],
+    ]);
+    expect(await change([one, two], { tags: ["d"] })).toMatchObject({ changed: 2 });
+    expect(await world.read(one)).toMatchObject({ tags: ["d"] });
+  });
+
+  it("shows no secret, keeps masked ones, and names those that another origin removes", async () => {
+    const secret = { ...BODY, method: "POST", request_headers: { Authorization: "Bearer s3cret" }, body: "s3cret" };
+    const [one, two] = [await create(secret), await create(secret)];
+    const set = { request_headers: { Authorization: "****", "X-Team": "t0psecret" }, body: "0ther" };
+    const { text } = await send({ ids: [one, two], set });
+    expect(text).not.toMatch(/s3cret|t0psecret|0ther/);
+    const hidden = (field: string) => ({ field, before: "changed", after: "changed" });
+    const { data } = JSON.parse(text) as { readonly data: Bulk };
+    expect(data.monitors[1]?.changed).toEqual([hidden("request_headers"), hidden("body")]);
+    expect(await world.read(two)).toMatchObject({ request_headers: { Authorization: "****", "X-Team": "****" } });
+    const tcp = { check_type: "tcp", url: "example.com:70", locations: ["eu-west"], tcp: { send: "s3cret" } };
+    const servers = [await create(tcp), await create(tcp)];
+    const moved = await send({ ids: servers, set: { tcp: { tls: "implicit" } } });
+    expect(moved.text).not.toContain("s3cret");
+    expect(moved.body.data).toMatchObject({
+      monitors: [{ changed: [hidden("tcp.send"), { field: "tcp.tls", before: "none", after: "implicit" }] }, {}],
+    });
+    expect(moved.body.meta).toMatchObject({
+      warnings: [{ parameter: "tcp.send", message: expect.stringContaining('"tcp.send" is removed from 2 monitors') }],
+    });
+  });
+
+  it("is done once for a repeated idempotency key", async () => {
+    const ids = [await create(), await create()];
+    const headers = { "x-idempotency-key": `bulk-${ids.join("-")}` };
+    const first = await send({ ids, set: { retries: 0 } }, { headers });
+    const again = await send({ ids, set: { retries: 0 } }, { headers });
+    expect(again.text).toBe(first.text);
+    expect(await logOf(ids)).toHaveLength(2);
+  });
+});
+
+describe("a change of many monitors is refused as a whole", () => {
+  /** Sends a change that has to be refused, and leaves everything as it is. Returns the error. */
+  async function refuse(body: object, status = 400, ids: readonly number[] = []): Promise<Refused> {
+    const before = await stored(ids);
+    const answer = await send(body);
+    expect(answer.status, answer.text).toBe(status);
+    expect(await stored(ids)).toEqual(before);
+    return answer.body.error;
+  }
+
+  interface Refused {
+    readonly code: string;
+    readonly field: string;
+    readonly message: string;
+    readonly problems?: readonly object[];
+  }
+
+  it("with all problems at once, each with its monitor, in the order of the ids", async () => {
+    const web = await create();
+    const job = await create(heartbeat);
+    const many = await create({ ...BODY, tags: Array.from({ length: 20 }, (_, at) => `t${at}`) });
+    const visual = await create({ ...host, check_type: "ping" });
+    const ids = [visual, web, job, many];
+    const set = { follow: false, tags_add: ["one-more"], locations: ["eu-west", "us-east"] };
+    const error = await refuse({ ids, set }, 400, ids);
+    expect(error).toMatchObject({ code: "missing_parameter", field: "set.follow", reason: "unknown" });
+    expect(error.message).toBe(
+      `set.follow: is only for check_type http and keyword; the check_type of this monitor is ping (monitor ${visual}, ` +
+        "the first of those in error.problems).",
+    );
+    expect(error.problems).toEqual([
+      { row: "ids.0", id: visual, field: "follow", reason: "unknown", message: expect.stringContaining("is ping") },
+      { row: "ids.2", id: job, field: "follow", reason: "unknown", message: expect.stringContaining("heartbeat") },
+      { row: "ids.3", id: many, field: "tags_add", reason: "range", message: expect.stringContaining("21 tags") },
+    ]);
+  });
+
+  it("with at most 50 problems", async () => {
+    const { accountId, key, ids } = await createWatchedAccount(world, world.app.sql, 60);
+    const { body } = await send({ ids, set: { heartbeat: { grace_seconds: 90 } } }, { as: key });
+    expect((body.error as unknown as Refused).problems).toHaveLength(50);
+    expect(
+      await world.app.sql`select from account_changes where account_id = ${accountId} and resource = 'monitor'`,
+    ).toHaveLength(0);
+  });
+
+  it("for fields that say what one monitor is, and for all other fields that are wrong for each", async () => {
+    const id = await create();
+    const set = { name: "x", url: "https://example.org", check_type: "ssl", composite: { monitor_ids: [id] }, port: 0 };
+    const { field, problems } = await refuse({ ids: [id], set }, 400, [id]);
+    expect(field).toBe("set.name");
+    const single = { row: "set", reason: "unknown", message: expect.stringContaining("allowed: interval_minutes, ") };
+    expect(problems).toEqual([
+      { ...single, field: "name" },
+      { ...single, field: "url" },
+      { ...single, field: "check_type" },
+      { row: "set", field: "port", reason: "range", message: "must be between 1 and 65535, or null" },
+      { ...single, field: "composite.monitor_ids" },
+    ]);
+  });
+
+  it.each<readonly [set: object, field: string, message: string]>([
+    [{}, "set", "must have at least one field"],
+    [{ status: "up" }, "set.status", "no such field; allowed: interval_minutes, "],
+    [{ tags: ["a"], tags_add: ["b"] }, "set.tags_add", "cannot be given with tags"],
+    [{ tags_add: ["a", "b"], tags_remove: ["b"] }, "set.tags_remove.0", "is in tags_add too"],
+    [{ tags_add: ["A b"] }, "set.tags_add.0", "must be 1 to 50 of the characters"],
+    [{ notify_emails: ["nobody"] }, "set.notify_emails.0", "must be an email address"],
+    [{ expected_codes: ["6xx"] }, "set.expected_codes.0", "must be a status"],
+    [{ locations: ["all"] }, "set.locations.0", "selects"],
+    [{ heartbeat: { last_kind: "success" } }, "set.heartbeat.last_kind", "no such field"],
+  ])("for %j", async (set, field, message) => {
+    const id = await create();
+    const error = await refuse({ ids: [id], set }, 400, [id]);
+    expect([error.code, error.field]).toEqual(["missing_parameter", field]);
+    expect(error.message).toContain(message);
+  });
+
+  it("for ids that are too many before one is looked at, repeated, or none", async () => {
+    const id = await create();
+    const set = { retries: 0 };
+    const fieldOf = async (ids: readonly unknown[]) => (await refuse({ ids, set }, 400, [id])).field;
+    expect(await fieldOf(Array.from({ length: 1_001 }, () => "x"))).toBe("ids");
+    expect(await fieldOf([])).toBe("ids");
+    expect(await fieldOf([id, id])).toBe("ids.1");
+    expect(await fieldOf([id, "one"])).toBe("ids.1");
+    expect((await refuse({ set })).field).toBe("ids");
+    expect((await refuse({ ids: [id] })).field).toBe("set");
+  });
+
+  it("as not found for ids of nobody and of another account alike, which it names", async () => {
+    const other = await world.createKey();
+    const foreign = (await world.create(BODY, other)).id;
+    const own = await create();
+    const error = await refuse({ ids: [own, foreign, 999_999_999], set: { retries: 0 } }, 404, [own, foreign]);
+    expect(error).toEqual({
+      code: "not_found",
+      field: "ids.1",
+      reason: "unknown",
+      message: `No monitor of your account has the ids ${foreign}, 999999999.`,
+      problems: [1, 2].map((at) => ({
+        row: `ids.${at}`,
+        id: at === 1 ? foreign : 999_999_999,
+        field: null,
+        reason: "unknown",
+        message: "no monitor of your account has this id",
+      })),
+    });
+  });
+
+  it("for dependencies that would lead back, or make a chain too long", async () => {
+    const ids = [await create(), await create(), await create(), await create()];
+    const [top = 0, middle = 0, low = 0, side = 0] = ids;
+    await world.change(middle, { depends_on: top });
+    await world.change(low, { depends_on: middle });
+    const { problems } = await refuse({ ids: [top, low, side, middle], set: { depends_on: low } }, 400, ids);
+    expect(problems).toMatchObject([
+      { id: top, field: "depends_on", message: expect.stringContaining("cycle") },
+      { id: low, field: "depends_on", message: expect.stringContaining("cycle") },
+      { id: middle, field: "depends_on", message: expect.stringContaining("cycle") },
+    ]);
+    await change([low, side], { depends_on: top });
+    expect(await world.read(side)).toMatchObject({ depends_on: top });
+    const far = [await create(), await create(), await create(), await create()];
+    for (const [at, id] of far.slice(1).entries()) await world.change(id, { depends_on: far[at] ?? 0 });
+    const long = await refuse({ ids: [side, top], set: { depends_on: far.at(-1) ?? 0 } }, 400, ids);
+    expect(long.problems).toMatchObject([{ id: top, reason: "range", message: expect.stringContaining("chain of") }]);
+    const unknown = await refuse({ ids, set: { depends_on: 999_999_999 } }, 400, ids);
+    expect(unknown).toMatchObject({ field: "set.depends_on", problems: [{ row: "set", field: "depends_on" }] });
+  });
+
+  it("over a composite that follows one of them", async () => {
+    const [one, two] = [await create(), await create()];
+    const all = await create({ check_type: "composite", composite: { monitor_ids: [one, two] } });
+    const { problems } = await refuse({ ids: [one, two], set: { depends_on: all } }, 400, [one, two]);
+    expect(problems).toMatchObject([{ id: one }, { id: two }]);
+  });
+});
+
+describe("1,000 monitors", () => {
+  it("are changed with as many statements as two are, and one more is refused", async () => {
+    const { accountId, key, ids } = await createWatchedAccount(world, world.app.sql, 1_000);
+    const count = (some: readonly number[], set: object) =>
+      transact(world.app.sql, async (tx) => {
+        const wanted = read({ ids: some, set });
+        const counted = countStatements(tx);
+        const done = await world.monitors.changeMany(counted.tx, accountId, wanted);
+        if (!done.ok) throw new Error(done.refusal.message);
+        const { monitors } = done.value;
+        return {
+          changed: monitors.filter(({ changed }) => changed.length > 0).length,
+          statements: counted.statements(),
+        };
+      });
+    const set = { interval_minutes: 7, tags_add: ["bulk"] };
+    const few = await count(ids.slice(0, 2), set);
+    expect(few.changed).toBe(2);
+    expect(await count(ids, set)).toEqual({ changed: 998, statements: few.statements });
+    const pause = await count(ids.slice(0, 2), { is_active: false });
+    expect(await count(ids, { is_active: false })).toEqual({ changed: 998, statements: pause.statements });
+    const { body } = await send({ ids, set: { is_active: true, interval_minutes: 7 } }, { as: key });
+    expect(body.data).toMatchObject({ changed: 1_000, unchanged: 0 });
+    expect(
+      await world.app.sql`select from account_changes where account_id = ${accountId} and resource = 'monitor'`,
+    ).toHaveLength(1_000);
+  });
+});
+
+describe("beside other writes", () => {
+  it("waits for a deletion, and then does not find the monitor; the other way round it is changed first", async () => {
+    const { sql } = world.app;
+    const ids = [await create(), await create()];
+    const [one = 0, two = 0] = ids;
+    const accountId =
+      (await sql<{ id: number }[]>`select account_id as id from monitors where id = ${one}`)[0]?.id ?? 0;
+    const waiting = await transact(sql, async (tx) => {
+      expect(await world.monitors.remove(tx, { accountId, id: two })).toEqual({ ok: true, value: two });
+      const sent = send({ ids: [one, two], set: { retries: 0 } });
+      await untilLockIsAwaited(sql);
+      return { sent };
+    });
+    expect(await waiting.sent).toMatchObject({ status: 404 });
+    expect(await world.read(one)).toMatchObject({ retries: 2 });
+    const wanted = read({ ids: [one], set: { retries: 0 } });
+    const removal = await transact(sql, async (tx) => {
+      expect(await world.monitors.changeMany(tx, accountId, wanted)).toMatchObject({ ok: true });
+      const sent = world.remove(one);
+      await untilLockIsAwaited(sql);
+      return { sent };
+    });
+    expect(await removal.sent).toMatchObject({ status: 200 });
+  });
+
+  it("locks heartbeats by their ids, as their pings do", async () => {
+    const { sql } = world.app;
+    const ids = [await create(heartbeat), await create(heartbeat)];
+    const [one = 0, two = 0] = ids;
+    // It is stored behind the other one.
+    await sql`update heartbeats set version = version + 1 where monitor_id = ${one}`;
+    for (const set of [{ is_active: false }, { is_active: true, heartbeat: { grace_seconds: 90 } }]) {
+      const { sent } = await transact(sql, async (tx) => {
+        await tx`select from heartbeats where monitor_id = ${one} for update`;
+        const sending = send({ ids: [two, one], set });
+        await untilLockIsAwaited(sql);
+        expect(await tx`select from heartbeats where monitor_id = ${two} for update nowait`).toHaveLength(1);
+        return { sent: sending };
+      });
+      expect(await sent).toMatchObject({ status: 200 });
+    }
+  });
+
+  it("locks incidents by their ids, as outages of dependent monitors do", async () => {
+    const { sql } = world.app;
+    const ids = [await create(), await create()];
+    const [one = 0, two = 0] = ids;
+    await openIncident(sql, one);
+    await openIncident(sql, two);
+    await sql`update incidents set title = 'moved' where monitor_id = ${one}`;
+    const { sent } = await transact(sql, async (tx) => {
+      await tx`select from incidents where monitor_id = ${one} for update`;
+      const sending = send({ ids: [two, one], set: { is_active: false } });
+      await untilLockIsAwaited(sql);
+      expect(await tx`select from incidents where monitor_id = ${two} for update nowait`).toHaveLength(1);
+      return { sent: sending };
+    });
+    expect(await sent).toMatchObject({ status: 200 });
+  });
+});
