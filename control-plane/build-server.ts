@@ -12,7 +12,7 @@ import { createWrites } from "#control-plane/http/writes.ts";
 import { createVisitLimiter } from "#control-plane/limits/visits.ts";
 import { createIncidentPages } from "#control-plane/incident-pages/incident-pages.ts";
 import { registerIncidentPages } from "#control-plane/incident-pages/routes.ts";
-import { createTestMails } from "#control-plane/mail/test-mail/test-mails.ts";
+import { createTestMails, type TestMails } from "#control-plane/mail/test-mail/test-mails.ts";
 import { registerConfirmation } from "#control-plane/mail/routes.ts";
 import { registerUnsubscription } from "#control-plane/mail/recipients/routes.ts";
 import { registerMeasurements } from "#control-plane/measurements/routes.ts";
@@ -86,7 +86,12 @@ export async function buildServer(app: App, parts: Parts, version: string, teard
     (error) => app.log.debug({ err: error }, "mcp: message refused"),
   );
   teardown.push(() => mcp.close());
-  registerCallers(server, app, parts, gate);
+  const testMails = createTestMails({
+    ...app,
+    recipients: background.mail.recipients,
+    deliveries: background.mail.sender === null ? null : background.deliveries,
+  });
+  registerCallers(server, app, parts, gate, testMails);
   registerMcp(server, { gate, protocol: mcp, baseUrl: config.baseUrl });
   registerOperator(server, app, parts, admin);
   const { measurements, monitoring, webhooks } = background;
@@ -97,6 +102,8 @@ export async function buildServer(app: App, parts: Parts, version: string, teard
     ...app,
     users: parts.users,
     monitors,
+    webhooks,
+    testMails,
     record: app.changes.record,
     visits,
     baseUrl,
@@ -108,7 +115,7 @@ export async function buildServer(app: App, parts: Parts, version: string, teard
 }
 
 /** Registers the routes of API callers. */
-function registerCallers(server: HttpServer, app: App, parts: Parts, gate: Gate): void {
+function registerCallers(server: HttpServer, app: App, parts: Parts, gate: Gate, testMails: TestMails): void {
   const { config, clock } = app;
   const { hub, presence, checks, openLimits, answers } = parts;
   const { measurements, batches, mail, subscribers, webhooks, events, deliveries, monitoring } = parts.background;
@@ -121,11 +128,6 @@ function registerCallers(server: HttpServer, app: App, parts: Parts, gate: Gate)
   registerBatches(server, { gate, writes, batches });
   // One limit for all that anyone can read.
   const visits = createVisitLimiter(clock);
-  const testMails = createTestMails({
-    ...app,
-    recipients: mail.recipients,
-    deliveries: mail.sender === null ? null : deliveries,
-  });
   registerMonitoring(server, { ...app, ...monitoring, gate, writes, events, testMails, visits });
   registerWebhooks(server, { gate, writes, sql: app.sql, webhooks, actions: webhookActions });
   registerDeliveryLog(server, { gate, sql: app.sql, log: deliveries.log });

@@ -17,6 +17,8 @@ import { Refusal } from "#control-plane/http/errors.ts";
 import { sendDocument } from "#control-plane/http/operations/document.ts";
 import type { ErrorRenderer } from "#control-plane/http/request.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
+import type { TestMails } from "#control-plane/mail/test-mail/test-mails.ts";
+import type { Webhooks } from "#control-plane/webhooks/webhooks.ts";
 import type { Users } from "#control-plane/users/users.ts";
 
 /** Dependencies of the dashboard. */
@@ -26,6 +28,8 @@ interface DashboardDeps {
   readonly baseUrl: string;
   readonly users: Users;
   readonly monitors: Monitors;
+  readonly webhooks: Webhooks;
+  readonly testMails: TestMails;
   /** Logs changes. */
   readonly record: RecordChanges;
   /** Limits requests of people who are not signed in, by client address. */

@@ -123,6 +123,41 @@ export const CHECKS = {
   cause: "Cause",
 } as const;
 
+/** Who is told when a monitor fails. */
+export const TOLD = {
+  title: "Who is told",
+  mail: "By mail",
+  webhooks: "By webhook",
+  webhook: "webhook",
+  test: "Send a test mail",
+  inactive: "off",
+  unsubscribed: "has unsubscribed",
+  unconfirmed: "has not confirmed the address yet: the link is in a mail",
+  nobody: "Nobody is told when this monitor fails.",
+  somebody: (isMailed: boolean, webhooks: number) =>
+    [
+      ...(isMailed ? ["Mail"] : []),
+      ...(webhooks === 0 ? [] : [webhooks === 1 ? "one webhook" : `${webhooks} webhooks`]),
+    ]
+      .join(" and ")
+      .replace(/^o/, "O"),
+  states: {
+    off: "Mail is off for it. Turn it on, or add a webhook.",
+    mail_not_configured: "This service sends no mail: its operator has not set a mail server.",
+    no_recipient: "No address is confirmed.",
+    mail_failing: "The last mail was not accepted by the mail server.",
+    ok: "",
+  },
+} as const;
+
+/** The incidents of a monitor. */
+export const MONITOR_INCIDENTS = {
+  title: "Incidents",
+  none: "None so far.",
+  open: "open for",
+  more: (count: number) => `and ${count} older ones`,
+} as const;
+
 function waitOf(seconds: number): string {
   return seconds < 60 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`;
 }

@@ -7,9 +7,15 @@ import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { viewerTimeOf } from "#control-plane/dashboard/frame/times.ts";
 import { renderChecks } from "#control-plane/dashboard/monitor/checks.ts";
 import { nameOf, renderHead, type MonitorPage } from "#control-plane/dashboard/monitor/head.ts";
+import { renderIncidents } from "#control-plane/dashboard/monitor/incidents.ts";
 import { renderRemoval } from "#control-plane/dashboard/monitor/removal.ts";
+import { renderTold, type TestedMail } from "#control-plane/dashboard/monitor/told.ts";
 import { MONITOR } from "#control-plane/dashboard/strings.ts";
 import { absentMessage, Refusal, requireFound, requireRead } from "#control-plane/http/errors.ts";
+import { readIncidents } from "#control-plane/incidents/incidents.ts";
+import type { TestMails } from "#control-plane/mail/test-mail/test-mails.ts";
+import type { Webhooks } from "#control-plane/webhooks/webhooks.ts";
+import type { Sql } from "#control-plane/database/connect.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import { changeOf } from "#control-plane/monitors/routes/post.ts";
@@ -18,6 +24,7 @@ import type { MonitorView } from "#control-plane/monitors/view.ts";
 import { isAllowed } from "#control-plane/users/roles.ts";
 
 const REFRESH_SECONDS = 10;
+const NEWEST_INCIDENTS = 10;
 const URL_OF_MONITOR = "/app/monitors/:id";
 
 /** Dependencies of the page of a monitor. */
@@ -26,6 +33,9 @@ export interface MonitorPageDeps {
   readonly clock: Clock;
   readonly monitors: Monitors;
   readonly writes: MemberWrites;
+  readonly sql: Sql;
+  readonly webhooks: Pick<Webhooks, "list">;
+  readonly testMails: TestMails;
 }
 
 type WithId = { Params: { id: string } };
@@ -38,11 +48,22 @@ export function registerMonitor(scope: FastifyInstance, deps: MonitorPageDeps): 
     url: URL_OF_MONITOR,
     schema: { hide: true },
     async handler(request, reply) {
-      const { accountId } = memberOf(request);
-      const { monitor, checks } = requireFound(await monitors.find(accountId, idOf(request)), "monitor");
-      const page = pageOf(request, monitor, deps);
-      const body = [renderHead(page), renderChecks(checks, page)].join("");
-      return sendMonitorPage(request, reply, nameOf(monitor), body, REFRESH_SECONDS);
+      return showMonitor(request, reply, deps, null);
+    },
+  });
+  scope.route<WithId>({
+    ...door.form({ needs: "write" }),
+    url: `${URL_OF_MONITOR}/test-mail`,
+    schema: { hide: true },
+    async handler(request, reply) {
+      const own = { accountId: memberOf(request).accountId, id: idOf(request) };
+      const ran = await writes.run(request, async (tx) => {
+        const tested = requireWritten(await monitors.testMail(tx, own));
+        return { data: await deps.testMails.begin(tx, { ...own, ...tested }), changes: [] };
+      });
+      if (!ran.ok) throw ran.refusal;
+      await deps.testMails.send(ran.data.claimed);
+      return showMonitor(request, reply, deps, await deps.testMails.read(deps.sql, ran.data.reference));
     },
   });
   scope.route<WithId>({
@@ -78,6 +99,32 @@ export function registerMonitor(scope: FastifyInstance, deps: MonitorPageDeps): 
     });
   }
   registerRemoval(scope, deps);
+}
+
+/** Sends the page of a monitor. `tested`: what became of test mails that were just sent. */
+async function showMonitor(
+  request: FastifyRequest<WithId>,
+  reply: FastifyReply,
+  deps: MonitorPageDeps,
+  tested: readonly TestedMail[] | null,
+): Promise<FastifyReply> {
+  const { accountId, plan } = memberOf(request);
+  const { sql, clock, monitors, webhooks } = deps;
+  const { monitor, checks } = requireFound(await monitors.find(accountId, idOf(request)), "monitor");
+  const page = pageOf(request, monitor, deps);
+  const newest = { limit: NEWEST_INCIDENTS, offset: 0 };
+  const [hooks, { incidents, total }] = await Promise.all([
+    webhooks.list(sql, accountId),
+    readIncidents(sql, accountId, { monitorId: monitor.id }, newest, clock.now()),
+  ]);
+  const body = [
+    renderHead(page),
+    renderTold(page, hooks, { plan, tested }),
+    renderIncidents(incidents, total, page),
+    renderChecks(checks, page),
+  ].join("");
+  // The results of a test stay on the page until it is loaded again.
+  return sendMonitorPage(request, reply, nameOf(monitor), body, tested === null ? REFRESH_SECONDS : undefined);
 }
 
 function registerRemoval(scope: FastifyInstance, { door, monitors, writes }: MonitorPageDeps): void {

@@ -1,0 +1,37 @@
+import { writeDuration } from "#shared/text/duration.ts";
+import { renderTime } from "#control-plane/dashboard/frame/times.ts";
+import type { MonitorPage } from "#control-plane/dashboard/monitor/head.ts";
+import { MONITOR_INCIDENTS } from "#control-plane/dashboard/strings.ts";
+import type { showIncident } from "#control-plane/incidents/view.ts";
+import { compileTemplate } from "#control-plane/pages/templates.ts";
+
+const renderLine: (incident: {
+  readonly id: number;
+  readonly cause: string;
+  readonly lasted: string;
+  readonly isOpen: boolean;
+}) => string = compileTemplate(`
+ <a href="/app/incidents/<%= it.id %>"><%= it.cause %></a> <span class="<%= it.isOpen ? "bad" : "faint" %>"><%= it.lasted %></span></li>
+`);
+
+/** Renders the newest incidents of a monitor, newest first. `total`: the number of all of them. */
+export function renderIncidents(
+  incidents: readonly ReturnType<typeof showIncident>[],
+  total: number,
+  { viewer }: MonitorPage,
+): string {
+  const lines = incidents.map((incident) => {
+    const isOpen = incident.resolved_at === null;
+    const lasted = writeDuration(incident.duration_seconds);
+    const line = renderLine({
+      id: incident.id,
+      cause: incident.cause?.message ?? incident.title,
+      lasted: isOpen ? `${MONITOR_INCIDENTS.open} ${lasted}` : lasted,
+      isOpen,
+    });
+    return `<li>${renderTime(new Date(incident.started_at), viewer)}${line}`;
+  });
+  const list = lines.length === 0 ? `<p>${MONITOR_INCIDENTS.none}</p>` : `<ul>${lines.join("")}</ul>`;
+  const more = total > lines.length ? `<p class="faint">${MONITOR_INCIDENTS.more(total - lines.length)}</p>` : "";
+  return `<section class="card"><h2>${MONITOR_INCIDENTS.title}</h2>${list}${more}</section>`;
+}

@@ -1,0 +1,79 @@
+import type { MonitorPage } from "#control-plane/dashboard/monitor/head.ts";
+import { TOLD } from "#control-plane/dashboard/strings.ts";
+import { compileTemplate } from "#control-plane/pages/templates.ts";
+import type { PlanName } from "#control-plane/plans/plans.ts";
+import { matchesEvent } from "#control-plane/webhooks/match.ts";
+import type { ShownWebhook } from "#control-plane/webhooks/view.ts";
+
+/** What became of the test mail to an address. */
+export interface TestedMail {
+  readonly email: string;
+  readonly status: string;
+  readonly message: string;
+}
+
+interface Line {
+  readonly name: string;
+  readonly state: string;
+  readonly tone: string;
+}
+
+const render: (told: {
+  readonly id: number;
+  readonly formToken: string;
+  readonly summary: string;
+  readonly tone: string;
+  readonly mails: readonly Line[];
+  readonly hooks: readonly Line[];
+  readonly canTest: boolean;
+}) => string = compileTemplate(`
+<section class="card" id="told"><h2>${TOLD.title}</h2><p class="<%= it.tone %>"><%= it.summary %></p>
+<% if (it.mails.length > 0) { %><h3>${TOLD.mail}</h3><ul><% for (const line of it.mails) { %><li><%= line.name %> <span class="<%= line.tone %>"><%= line.state %></span></li><% } %></ul><% } %>
+<% if (it.hooks.length > 0) { %><h3>${TOLD.webhooks}</h3><ul><% for (const line of it.hooks) { %><li><%= line.name %> <span class="<%= line.tone %>"><%= line.state %></span></li><% } %></ul><% } %>
+<% if (it.canTest) { %><form method="post" action="/app/monitors/<%= it.id %>/test-mail"><input type="hidden" name="_csrf" value="<%= it.formToken %>"><button>${TOLD.test}</button></form><% } %>
+</section>
+`);
+
+/**
+ * Renders who is told when a monitor fails: addresses and subscriptions by their names, and what is missing. `tested`: what
+ * became of test mails; null: none were sent.
+ */
+export function renderTold(
+  { monitor, formToken, canWrite }: MonitorPage,
+  webhooks: readonly ShownWebhook[],
+  { plan, tested }: { readonly plan: PlanName; readonly tested: readonly TestedMail[] | null },
+): string {
+  const down = { type: "monitor.down", monitorId: monitor.id, tags: monitor.tags };
+  const told = webhooks.filter(({ events, filter }) => matchesEvent({ plan, events, filter }, down));
+  const active = told.filter((one) => one.is_active);
+  const isMailed = monitor.notify_state === "ok";
+  const isTold = isMailed || active.length > 0;
+  const results = new Map((tested ?? []).map((one) => [one.email, one]));
+  return render({
+    id: monitor.id,
+    formToken,
+    summary: isTold ? TOLD.somebody(isMailed, active.length) : `${TOLD.nobody} ${TOLD.states[monitor.notify_state]}`,
+    tone: isTold ? "" : "warn",
+    mails:
+      monitor.notify_state === "off"
+        ? []
+        : monitor.notify_emails.map((one) => describeMail(one, results.get(one.email))),
+    hooks: told.map(({ id, name, format, is_active: isActive }) => ({
+      name: name === "" ? `${TOLD.webhook} ${id}` : name,
+      state: isActive ? format : TOLD.inactive,
+      tone: isActive ? "faint" : "warn",
+    })),
+    canTest:
+      canWrite && monitor.notify_emails.length > 0 && !["off", "mail_not_configured"].includes(monitor.notify_state),
+  });
+}
+
+function describeMail(
+  { email, confirmed, unsubscribed_at: left }: MonitorPage["monitor"]["notify_emails"][number],
+  tested: TestedMail | undefined,
+): Line {
+  if (tested !== undefined)
+    return { name: email, state: tested.message, tone: tested.status === "sent" ? "good" : "bad" };
+  if (left !== null) return { name: email, state: TOLD.unsubscribed, tone: "warn" };
+  return confirmed ? { name: email, state: "", tone: "faint" } : { name: email, state: TOLD.unconfirmed, tone: "warn" };
+}
