@@ -53,7 +53,7 @@ export async function recentChecks(
   // Before the first roll-up every hour since the creation can have checks.
   const open = Math.max(openDay, begin);
   const hours = [
-    ...days.filter((day) => day < open).flatMap((day) => hoursBetween(day, day + DAY_MS)),
+    ...days.filter((day) => day < openDay).flatMap((day) => hoursBetween(day, day + DAY_MS)),
     ...hoursBetween(open, end),
   ];
   return (await readNewest(sql, monitorId, hours, limit)).map(showCheck);

@@ -4,8 +4,10 @@ import { transact } from "#control-plane/database/transaction.ts";
 import { createHistory, type History } from "#control-plane/history/history.ts";
 import { DAY_MS, HOUR_MS } from "#control-plane/history/period.ts";
 import { addStatusChanges } from "#control-plane/history/record.ts";
+import { rollUpDays } from "#control-plane/history/roll-up/days.ts";
+import { rollUpHours } from "#control-plane/history/roll-up/hours.ts";
 import { createManualClock } from "#test/support/clock.ts";
-import { createHistoryDatabase, NO_MAINTENANCE, type HistoryDatabase } from "#test/support/history.ts";
+import { createHistoryDatabase, NO_MAINTENANCE, repeat, type HistoryDatabase } from "#test/support/history.ts";
 
 const DAY = Date.parse("2026-03-28T00:00:00Z");
 const MINUTE = 60_000;
@@ -128,6 +130,19 @@ describe("the newest checks", () => {
     await database.addChecks(Array.from({ length: 20 }, (_, index) => ({ monitorId: 1, at: DAY + index })));
     const ids = (await history.recentChecks({ id: 1, createdAt: new Date(DAY) }, 20)).map(({ id }) => id);
     expect(new Set(ids).size).toBe(20);
+  });
+
+  it("are listed once, also on the day of a monitor's creation while that day is rolled up for others", async () => {
+    const { id, createdAt } = await database.addMonitor(DAY + 15 * HOUR_MS);
+    await database.addMonitor(DAY);
+    const times = [DAY + 16 * HOUR_MS, DAY + 17 * HOUR_MS];
+    await database.addChecks(times.map((at) => ({ monitorId: id, at })));
+    const now = DAY + DAY_MS + HOUR_MS;
+    await repeat(() => rollUpHours(database.sql, new Date(now), 100));
+    expect(await rollUpDays(database.sql, NO_MAINTENANCE, new Date(now), 1)).toBe("moved");
+    await open(now);
+    const found = await history.recentChecks({ id, createdAt }, 20);
+    expect(found.map((check) => Date.parse(check.checked_at))).toEqual(times.toReversed());
   });
 
   it("are found for a monitor that is checked once a day, and for one that was paused for a month", async () => {
