@@ -41,8 +41,10 @@ export interface DashboardPage {
   readonly body: string;
   /** Seconds between two refreshes while the tab is seen; default: none. */
   readonly liveSeconds?: number;
-  /** A column of the width of a form; default: false. */
+  /** A column of the width of a short form; default: false. */
   readonly isNarrow?: boolean;
+  /** A column of the width of a long form; default: false. */
+  readonly isForm?: boolean;
 }
 
 interface Link {
@@ -56,7 +58,7 @@ interface Frame {
   readonly links: readonly Link[];
   readonly session: Session | null;
   readonly menu: readonly { readonly label: string; readonly path: string }[];
-  readonly isNarrow: boolean;
+  readonly width: string;
   readonly live: number | null;
   readonly done: string | null;
 }
@@ -75,17 +77,17 @@ const renderTop: (frame: Frame) => string = compileTemplate(`
 <form method="post" action="/sign-out"><input type="hidden" name="_csrf" value="<%= it.session.formToken %>"><button class="plain">${FRAME.signOut}</button></form>
 </div></details>
 <% } %>
-</header><main id="main" tabindex="-1" class="<%= it.isNarrow ? "narrow" : "" %>"<% if (it.live !== null) { %> data-live="<%= it.live %>"<% } %>>
+</header><main id="main" tabindex="-1" class="<%= it.width %>"<% if (it.live !== null) { %> data-live="<%= it.live %>"<% } %>>
 <% if (it.done !== null) { %><p class="note good flash" role="status"><%= it.done %></p><% } %>
 `);
 
 /** Renders a page. `done`: the code of what a form has done, from the page's address. */
 export function renderPage(page: DashboardPage, done: unknown): string {
-  const { title, session, section, body, liveSeconds = null, isNarrow = false } = page;
+  const { title, session, section, body, liveSeconds = null, isNarrow = false, isForm = false } = page;
   const top = renderTop({
     title,
     session,
-    isNarrow,
+    width: isNarrow ? "narrow" : isForm ? "form" : "",
     live: liveSeconds,
     links: SECTIONS.map(({ name, label, path }) => ({ label, path, isCurrent: name === section })),
     menu: session === null ? [] : menuOf(session),

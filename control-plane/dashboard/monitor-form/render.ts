@@ -1,0 +1,162 @@
+import { valueSchemaOf } from "#control-plane/dashboard/monitor-form/choices.ts";
+import { fieldsOf, GROUPS, type FormField, type Group } from "#control-plane/dashboard/monitor-form/form-fields.ts";
+import type { Typed } from "#control-plane/dashboard/monitor-form/values.ts";
+import { KIND_WORDS } from "#control-plane/dashboard/monitors/words.ts";
+import { FIELD_WORDS, FORM } from "#control-plane/dashboard/strings.ts";
+import { CHECK_TYPES, kindOf, type CheckType } from "#control-plane/kinds/kinds.ts";
+import { compileTemplate } from "#control-plane/pages/templates.ts";
+
+/** The form of a monitor. */
+export interface MonitorForm {
+  readonly checkType: CheckType;
+  /** null: it is a new one. */
+  readonly id: number | null;
+  readonly typed: Typed;
+  /** What is wrong, by the path of the field; "": the form as a whole. */
+  readonly problems: ReadonlyMap<string, string>;
+  /** Result of the try, as rendered; empty: it was not tried. */
+  readonly tried: string;
+  /** Value of the field `_csrf`. */
+  readonly formToken: string;
+}
+
+const renderKinds: (page: {
+  readonly kinds: readonly { readonly name: string; readonly word: string; readonly watches: string }[];
+}) => string = compileTemplate(`
+<h1>${FORM.title}</h1><p>${FORM.choose}</p><ul class="kinds">
+<% for (const kind of it.kinds) { %><li><a href="/app/monitors/new?kind=<%= kind.name %>"><b><%= kind.word %></b> <span class="faint"><%= kind.watches %></span></a></li><% } %>
+</ul><p><a href="/app/monitors/paste">${FORM.orPaste}</a></p>
+`);
+
+/** Renders the choice of a kind. */
+export function renderKindChoice(): string {
+  return renderKinds({
+    kinds: CHECK_TYPES.map((name) => ({ name, word: KIND_WORDS[name], watches: kindOf(name).watches })),
+  });
+}
+
+const renderTop: (top: {
+  readonly title: string;
+  readonly problem: string | null;
+  readonly action: string;
+  readonly kind: string;
+  readonly formToken: string;
+}) => string = compileTemplate(`
+<h1><%= it.title %></h1>
+<% if (it.problem !== null) { %><p class="note bad" role="alert"><%= it.problem %></p><% } %>
+<form class="stack" method="post" action="<%= it.action %>"><input type="hidden" name="_csrf" value="<%= it.formToken %>">
+<input type="hidden" name="check_type" value="<%= it.kind %>">
+`);
+
+const renderEnd: (end: { readonly isTried: boolean; readonly canTry: boolean; readonly cancel: string }) => string =
+  compileTemplate(`
+<div class="row"><% if (it.canTry && !it.isTried) { %><button class="primary" name="do" value="try">${FORM.try}</button>
+<button name="do" value="save">${FORM.saveUntried}</button>
+<% } else { %><button class="primary" name="do" value="save">${FORM.save}</button>
+<% if (it.canTry) { %><button name="do" value="try">${FORM.tryAgain}</button><% } %><% } %>
+<a href="<%= it.cancel %>">${FORM.cancel}</a></div></form>
+`);
+
+const renderField: (field: Shown) => string = compileTemplate(`
+<% if (it.input === "checkbox") { %>
+<div class="field"><div class="choice"><input type="checkbox" id="f-<%= it.id %>" name="<%= it.name %>" value="on"<% if (it.value === "on") { %> checked<% } %><% if (it.described !== "") { %> aria-describedby="<%= it.described %>"<% } %>>
+<label for="f-<%= it.id %>"><%= it.label %></label></div>
+<% } else { %>
+<div class="field"><label for="f-<%= it.id %>"><%= it.label %></label>
+<% } %>
+<% if (it.hint !== "") { %><p class="hint" id="h-<%= it.id %>"><%= it.hint %></p><% } %>
+<% if (it.problem !== null) { %><p class="problem" id="p-<%= it.id %>"><%= it.problem %></p><% } %>
+<% if (it.input === "select") { %>
+<select id="f-<%= it.id %>" name="<%= it.name %>"<% if (it.described !== "") { %> aria-describedby="<%= it.described %>"<% } %>><% for (const choice of it.choices) { %><option value="<%= choice.value %>"<% if (choice.value === it.value) { %> selected<% } %>><%= choice.label %></option><% } %></select>
+<% } else if (it.isLong) { %>
+<textarea id="f-<%= it.id %>" name="<%= it.name %>" rows="3" maxlength="70000" autocapitalize="none" spellcheck="false"<% if (it.described !== "") { %> aria-describedby="<%= it.described %>"<% } %><% if (it.problem !== null) { %> aria-invalid="true"<% } %>>
+<%= it.value %></textarea>
+<% } else if (it.input !== "checkbox") { %>
+<input id="f-<%= it.id %>" name="<%= it.name %>" value="<%= it.value %>" maxlength="8200" autocomplete="off" autocapitalize="none" spellcheck="false"<% if (it.input === "number") { %> inputmode="numeric"<% } %><% if (it.described !== "") { %> aria-describedby="<%= it.described %>"<% } %><% if (it.problem !== null) { %> aria-invalid="true"<% } %>>
+<% } %></div>
+`);
+
+interface Shown {
+  readonly id: string;
+  readonly name: string;
+  readonly input: FormField["input"];
+  readonly isLong: boolean;
+  readonly label: string;
+  readonly hint: string;
+  readonly value: string;
+  readonly problem: string | null;
+  readonly described: string;
+  readonly choices: readonly { readonly value: string; readonly label: string }[];
+}
+
+/** Renders the form of a monitor: what it watches and who is told first, the rest in parts that open. */
+export function renderMonitorForm(form: MonitorForm): string {
+  const { checkType, id, problems, tried, formToken } = form;
+  const fields = fieldsOf(checkType).filter(({ input }) => input !== "ignored");
+  const named = new Set(fields.map(({ name }) => name));
+  const others = Array.from(problems).filter(([name]) => placeOf(name, named) === null);
+  const action = id === null ? "/app/monitors/new" : `/app/monitors/${id}/edit`;
+  const kind = KIND_WORDS[checkType];
+  const groups = GROUPS.map((group) => renderGroup(group, fields, form, named)).join("");
+  return [
+    renderTop({
+      title: id === null ? `${FORM.title}: ${kind}` : FORM.editTitle,
+      problem: others.length === 0 ? null : others.map(([, message]) => message).join(" "),
+      action,
+      kind: checkType,
+      formToken,
+    }),
+    groups,
+    tried,
+    renderEnd({
+      isTried: tried !== "",
+      canTry: kindOf(checkType).probe !== null || checkType === "heartbeat" || checkType === "composite",
+      cancel: id === null ? "/app/monitors" : `/app/monitors/${id}`,
+    }),
+  ].join("");
+}
+
+/** Groups that are always open; the others open if something in them was typed or is wrong. */
+const OPEN: ReadonlySet<Group> = new Set(["what", "who"]);
+
+function renderGroup(
+  group: Group,
+  fields: readonly FormField[],
+  { checkType, typed, problems }: MonitorForm,
+  named: ReadonlySet<string>,
+): string {
+  const own = fields.filter((field) => field.group === group);
+  if (own.length === 0) return "";
+  const placed = new Map(Array.from(problems, ([name, message]) => [placeOf(name, named), message]));
+  const shown = own.map((field) => {
+    const problem = placed.get(field.name) ?? null;
+    return renderField(showField(field, checkType, typed.get(field.name) ?? "", problem));
+  });
+  const legend = FORM.groups[group];
+  if (OPEN.has(group))
+    return `<fieldset><legend>${legend}</legend><div class="stack">${shown.join("")}</div></fieldset>`;
+  const isOpen = own.some(({ name }) => placed.has(name));
+  return `<details class="part"${isOpen ? " open" : ""}><summary>${legend}</summary><div class="stack">${shown.join("")}</div></details>`;
+}
+
+function showField({ name, input }: FormField, checkType: CheckType, value: string, problem: string | null): Shown {
+  const { label, hint = "" } = FIELD_WORDS[name === "url" ? `url ${checkType}` : name] ??
+    FIELD_WORDS[name] ?? { label: name };
+  const id = name.replaceAll(".", "-");
+  const described = [...(hint === "" ? [] : [`h-${id}`]), ...(problem === null ? [] : [`p-${id}`])].join(" ");
+  const isLong = input === "textarea" || input === "lines" || input === "pairs";
+  const choices =
+    input === "select" ? valueSchemaOf(name).map((one) => ({ value: one, label: FORM.choices[one] ?? one })) : [];
+  return { id, name, input, isLong, label, hint, value, problem, described, choices };
+}
+
+/** Returns the field beside which a problem stands: the one that it names, or the one that holds it; null: none. */
+function placeOf(problem: string, named: ReadonlySet<string>): string | null {
+  for (let path = problem; path !== ""; path = path.slice(0, Math.max(0, path.lastIndexOf(".")))) {
+    if (named.has(path)) return path;
+  }
+  return (
+    Array.from(named).find((name) => name.startsWith(`${problem}.`)) ??
+    (problem === "expected_code" ? "expected_codes" : null)
+  );
+}

@@ -1,0 +1,193 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { memberOf, type Door } from "#control-plane/dashboard/door/door.ts";
+import { readForm } from "#control-plane/dashboard/door/form.ts";
+import type { MemberWrites } from "#control-plane/dashboard/door/member-writes.ts";
+import { sendPage } from "#control-plane/dashboard/frame/page.ts";
+import { fieldsOf } from "#control-plane/dashboard/monitor-form/form-fields.ts";
+import { problemsOf } from "#control-plane/dashboard/monitor-form/problems.ts";
+import { renderKindChoice, renderMonitorForm, type MonitorForm } from "#control-plane/dashboard/monitor-form/render.ts";
+import { renderTried } from "#control-plane/dashboard/monitor-form/tried.ts";
+import { toBody, typedIn, typedOf, withoutSecrets, type Typed } from "#control-plane/dashboard/monitor-form/values.ts";
+import { FORM } from "#control-plane/dashboard/strings.ts";
+import { absentMessage, Refusal, requireFound, requireRead } from "#control-plane/http/errors.ts";
+import { requireWritten } from "#control-plane/http/written.ts";
+import { CHECK_TYPES, type CheckType } from "#control-plane/kinds/kinds.ts";
+import type { Monitors } from "#control-plane/monitors/monitors.ts";
+import { changeOf } from "#control-plane/monitors/routes/post.ts";
+import { parseChange, parseCreation } from "#control-plane/monitors/settings/parse.ts";
+import type { Trials } from "#control-plane/monitors/try/try.ts";
+import type { MonitorView } from "#control-plane/monitors/view.ts";
+
+/** Dependencies of the form. */
+interface FormDeps {
+  readonly door: Door;
+  readonly monitors: Monitors;
+  readonly trials: Trials;
+  readonly writes: MemberWrites;
+}
+
+type WithId = { Params: { id: string } };
+
+const NONE: ReadonlyMap<string, string> = new Map();
+
+/** Registers the pages that create and change a monitor, each tried before it is saved. */
+export function registerMonitorForm(scope: FastifyInstance, deps: FormDeps): void {
+  registerCreation(scope, deps);
+  registerEdit(scope, deps);
+}
+
+function registerCreation(scope: FastifyInstance, { door, monitors, trials, writes }: FormDeps): void {
+  scope.route({
+    ...door.page({ needs: "write" }),
+    url: "/app/monitors/new",
+    schema: { hide: true },
+    async handler(request, reply) {
+      const { accountId } = memberOf(request);
+      const { kind, from } = request.query as { readonly kind?: unknown; readonly from?: unknown };
+      const copied = typeof from === "string" && isId(from) ? await monitors.find(accountId, Number(from)) : null;
+      const checkType = copied?.monitor.check_type ?? CHECK_TYPES.find((name) => name === kind);
+      if (checkType === undefined) return sendForm(request, reply, FORM.title, renderKindChoice());
+      const typed = copied === null ? FIRST_VALUES : withoutSecrets(typedOf(copied.monitor, fieldsOf(checkType)));
+      const problems: ReadonlyMap<string, string> =
+        copied !== null && hasSecrets(copied.monitor) ? new Map([["", FORM.copied]]) : NONE;
+      return sendMonitorForm(request, reply, { checkType, id: null, typed, problems, tried: "" });
+    },
+  });
+  scope.route({
+    ...door.form({ needs: "write" }),
+    url: "/app/monitors/new",
+    schema: { hide: true },
+    async handler(request, reply) {
+      const { accountId } = memberOf(request);
+      const form = readForm(request);
+      const checkType = kindIn(form.text("check_type"));
+      const fields = fieldsOf(checkType);
+      const typed = typedIn(form, fields);
+      const shown = { checkType, id: null, typed };
+      return orAgain(request, reply, shown, async () => {
+        const body = { ...toBody(typed, fields, null), check_type: checkType };
+        const given = requireRead(parseCreation(body, "current"));
+        if (form.text("do") === "try") {
+          const { tried, warnings } = requireWritten(await trials.tryMonitor({ accountId }, given));
+          const result = renderTried(tried, warnings);
+          return sendMonitorForm(request, reply, { ...shown, problems: NONE, tried: result });
+        }
+        const ran = await writes.run(request, async (tx) => {
+          const created = requireWritten(await monitors.create(tx, accountId, given));
+          return { data: created.id, changes: [changeOf(created.id, "created")] };
+        });
+        if (!ran.ok) throw ran.refusal;
+        return reply.redirect(`/app/monitors/${ran.data}?done=created`, 303);
+      });
+    },
+  });
+}
+
+function registerEdit(scope: FastifyInstance, { door, monitors, trials, writes }: FormDeps): void {
+  const url = "/app/monitors/:id/edit";
+  scope.route<WithId>({
+    ...door.page({ needs: "write" }),
+    url,
+    schema: { hide: true },
+    async handler(request, reply) {
+      const monitor = await findOwn(request, monitors);
+      const { id, check_type: checkType } = monitor;
+      const typed = typedOf(monitor, fieldsOf(checkType));
+      return sendMonitorForm(request, reply, { checkType, id, typed, problems: NONE, tried: "" });
+    },
+  });
+  scope.route<WithId>({
+    ...door.form({ needs: "write" }),
+    url,
+    schema: { hide: true },
+    async handler(request, reply) {
+      const { accountId } = memberOf(request);
+      const monitor = await findOwn(request, monitors);
+      const { id, check_type: checkType } = monitor;
+      const form = readForm(request);
+      const fields = fieldsOf(checkType);
+      const typed = typedIn(form, fields);
+      const shown = { checkType, id, typed };
+      return orAgain(request, reply, shown, async () => {
+        if (form.text("do") === "try") {
+          const body = { ...toBody(withoutSecrets(typed), fields, null), check_type: checkType };
+          const given = requireRead(parseCreation(body, "current"));
+          const { tried, warnings } = requireWritten(await trials.tryMonitor({ accountId }, given));
+          const masked = withoutSecrets(typed);
+          const isWithout = Array.from(typed).some(([name, text]) => masked.get(name) !== text);
+          const notes = isWithout ? [...warnings, { message: FORM.triedWithoutSecrets }] : warnings;
+          return sendMonitorForm(request, reply, { ...shown, problems: NONE, tried: renderTried(tried, notes) });
+        }
+        const body = toBody(typed, fields, typedOf(monitor, fields));
+        const given = requireRead(parseChange(body, "current"));
+        const statistics = await monitors.statisticsOf({ accountId, id });
+        const ran = await writes.run(request, async (tx) => ({
+          data: requireWritten(await monitors.change(tx, { accountId, id }, given, statistics)),
+          changes: [changeOf(id, "changed")],
+        }));
+        if (!ran.ok) throw ran.refusal;
+        return reply.redirect(`/app/monitors/${id}?done=saved`, 303);
+      });
+    },
+  });
+}
+
+/** What a new form begins with. */
+const FIRST_VALUES: Typed = new Map([
+  ["follow", "on"],
+  ["notify_email", "on"],
+]);
+
+type Shown = Omit<MonitorForm, "formToken">;
+
+/** Runs what a form asks for; what is refused is shown in the form, as it was typed. */
+async function orAgain(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  shown: Pick<Shown, "checkType" | "id" | "typed">,
+  run: () => Promise<FastifyReply>,
+): Promise<FastifyReply> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.status === 404) throw error;
+    reply.code(error.status).headers(error.details.headers ?? {});
+    return sendMonitorForm(request, reply, { ...shown, problems: problemsOf(error), tried: "" });
+  }
+}
+
+function sendMonitorForm(request: FastifyRequest, reply: FastifyReply, form: Shown): Promise<FastifyReply> {
+  const { formToken } = memberOf(request);
+  return sendForm(
+    request,
+    reply,
+    form.id === null ? FORM.title : FORM.editTitle,
+    renderMonitorForm({ ...form, formToken }),
+  );
+}
+
+function sendForm(request: FastifyRequest, reply: FastifyReply, title: string, body: string): Promise<FastifyReply> {
+  return sendPage(request, reply, { title, session: memberOf(request), section: "monitors", body, isForm: true });
+}
+
+async function findOwn({ params, session }: FastifyRequest<WithId>, monitors: Monitors): Promise<MonitorView> {
+  if (!isId(params.id)) throw new Refusal("not_found", absentMessage("monitor"));
+  const found = await monitors.find(session?.accountId ?? 0, Number(params.id));
+  return requireFound(found, "monitor").monitor;
+}
+
+function kindIn(given: string): CheckType {
+  const kind = CHECK_TYPES.find((name) => name === given);
+  if (kind === undefined) throw new Refusal("missing_parameter", { field: "check_type", message: FORM.choose });
+  return kind;
+}
+
+function isId(text: string): boolean {
+  return /^[1-9]\d{0,14}$/.test(text);
+}
+
+function hasSecrets(monitor: MonitorView): boolean {
+  const typed = typedOf(monitor, fieldsOf(monitor.check_type));
+  const without = withoutSecrets(typed);
+  return Array.from(typed).some(([name, text]) => without.get(name) !== text);
+}
