@@ -18,7 +18,7 @@ import { registerStatusPages } from "#control-plane/status-pages/routes/routes.t
 /** Dependencies of the routes. */
 interface MonitoringRoutesDeps extends Pick<
   Monitoring,
-  "monitors" | "pictures" | "maintenance" | "history" | "statusPages"
+  "monitors" | "trials" | "pictures" | "maintenance" | "history" | "statusPages"
 > {
   readonly gate: Gate;
   readonly writes: Writes;

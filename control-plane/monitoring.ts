@@ -6,6 +6,7 @@ import { openChecking } from "#control-plane/checking/open.ts";
 import { requestChecksAfter } from "#control-plane/checking/schedule/schedule.ts";
 import type { Watch } from "#control-plane/checking/watch/watch.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
+import { runCheck } from "#control-plane/checks/run-check.ts";
 import type { Config } from "#control-plane/config.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import type { Notifications } from "#control-plane/database/notifications.ts";
@@ -22,6 +23,7 @@ import { coveredBetween } from "#control-plane/maintenance/coverage/coverage.ts"
 import { openMaintenance, type Maintenance } from "#control-plane/maintenance/maintenance.ts";
 import { createMonitors, type Monitors } from "#control-plane/monitors/monitors.ts";
 import { readOwned } from "#control-plane/monitors/store.ts";
+import { createTrials, type Trials } from "#control-plane/monitors/try/try.ts";
 import { openPictures, type Pictures } from "#control-plane/pictures/pictures.ts";
 import type { Plans } from "#control-plane/plans/plans.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
@@ -31,6 +33,7 @@ import type { Teardown } from "#control-plane/teardown.ts";
 /** Monitors and everything that watches them. */
 export interface Monitoring {
   readonly monitors: Monitors;
+  readonly trials: Trials;
   readonly pictures: Pictures;
   readonly maintenance: Maintenance;
   readonly history: History;
@@ -69,6 +72,7 @@ export async function openMonitoring(
   const deps = { ...rest, baseUrl, databaseUrl, retentionMs: config.retention.checks, graceMs };
   const history = await openHistory({ ...deps, maintenanceBetween: coveredBetween }, teardown);
   const monitors = createMonitors({ ...deps, history, heartbeats: createHeartbeats(deps) });
+  const trials = createTrials({ ...deps, run: (request) => runCheck(deps.checks, request) });
   const pictures = openPictures(deps, teardown);
   const baselines = openEvidence(deps, teardown);
   const watched = { monitorsOf: readOwned, checkDown: requestChecksAfter };
@@ -79,5 +83,5 @@ export async function openMonitoring(
   const recording = { events: deps.events, requestEvidence };
   const watch = openChecking({ ...deps, recording, baselines, expiry, pictures }, teardown);
   const pings = openPings({ ...deps, changes: recording }, teardown);
-  return { monitors, pictures, maintenance, history, watch, pings, statusPages };
+  return { monitors, trials, pictures, maintenance, history, watch, pings, statusPages };
 }

@@ -4,6 +4,7 @@ import {
   listEdges,
   listFollowers,
   listMembers,
+  listStatuses,
   replaceMembers,
   type Member,
 } from "#control-plane/composites/store.ts";
@@ -47,6 +48,15 @@ export async function readMembers(
 ): Promise<ReadonlyMap<number, readonly Member[]>> {
   if (compositeIds.length === 0) return new Map();
   return Map.groupBy(await listMembers(sql, compositeIds), ({ compositeId }) => compositeId);
+}
+
+/** Returns the names and statuses of monitors of an account, by id. */
+export async function readStatuses(
+  sql: Queryable,
+  accountId: number,
+  ids: readonly number[],
+): Promise<readonly Pick<Member, "name" | "status">[]> {
+  return listStatuses(sql, accountId, ids);
 }
 
 /**

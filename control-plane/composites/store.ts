@@ -46,6 +46,17 @@ export async function listMembers(sql: Queryable, compositeIds: readonly number[
     where c.composite_id = any(${[...compositeIds]}::bigint[]) order by c.composite_id, m.id`;
 }
 
+/** Returns the names and statuses of monitors of an account, by id. */
+export async function listStatuses(
+  sql: Queryable,
+  accountId: number,
+  ids: readonly number[],
+): Promise<readonly Pick<Member, "name" | "status">[]> {
+  return sql<Pick<Member, "name" | "status">[]>`
+    select m.name, t.status from monitors as m join monitor_states as t on t.monitor_id = m.id
+    where m.account_id = ${accountId} and m.id = any(${[...ids]}::bigint[]) order by m.id`;
+}
+
 /** Returns which monitors of an account composites follow, and which their user made dependent: from, to. */
 export async function listEdges(
   sql: Queryable,

@@ -41,6 +41,21 @@ export function nextDue(
   return schedule.nextRun(pingedAt);
 }
 
+/**
+ * Returns the next runs of a schedule of cron after a time; null for a period, which begins with the first ping. Throws if
+ * `cron` or `timezone` is not valid.
+ */
+export function nextRuns(
+  expected: Pick<Expectation, "period_seconds" | "cron" | "timezone">,
+  after: Date,
+  count: number,
+): readonly Date[] | null {
+  if (expected.cron === null) return null;
+  const runs: number[] = [];
+  while (runs.length < count) runs.push(nextDue(expected, runs.at(-1) ?? after.getTime()));
+  return runs.map((run) => new Date(run));
+}
+
 /** Most that a success can come before the run for which it counts, in milliseconds. */
 const MOST_EARLY_MS = 60_000;
 

@@ -42,8 +42,8 @@ export function rowOf(
   };
 }
 
-/** Secrets are stored apart. */
-function settingsOf(draft: MonitorDraft): MonitorSettings {
+/** Returns the settings of a monitor without its secrets, which are kept apart. */
+export function settingsOf(draft: MonitorDraft): MonitorSettings {
   const place = secretPlaceOf(draft.check_type);
   const open = place.kind === null ? draft : withValues(draft, place, {});
   const names = Object.keys(DEFAULT_SETTINGS) as readonly (keyof MonitorSettings)[];

@@ -7,6 +7,8 @@ import { CONTRACTS } from "#shared/tools/index.ts";
 import { createApp, type App, type AppConfig, type AppOverrides } from "#control-plane/app.ts";
 import { createFailingReceivers } from "#control-plane/deliveries/failing/failing.ts";
 import { openDeliveries } from "#control-plane/deliveries/deliveries.ts";
+import { createResultCache } from "#control-plane/checks/cache.ts";
+import { runCheck } from "#control-plane/checks/run-check.ts";
 import { createHub, type Hub } from "#control-plane/dispatch/hub.ts";
 import { createEvents } from "#control-plane/events/events.ts";
 import { readMailLines } from "#control-plane/evidence/requests.ts";
@@ -27,6 +29,7 @@ import { createMaintenance } from "#control-plane/maintenance/maintenance.ts";
 import { createMonitors, type Monitors } from "#control-plane/monitors/monitors.ts";
 import { registerMonitors } from "#control-plane/monitors/routes/routes.ts";
 import { readOwned } from "#control-plane/monitors/store.ts";
+import { createTrials, type Trials } from "#control-plane/monitors/try/try.ts";
 import { createPictures } from "#control-plane/pictures/pictures.ts";
 import { readPicture } from "#control-plane/pictures/store.ts";
 import { BUILT_IN_PLANS, type Plans } from "#control-plane/plans/plans.ts";
@@ -48,12 +51,13 @@ export interface MonitorService extends Pick<TestControlPlane, "call" | "operate
   readonly app: App<AppConfig>;
   readonly hub: Hub;
   readonly monitors: Monitors;
+  readonly trials: Trials;
   readonly url: string;
   readonly databaseUrl: string;
   /** Log lines so far. */
   readonly lines: string[];
-  /** Attaches an agent of a region in this process. */
-  attach(region: string, over?: Partial<Hello>): AttachedAgent;
+  /** Attaches an agent of a region in this process. `work`, if given, answers each of its jobs. */
+  attach(region: string, over?: Partial<Hello>, work?: Parameters<typeof attachAgent>[3]): AttachedAgent;
   stop(): Promise<void>;
 }
 
@@ -118,7 +122,9 @@ export async function startMonitorService(options: MonitorServiceOptions = {}): 
     createWindowRows({ clock: app.clock, maintenance, events }),
   ];
   const testMails = createTestMails({ ...app, recipients: mail.recipients, deliveries: null });
-  registerMonitors(server, { ...app, gate, writes, monitors, testMails, history, pictures, parts });
+  const checks = { hub, clock: app.clock, results: createResultCache(app.clock) };
+  const trials = createTrials({ ...app, checks, run: (request) => runCheck(checks, request) });
+  registerMonitors(server, { ...app, gate, writes, monitors, trials, testMails, history, pictures, parts });
   const webhooks = createWebhooks({
     ...app,
     egress: createEgress({ targets: [], names: [] }),
@@ -140,12 +146,13 @@ export async function startMonitorService(options: MonitorServiceOptions = {}): 
     app,
     hub,
     monitors,
+    trials,
     url,
     databaseUrl: database.url,
     lines,
     ...apiOf(url),
-    attach(region, over) {
-      const agent = attachAgent(hub, helloOf(region, { agentId: `agent-in-${region}`, ...over }));
+    attach(region, over, work) {
+      const agent = attachAgent(hub, helloOf(region, { agentId: `agent-in-${region}`, ...over }), {}, work);
       agents.add(agent);
       return agent;
     },

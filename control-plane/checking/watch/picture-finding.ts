@@ -65,12 +65,12 @@ export function createPictureFinding(pictures: PictureRecorder, log: Logger): Pi
     basis: string,
     { answer, finding, beganAt }: Checked,
   ): Promise<Finding> {
-    const artifact = finding.verdict === "up" ? fileOf(answer) : null;
+    const { artifact, fault: missing } = pictureOf(answer, finding);
     const taken = { monitorId, accountId, basis, location, takenAt: new Date(beganAt) };
-    const fault = artifact === null ? (finding.fault ?? NO_FILE) : await pictures.record({ ...taken, ...artifact });
+    const fault = artifact === null ? missing : await pictures.record({ ...taken, ...artifact });
     if (fault === null) return finding;
     await pictures.noteFault(monitorId, fault);
-    return { ...finding, verdict: "unknown", responseMs: null, fault };
+    return withoutPicture(finding, fault);
   }
 
   return async (slot, { url, settings: { visual } }, checked) => {
@@ -82,6 +82,20 @@ export function createPictureFinding(pictures: PictureRecorder, log: Logger): Pi
       return null;
     }
   };
+}
+
+/** Returns the picture of a check, or why it has none. */
+export function pictureOf(
+  answer: CheckAnswer,
+  { verdict, fault }: Finding,
+): { readonly artifact: Artifact; readonly fault: null } | { readonly artifact: null; readonly fault: CheckFault } {
+  const artifact = verdict === "up" ? fileOf(answer) : null;
+  return artifact === null ? { artifact, fault: fault ?? NO_FILE } : { artifact, fault: null };
+}
+
+/** Returns the finding of a check of a visual monitor that has no picture: nothing is known. */
+export function withoutPicture(finding: Finding, fault: CheckFault): Finding {
+  return { ...finding, verdict: "unknown", responseMs: null, fault };
 }
 
 function fileOf(answer: CheckAnswer): Artifact | null {

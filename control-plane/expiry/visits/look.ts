@@ -37,7 +37,7 @@ export type Look =
   | { readonly kind: "cancelled" };
 
 /** Time limits of the target, in seconds: a handshake, and a chain of registries. */
-const TIMEOUT_SECONDS = { certificate: 15, domain: 28 } as const;
+export const TIMEOUT_SECONDS = { certificate: 15, domain: 28 } as const;
 /** The whole look, with the agent's own test and the way, in milliseconds. */
 export const LONGEST_LOOK_MS = 45_000;
 const MOST_REASON = 100;

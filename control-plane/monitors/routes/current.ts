@@ -17,10 +17,12 @@ import { changeOf, readPost } from "#control-plane/monitors/routes/post.ts";
 import { POST_QUERY, PUT_QUERY } from "#control-plane/monitors/routes/queries.ts";
 import { MONITORS_URL, registerReads, TAG, type ReadRoutesDeps } from "#control-plane/monitors/routes/read.ts";
 import { CREATED, importedSchema, RUN } from "#control-plane/monitors/routes/schemas.ts";
+import { sendTrial, TRIED } from "#control-plane/monitors/routes/try.ts";
 import { MAIL_TESTED, sendTestMail } from "#control-plane/monitors/routes/test-mail.ts";
 import { CHANGE, CREATE } from "#control-plane/monitors/settings/fields.ts";
 import { parseChange } from "#control-plane/monitors/settings/parse.ts";
 import { documentSchema } from "#control-plane/monitors/transfer/document.ts";
+import type { Trials } from "#control-plane/monitors/try/try.ts";
 
 /** Maximum size of a document to import, in bytes (4 MiB): larger than other bodies, so that 1,000 rows fit. */
 const DOCUMENT_LIMIT = 4_194_304;
@@ -28,6 +30,7 @@ const DOCUMENT_LIMIT = 4_194_304;
 /** Dependencies of the routes. */
 export interface MonitorRoutesDeps extends ReadRoutesDeps {
   readonly testMails: TestMails;
+  readonly trials: Trials;
   readonly sql: Sql;
 }
 
@@ -55,16 +58,18 @@ function registerCreation(server: FastifyInstance, keyed: Keyed, deps: MonitorRo
       id: "create_monitor",
       tag: TAG,
       summary:
-        "Create a monitor, check one now, replace a heartbeat's address, accept a picture, test its mails, or import many",
+        "Create a monitor, try one first, check one now, replace a heartbeat's address, accept a picture, test its mails, or import many",
       description:
-        "The first check of a new monitor is made at once. An import makes your account have what its document has, all " +
-        "or nothing, and names every problem: the monitors, the status pages and the maintenance windows that it has " +
+        "The first check of a new monitor is made at once. A try takes the body of a creation and refuses what that " +
+        "refuses, but for the number of monitors, of which it warns. It waits for one check from each location, for 90 s " +
+        "at most; what has not ended then is unknown. Nothing is stored, so that a repeated X-Idempotency-Key tries " +
+        "again. An import makes your account have what its document has, all or nothing, and names every problem: the monitors, the status pages and the maintenance windows that it has " +
         "are created or changed, and others stay as they are. A secret that a row leaves out is that of your monitor " +
         "with this name; without one the monitor is paused, with a warning.",
       status: 201,
       data: Type.Union([CREATED, importedSchema(parts)]),
       otherwise: [
-        { status: 200, data: Type.Union([CREATED, importedSchema(parts), MAIL_TESTED]) },
+        { status: 200, data: Type.Union([CREATED, importedSchema(parts), MAIL_TESTED, TRIED]) },
         { status: 202, data: RUN },
       ],
       query: POST_QUERY,
@@ -83,6 +88,7 @@ function registerCreation(server: FastifyInstance, keyed: Keyed, deps: MonitorRo
     }),
     handler: async (request, reply) => {
       const { action, id } = readQuery(POST_QUERY, request);
+      if (action === "try") return sendTrial(deps, request, reply);
       if (action === "test-mail") return sendTestMail(deps, request, reply, id);
       return writes.run(request, reply, await readPost({ monitors, bodies, parts }, request));
     },

@@ -10,12 +10,12 @@ import { LONGEST_PARAMETER, type Warning } from "#control-plane/http/warnings.ts
 import type { Write } from "#control-plane/http/writes.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
+import { warnOfPlainHttp } from "#control-plane/monitors/plain-http.ts";
 import type { ImportBodies } from "#control-plane/monitors/routes/import-body.ts";
 import { POST_QUERY } from "#control-plane/monitors/routes/queries.ts";
+import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { parseCreation } from "#control-plane/monitors/settings/parse.ts";
 import type { Imported } from "#control-plane/monitors/transfer/import.ts";
-import { literalFamily } from "#shared/egress/addresses.ts";
-import { kindOf } from "#control-plane/kinds/kinds.ts";
 
 /** Maximum number of values and rows that are named in the warnings of an import. */
 const MOST_NAMED = 15;
@@ -54,9 +54,7 @@ export async function readPost(
       };
     };
   }
-  if (request.body instanceof RawBody && request.body.bytes.length > BODY_LIMIT) {
-    throw new Refusal("payload_too_large", `The body is larger than ${BODY_LIMIT} bytes, the limit.`);
-  }
+  requireSmall(request);
   if (action === "run") {
     readWrite(Type.Object({}), request);
     if (id === undefined) throw refuseField({ field: "id", reason: "required", message: "is required" });
@@ -74,7 +72,7 @@ export async function readPost(
       changes: [changeOf(id, action === "rotate" ? "rotated" : "accepted")],
     });
   }
-  const given = requireRead(parseCreation(readBody(request), "current"));
+  const given = readCreation(request);
   return async (tx) => {
     const created = requireWritten(await monitors.create(tx, accountId, given));
     const changes = [changeOf(created.id, "created")];
@@ -82,22 +80,16 @@ export async function readPost(
   };
 }
 
-const PLAIN_HTTP =
-  "The certificate is watched only where the url begins with https://. If this one redirects to https, use that address, " +
-  "or add a monitor of check_type ssl.";
+/** Refuses a body that only a document to import may have. */
+function requireSmall({ body }: FastifyRequest): void {
+  if (!(body instanceof RawBody) || body.bytes.length <= BODY_LIMIT) return;
+  throw new Refusal("payload_too_large", `The body is larger than ${BODY_LIMIT} bytes, the limit.`);
+}
 
-/** Warns of an http URL of a website, which commonly redirects to https: nobody watches its certificate then. */
-function warnOfPlainHttp({
-  url,
-  check_type: type,
-}: {
-  readonly url: string;
-  readonly check_type: string;
-}): readonly Warning[] {
-  const parsed = kindOf(type).target?.port === "url" ? URL.parse(url) : null;
-  if (parsed === null || parsed.protocol !== "http:" || parsed.port !== "") return [];
-  const isName = literalFamily(parsed.hostname.replaceAll(/[[\]]/g, "")) === null && parsed.hostname.includes(".");
-  return isName ? [{ parameter: "url", message: PLAIN_HTTP, did_you_mean: null }] : [];
+/** Reads the body of a creation. */
+export function readCreation(request: FastifyRequest): Given {
+  requireSmall(request);
+  return requireRead(parseCreation(readBody(request), "current"));
 }
 
 /** Returns a change of a monitor for the log of changes. */

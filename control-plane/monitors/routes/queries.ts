@@ -44,10 +44,10 @@ export function readActionSchema(names: readonly string[]) {
 /** Query of POST. */
 export const POST_QUERY = Type.Object({
   action: Type.Optional(
-    Type.Enum(["run", "rotate", "accept", "test-mail", "import"], {
+    Type.Enum(["try", "run", "rotate", "accept", "test-mail", "import"], {
       description:
-        "run: check the monitor id now; rotate: replace the address of the heartbeat id, and the present one stops " +
-        "working; accept: compare with the newest picture of the visual monitor id from now on; test-mail: send a test mail to every address of the " +
+        "try: run the monitor of the body once and record nothing, six times a minute; run: check the monitor id now; " +
+        "rotate: replace the address of the heartbeat id, and the present one stops working; accept: compare with the newest picture of the visual monitor id from now on; test-mail: send a test mail to every address of the " +
         "monitor id, once a minute, and wait for the results; import: take over a document. Default: create one",
     }),
   ),

@@ -19,7 +19,8 @@ const STATUS = Type.Enum(["up", "down", "unknown"], {
   description: "unknown: new, paused, or no recent result",
 });
 
-const FAULT = {
+/** Why a check failed, in fixed words. */
+export const FAULT = {
   stage: Type.Enum(["dns", "connect", "tls", "request", "response"], { description: "How far the check got" }),
   source: Type.Enum([...SOURCES], { description: "Party that failed" }),
   reason: Type.String({ description: "Cause as a fixed word" }),
@@ -170,6 +171,10 @@ const CHECK = {
   http_status_code: Nullable(Type.Integer({ description: "Status of the final response; null if it is not HTTP" })),
 };
 
+const { id: _number, ...CHECK_ALONE } = CHECK;
+/** A check that has no number. */
+export const CHECK_AT = { ...CHECK_ALONE, location: Type.String({ description: "Where it ran" }) };
+
 /** A new monitor, or a heartbeat with a new address. */
 export const CREATED = Type.Object({
   ...MONITOR.properties,
@@ -194,7 +199,7 @@ export const MONITOR_WITH_CHECKS = Type.Object({
   checks: Type.Array(
     Type.Object({
       ...CHECK,
-      location: Type.String({ description: "Where it ran" }),
+      location: CHECK_AT.location,
       error: Nullable(Type.Object(FAULT, { description: "Cause of a failure; null: none" })),
     }),
     { description: "The 20 newest checks, newest first" },

@@ -28,17 +28,32 @@ export async function createMonitor(
 ): Promise<Written<number>> {
   const account = await lockAccount(tx, accountId);
   if (account === null) return refuseGone();
-  const plan = deps.plans[account.plan];
-  const vetted = vetCreation({ checks: deps.checks, accountId, plan }, given);
+  const full = refuseOverAllowance(account, deps.plans[account.plan], 1);
+  const vetted = await vetNewMonitor(deps, tx, account, given, full);
   if (!vetted.ok) return vetted;
-  const full = refuseOverAllowance(account, plan, 1);
+  const [id = 0] = await insertDrafts(deps, tx, account, [{ draft: vetted.value, parent: null }]);
+  return { ok: true, value: id };
+}
+
+/**
+ * Completes and checks a new monitor in all that a creation refuses, in its order. `full` is the refusal where the account
+ * has too many monitors; null: it may have one more, or that does not matter.
+ */
+export async function vetNewMonitor(
+  { checks, plans }: Pick<WriteDeps, "checks" | "plans">,
+  tx: Transaction,
+  account: MonitorAccount,
+  given: Given,
+  full: Refused | null,
+): Promise<Written<MonitorDraft>> {
+  const { id: accountId, plan } = account;
+  const vetted = vetCreation({ checks, accountId, plan: plans[plan] }, given);
+  if (!vetted.ok) return vetted;
   if (full !== null) return full;
   const dependency = await vetDependency(tx, accountId, null, vetted.value.depends_on);
   if (!dependency.ok) return dependency;
   const members = await vetMembers(tx, { accountId, id: null }, vetted.value, { present: null, least: LEAST_MEMBERS });
-  if (!members.ok) return members;
-  const [id = 0] = await insertDrafts(deps, tx, account, [{ draft: vetted.value, parent: null }]);
-  return { ok: true, value: id };
+  return members.ok ? vetted : members;
 }
 
 /** Returns the refusal of more monitors than the plan allows, paused ones included; null if they are allowed. */

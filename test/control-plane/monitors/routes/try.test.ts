@@ -1,0 +1,407 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { failed, ok, type Outcome } from "#shared/outcome.ts";
+import type { Job } from "#shared/protocol/probe.ts";
+import { BUILT_IN_PLANS } from "#control-plane/plans/plans.ts";
+import { createResultCache } from "#control-plane/checks/cache.ts";
+import { runCheck } from "#control-plane/checks/run-check.ts";
+import { createTrials } from "#control-plane/monitors/try/try.ts";
+import type { Given } from "#control-plane/monitors/settings/fields.ts";
+import { createManualClock } from "#test/support/clock.ts";
+import type { Answer } from "#test/support/control-plane.ts";
+import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
+import { until } from "#test/support/until.ts";
+import { WIDE_PLANS } from "#test/support/wide-plans.ts";
+
+const URL = "/api/v4/monitors";
+const TRY = `${URL}?action=try`;
+const PLANS = { ...WIDE_PLANS, starter: { ...BUILT_IN_PLANS.starter, monitors: 1, locations: 2 } };
+
+let service: MonitorService;
+/** What the probes answer from now on. */
+let answers: (job: Job) => Outcome<unknown> | Promise<Outcome<unknown>>;
+
+const GOOD = {
+  verdict: "up",
+  response_ms: 12,
+  http_status: 200,
+  fault: null,
+  whole: null,
+  phases: { redirect_ms: 0, dns_ms: 1, connect_ms: 2, tls_ms: 3, processing_ms: 6 },
+  elapsed_ms: 20,
+} as const;
+
+beforeAll(async () => {
+  service = await startMonitorService({ plans: PLANS });
+  for (const region of ["eu-west", "us-east"]) service.attach(region, {}, (job) => answers(job));
+});
+afterAll(() => service?.stop());
+
+/** An account of its own: tries are counted by account. */
+async function openAccount(plan: "captain" | "starter" = "captain") {
+  const { body } = await service.operate("POST", "/api/admin/keys", { plan });
+  const { account_id: id, key } = body.data as { account_id: number; key: string };
+  const post = (path: string) => (given: object) => service.call(path, { key, body: given });
+  return { id, key, tryOut: post(TRY), create: post(URL) };
+}
+
+/** Other tries of the same replica. */
+function openTrials(over: Partial<Parameters<typeof createTrials>[0]>) {
+  const { hub, app } = service;
+  const checks = { hub, clock: app.clock, results: createResultCache(app.clock) };
+  return createTrials({ ...app, checks, run: (request) => runCheck(checks, request), ...over });
+}
+
+const warningsOf = ({ body }: Answer) =>
+  ((body.meta as { warnings?: readonly { parameter: string; message: string }[] }).warnings ?? []).map(
+    ({ parameter }) => parameter,
+  );
+
+/** Every row of every table, but the counts of requests that the gate keeps. */
+async function readDatabase(): Promise<ReadonlyMap<string, string>> {
+  const { sql } = service.app;
+  const tables = await sql<{ name: string }[]>`
+    select table_schema || '.' || table_name as name from information_schema.tables
+    where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')
+      and table_name <> 'request_counts'
+    order by name`;
+  const contents = new Map<string, string>();
+  for (const { name } of tables) {
+    const [row] = await sql.unsafe<{ rows: string | null }[]>(
+      `select string_agg(t::text, E'\\n' order by t::text) as rows from ${name} as t`,
+    );
+    contents.set(name, row?.rows ?? "");
+  }
+  return contents;
+}
+
+describe("a try of a monitor", () => {
+  it("checks from every location as a planned check does, and answers what was found", async () => {
+    const asked: Job[] = [];
+    answers = (job) => {
+      asked.push(job);
+      return ok(GOOD);
+    };
+    const { tryOut } = await openAccount();
+    const { status, body } = await tryOut({
+      url: "https://example.com/",
+      timeout_seconds: 7,
+      request_headers: { "x-a": "b" },
+    });
+    expect(status).toBe(200);
+    const check = {
+      checked_at: expect.stringMatching(/Z$/),
+      status: "up",
+      response_time_ms: 12,
+      http_status_code: 200,
+      timing: GOOD.phases,
+      error: null,
+    };
+    expect(body.data).toEqual({
+      check_type: "http",
+      checked: true,
+      verdict: "up",
+      cause: null,
+      message: null,
+      checks: [
+        { ...check, location: "eu-west" },
+        { ...check, location: "us-east" },
+      ],
+      next_runs: null,
+    });
+    const [job] = asked;
+    expect([asked.length, job?.tool]).toEqual([2, "monitor-http"]);
+    const params = JSON.parse(job?.params ?? "") as object;
+    expect(params).toMatchObject({ timeout_seconds: 7, headers: [["x-a", "b"]] });
+  });
+
+  it("is down at once, with the cause of an incident", async () => {
+    answers = () => failed("connect", "target", "refused", "93.184.215.14:443: connection refused");
+    const { tryOut } = await openAccount();
+    const { status, body } = await tryOut({ url: "https://example.com/", locations: ["eu-west"], retries: 5 });
+    expect([status, body.data]).toMatchObject([
+      200,
+      {
+        verdict: "down",
+        cause: { code: "connect_refused", message: "Connection refused from eu-west (port 443)" },
+        checks: [{ status: "down", error: { stage: "connect", source: "target", reason: "refused" } }],
+      },
+    ]);
+  });
+
+  it("is unknown where the probe fails", async () => {
+    answers = () => failed("dns", "probe", "no_network", "the probe has no network");
+    const { tryOut } = await openAccount();
+    const { body } = await tryOut({ url: "https://example.com/", locations: ["eu-west"] });
+    expect(body.data).toMatchObject({ verdict: "unknown", cause: { code: "no_network" } });
+  });
+
+  it("of a picture without one is unknown and never down", async () => {
+    const { tryOut } = await openAccount();
+    const browser = service.attach("browser", { capabilities: ["browser"] }, (job) => answers(job));
+    try {
+      const fault = { stage: "response", reason: "http_error", message: "expected a page, got 404" };
+      answers = () => ok({ ...GOOD, verdict: "down", fault, phases: null });
+      const body = { url: "https://example.com/", check_type: "visual" };
+      expect((await tryOut(body)).body.data).toMatchObject({
+        verdict: "unknown",
+        cause: { code: "http_error" },
+        checks: [{ location: "browser", status: "unknown", error: { reason: "http_error" } }],
+      });
+      answers = () => ok({ ...GOOD, phases: null });
+      expect((await tryOut(body)).body.data).toMatchObject({ verdict: "unknown", cause: { code: "picture_missing" } });
+    } finally {
+      browser.cut();
+    }
+  });
+
+  it("of a domain asks its registry from one place, whose silence says nothing", async () => {
+    const { tryOut } = await openAccount();
+    const asked: unknown[] = [];
+    const body = { url: "example.org", check_type: "domain", timeout_seconds: 3 };
+    answers = (job) => {
+      asked.push([job.tool, (JSON.parse(job.params) as { timeout_seconds: number }).timeout_seconds]);
+      return ok({ ...GOOD, http_status: null, phases: null });
+    };
+    expect((await tryOut(body)).body.data).toMatchObject({ verdict: "up", checks: [{ location: "eu-west" }] });
+    expect(asked).toEqual([["monitor-domain", 28]]);
+    const fault = { stage: "response", reason: "expired", message: "the registration has expired" };
+    answers = () => ok({ ...GOOD, verdict: "down", fault });
+    expect((await tryOut(body)).body.data).toMatchObject({
+      verdict: "down",
+      checks: [{ error: { reason: "expired" } }],
+    });
+    answers = () => failed("response", "target", "timeout", "no answer in 28 s");
+    expect((await tryOut(body)).body.data).toMatchObject({ verdict: "unknown", cause: { code: "timeout" } });
+  });
+
+  it("of a heartbeat has nothing to check, and shows the next runs of its cron expression", async () => {
+    const { tryOut } = await openAccount();
+    const cron = { cron: "30 2 * * *", timezone: "Europe/Berlin" };
+    const { status, body } = await tryOut({ check_type: "heartbeat", name: "Backup", heartbeat: cron });
+    expect([status, body.data]).toMatchObject([
+      200,
+      {
+        check_type: "heartbeat",
+        checked: false,
+        verdict: "unknown",
+        cause: null,
+        checks: [],
+        message: "There is nothing to check: the monitor is a heartbeat, which waits for pings.",
+      },
+    ]);
+    const { next_runs: runs } = body.data as { next_runs: readonly string[] };
+    expect(runs).toHaveLength(5);
+    const inBerlin = new Intl.DateTimeFormat("sv", { timeZone: "Europe/Berlin", timeStyle: "short" });
+    expect(new Set(runs.map((run) => inBerlin.format(new Date(run))))).toEqual(new Set(["02:30"]));
+    expect(new Set(runs).size).toBe(5);
+    const period = await tryOut({ check_type: "heartbeat", name: "Backup", heartbeat: { period_seconds: 60 } });
+    expect(period.body.data).toMatchObject({ checked: false, next_runs: null });
+  });
+
+  it("of a composite is the state that it would have now", async () => {
+    const { tryOut, create } = await openAccount();
+    const made: number[] = [];
+    for (const name of ["Shop", "Blog"]) {
+      made.push((await create({ check_type: "heartbeat", name })).body.data["id"]);
+    }
+    const body = { check_type: "composite", name: "Both", composite: { monitor_ids: made, down_when: "any" } };
+    const states = async (...statuses: readonly string[]) => {
+      for (const [index, status] of statuses.entries()) {
+        await service.app.sql`update monitor_states set status = ${status} where monitor_id = ${made[index] ?? 0}`;
+      }
+      return (await tryOut(body)).body.data as object;
+    };
+    expect(await states("unknown", "unknown")).toMatchObject({
+      verdict: "unknown",
+      cause: { code: "members_unknown" },
+    });
+    expect(await states("up", "unknown")).toMatchObject({ checked: true, verdict: "up", cause: null, checks: [] });
+    expect(await states("up", "down")).toMatchObject({
+      verdict: "down",
+      cause: { code: "members_down", message: "1 of 2 monitors is down: Blog" },
+    });
+  });
+
+  it("stores nothing, also with an idempotency key", async () => {
+    answers = () => failed("connect", "target", "refused", "connection refused");
+    const { key, tryOut } = await openAccount();
+    const mailed = { url: "https://example.com/", notify_email: true, notify_emails: ["new@example.com"] };
+    await tryOut(mailed);
+    const before = await readDatabase();
+    expect(before.size).toBeGreaterThan(40);
+    expect((await tryOut(mailed)).body.data).toMatchObject({ verdict: "down" });
+    await tryOut({ check_type: "heartbeat", name: "Backup" });
+    const keyed = { key, body: mailed, headers: { "x-idempotency-key": "one" } };
+    for (let round = 0; round < 2; round += 1) {
+      const { status, headers } = await service.call(TRY, keyed);
+      expect([status, headers.get("x-idempotent-replayed")]).toEqual([200, null]);
+    }
+    expect(await readDatabase()).toEqual(before);
+  });
+});
+
+describe("what a creation refuses", () => {
+  it.each<readonly [object]>([
+    [{ url: "nonsense" }],
+    [{ url: "http://10.0.0.1/" }],
+    [{ url: "http://localhost./" }],
+    [{ url: "https://example.com", check_type: "carrier-pigeon" }],
+    [{ url: "https://example.com", interval_minutes: 0 }],
+    [{ url: "https://example.com", wrong: 1 }],
+    [{ url: "https://example.com", check_type: "keyword" }],
+    [{ url: "https://example.com", locations: ["mars"] }],
+    [{ url: "https://example.com", locations: ["eu-west"], quorum: 2 }],
+    [{ url: "https://example.com", check_type: "visual" }],
+    [{ url: "https://example.com", depends_on: 999_999 }],
+    [{ url: "10.0.0.1", locations: ["mars"], check_type: "ping" }],
+    [{ url: "example.com", check_type: "port" }],
+    [{ check_type: "heartbeat", heartbeat: { cron: "0 0 30 2 *" } }],
+    [{ check_type: "composite", composite: { monitor_ids: [999_999, 999_998] } }],
+    [{}],
+  ])("a try refuses in the same words, and does not count it: %j", async (given) => {
+    answers = () => {
+      throw new Error("a refused monitor is checked");
+    };
+    const { tryOut, create } = await openAccount();
+    const refused = await create(given);
+    expect(refused.status).toBeGreaterThanOrEqual(400);
+    for (let round = 0; round < 7; round += 1) {
+      const { status, body } = await tryOut(given);
+      expect([status, body.error]).toEqual([refused.status, refused.body.error]);
+    }
+  });
+
+  it("is the same for a key that only reads, and for a body beyond the limit", async () => {
+    const { id, create, tryOut } = await openAccount();
+    const reader = await service.operate("POST", "/api/admin/keys", { account_id: id, scopes: ["monitors:read"] });
+    const { key } = reader.body.data as { key: string };
+    const { status, body } = await service.call(TRY, { key, body: { url: "https://example.com" } });
+    expect([status, body.error]).toMatchObject([403, { code: "insufficient_scope" }]);
+    const large = { url: "https://example.com", name: "x".repeat(1_100_000) };
+    const refused = await create(large);
+    expect(refused.status).toBe(413);
+    expect((await tryOut(large)).body.error).toEqual(refused.body.error);
+  });
+
+  it("is not the number of monitors, of which a try warns", async () => {
+    answers = () => ok(GOOD);
+    const { tryOut, create } = await openAccount("starter");
+    const given = { url: "http://example.com/", locations: ["eu-west"], interval_minutes: 60 };
+    const before = await tryOut(given);
+    expect([before.status, warningsOf(before)]).toEqual([200, ["url"]]);
+    const made = await create(given);
+    expect([made.status, warningsOf(made)]).toEqual([201, ["url"]]);
+    const full = (await create(given)).body.error as { code: string; message: string };
+    expect(full.code).toBe("plan_limit_exceeded");
+    const after = await tryOut(given);
+    expect([after.status, warningsOf(after)]).toEqual([200, ["monitors", "url"]]);
+    expect(after.text).toContain(full.message);
+    const three = await tryOut({ ...given, locations: ["eu-west", "us-east", "agent"] });
+    expect(three.status).toBe(400);
+  });
+});
+
+describe("the limit of tries", () => {
+  it("is six a minute for an account, and says when the next is possible", async () => {
+    answers = () => ok(GOOD);
+    const [one, other] = [await openAccount(), await openAccount()];
+    const given = { url: "https://example.com/", locations: ["eu-west"] };
+    // A minute can end meanwhile.
+    let answer = await one.tryOut(given);
+    let admitted = 0;
+    for (; answer.status === 200; admitted += 1) answer = await one.tryOut(given);
+    expect(admitted).toBeGreaterThanOrEqual(6);
+    expect(admitted).toBeLessThanOrEqual(12);
+    expect([answer.status, answer.body.error]).toMatchObject([429, { code: "rate_limit_exceeded" }]);
+    const seconds = Number(answer.headers.get("retry-after"));
+    expect(seconds).toBeGreaterThanOrEqual(1);
+    expect(seconds).toBeLessThanOrEqual(60);
+    expect((answer.body.error as { message: string }).message).toBe(
+      `This account has tried monitors 6 times in this minute, which is the limit. Wait ${seconds} s.`,
+    );
+    expect((await other.tryOut(given)).status).toBe(200);
+  });
+
+  it("begins again with the next minute, and a list of refused monitors does not count", async () => {
+    const clock = createManualClock(new Date("2030-01-01T00:00:30Z"));
+    const { id: accountId } = await openAccount();
+    const short = openTrials({ clock });
+    const given: Given = { check_type: "heartbeat", name: "Backup" };
+    const attempt = async (): Promise<boolean | number | undefined> => {
+      const tried = await short.tryMonitor({ accountId }, given);
+      return tried.ok || tried.refusal.retryAfterSeconds;
+    };
+    for (let count = 0; count < 5; count += 1) expect(await attempt()).toBe(true);
+    await short.tryMonitors({ accountId }, [{ url: "http://10.0.0.1/" }, {}]);
+    await short.tryMonitors({ accountId }, [given, given, {}]);
+    expect(await attempt()).toBe(30);
+    clock.advance(30_000);
+    expect(await attempt()).toBe(true);
+  });
+});
+
+describe("a try of many monitors", () => {
+  const given = (count: number): Given[] =>
+    Array.from({ length: count }, (_, index) => ({ url: `https://example.com/${index}`, locations: ["eu-west"] }));
+
+  it("counts once, runs four at the same time, and refuses each for itself", async () => {
+    let running = 0;
+    let most = 0;
+    const waiting: (() => void)[] = [];
+    answers = async () => {
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      running -= 1;
+      return ok(GOOD);
+    };
+    const { id: accountId } = await openAccount();
+    const list: Given[] = given(10);
+    list[3] = { url: "http://10.0.0.1/" };
+    const pending = service.trials.tryMonitors({ accountId }, list);
+    for (let round = 0; round < 9; round += 1) {
+      await until(() => waiting.length > 0, "a running check");
+      if (round === 0) await until(() => running === 4, "four running checks");
+      waiting.shift()?.();
+    }
+    const tried = await pending;
+    if (!tried.ok) throw new Error(JSON.stringify(tried.refusal));
+    expect(most).toBe(4);
+    expect(tried.value.map(({ ok: isGood }) => isGood)).toEqual(list.map((_, index) => index !== 3));
+    expect(tried.value[3]).toMatchObject({ refusal: { code: "target_not_allowed" } });
+    expect(tried.value[9]).toMatchObject({ value: { tried: { verdict: "up" } } });
+  });
+
+  it("has at most fifty, and warns of those that the plan does not allow", async () => {
+    answers = () => ok(GOOD);
+    const { id: accountId } = await openAccount("starter");
+    expect(await service.trials.tryMonitors({ accountId }, given(51))).toMatchObject({
+      refusal: { field: "monitors", reason: "range" },
+    });
+    const tried = await service.trials.tryMonitors(
+      { accountId },
+      given(50).map((one) => ({ ...one, interval_minutes: 60 })),
+    );
+    if (!tried.ok) throw new Error(JSON.stringify(tried.refusal));
+    const warned = tried.value.map((one) => (one.ok ? one.value.warnings.length : null));
+    expect(warned).toEqual([0, ...Array.from({ length: 49 }, () => 1)]);
+  });
+
+  it("ends when nobody waits for it any more or its time is over, and what has not ended is unknown", async () => {
+    const begun = Promise.withResolvers<null>();
+    answers = () => {
+      begun.resolve(null);
+      return new Promise(() => {});
+    };
+    const { id: accountId } = await openAccount();
+    const gone = new AbortController();
+    const [one = {}] = given(1);
+    const pending = service.trials.tryMonitor({ accountId, signal: gone.signal }, one);
+    await begun.promise;
+    gone.abort();
+    const unfinished = { verdict: "unknown", cause: { code: "not_finished" }, checks: [{ status: "unknown" }] };
+    expect(await pending).toMatchObject({ value: { tried: unfinished } });
+    const short = openTrials({ longestMs: 20 });
+    expect(await short.tryMonitor({ accountId }, one)).toMatchObject({ value: { tried: unfinished } });
+  });
+});
