@@ -19,6 +19,15 @@ export function clientCommands(newcomer: () => Newcomer): Readonly<Record<string
     },
     "deploy/vantage whoami": async (line) => expect(await succeed(line)).toMatch(/^Account +1\nPlan +captain\n/m),
     "deploy/vantage logout": async (line) => expect(await succeed(line)).toContain("Removed the key of "),
+    [`curl -H "X-API-Key: $KEY" -H "Content-Type: application/json" "http://127.0.0.1:8080/api/v4/monitors?action=try" -d '{"url": "https://example.com", "expected_code": 404}'`]:
+      async (line) => {
+        const { data } = JSON.parse(await succeed(`${line} -sS --fail-with-body`)) as { readonly data: object };
+        expect(data).toMatchObject({ verdict: "down", cause: { code: "http_status" } });
+      },
+    "deploy/vantage monitors try --set url=https://example.com": async (line) => {
+      const tried = JSON.parse(await succeed(line, { VTG_API_KEY: newcomer().key })) as object;
+      expect(tried).toMatchObject({ verdict: "up", checks: [{ status: "up", http_status_code: 200 }] });
+    },
     "deploy/vantage monitors create --set name=Docs --set url=https://example.com --set tags[]=env:prod": async (
       line,
     ) => {

@@ -10,11 +10,12 @@ import {
   type Connection,
 } from "#shared/client/connection.ts";
 import type { CommandContext } from "#shared/client/context.ts";
-import { INTERRUPTED } from "#shared/client/exit-codes.ts";
+import { FAIL_ON, INTERRUPTED, type FailOn } from "#shared/client/exit-codes.ts";
 import { addBatchCreation } from "#shared/client/nouns/batch.ts";
 import { NOUNS, type Noun } from "#shared/client/nouns/nouns.ts";
 import { pathOf, readBody, readOne, readRows } from "#shared/client/nouns/requests.ts";
 import { printOne, printRows, printWarnings } from "#shared/client/nouns/output.ts";
+import { readTrial, TRIAL_MS } from "#shared/client/nouns/trial.ts";
 import { WATCH_SECONDS, watchList } from "#shared/client/nouns/watch.ts";
 
 const GROUP = "Your account (need an API key):";
@@ -40,16 +41,18 @@ export function addNouns(program: Command, context: CommandContext): void {
     addShow(add);
     if (noun.name === "batch") addBatchCreation(command, context);
     if (noun.create) addWrite({ ...add, verb: "create" });
+    if (noun.tries === true) addTrial(add);
     if (noun.edit) addWrite({ ...add, verb: "edit" });
     if (noun.remove !== null) addRemoval({ ...add, verb: noun.remove });
   }
 }
 
-function verbsOf({ columns, name, create, edit, remove }: Noun): string {
+function verbsOf({ columns, name, create, tries, edit, remove }: Noun): string {
   const verbs = [
     ...(columns === null ? [] : ["list"]),
     "show",
     ...(create || name === "batch" ? ["create"] : []),
+    ...(tries === true ? ["try"] : []),
     ...(edit ? ["edit"] : []),
     ...(remove === null ? [] : [remove]),
   ];
@@ -123,20 +126,10 @@ function addShow(adding: Adding): void {
 function addWrite(adding: Adding & { readonly verb: "create" | "edit" }): void {
   const { noun, context, verb } = adding;
   const name = `${noun.name} ${verb}`;
-  const fields: TypedField[] = [];
   const command = adding.command.command(verb);
   if (verb === "edit") command.argument("<id>", `id of the ${noun.one}`);
-  addJson(command)
-    .description(
-      `${verb === "edit" ? "change fields of a" : "create a"} ${noun.one}; the API document lists the fields`,
-    )
-    .option("-f, --file <file>", "JSON file with the fields (-: standard input)")
-    .addOption(
-      new Option(
-        "--set <field=value>",
-        "one field, can be repeated, stronger than --file; null is no value; field[]=value adds to a list, field[member]=value sets a member",
-      ).argParser((text) => fields.push({ text, as: "loose" })),
-    );
+  const what = `${verb === "edit" ? "change fields of a" : "create a"} ${noun.one}; the API document lists the fields`;
+  const fields = addFields(addJson(command).description(what));
   act({ ...adding, command }, name, async ({ connection, flags, words: [id = ""] }) => {
     const body = await readBody(context, flags["file"], fields);
     if (!body.ok) return failWith(context, name, body);
@@ -145,6 +138,47 @@ function addWrite(adding: Adding & { readonly verb: "create" | "edit" }): void {
     if (!answer.ok) return failWith(context, name, answer);
     printWarnings(context, name, answer.meta);
     printOne(context, flags, answer.data);
+  });
+}
+
+/** Adds the flags of fields; returns those that are given, once the command line is read. */
+function addFields(command: Command): readonly TypedField[] {
+  const fields: TypedField[] = [];
+  command
+    .option("-f, --file <file>", "JSON file with the fields (-: standard input)")
+    .addOption(
+      new Option(
+        "--set <field=value>",
+        "one field, can be repeated, stronger than --file; null is no value; field[]=value adds to a list, field[member]=value sets a member",
+      ).argParser((text) => fields.push({ text, as: "loose" })),
+    );
+  return fields;
+}
+
+/** Adds the command that runs one once without creating it, with the flags of `create`. */
+function addTrial(adding: Adding): void {
+  const { noun, context } = adding;
+  const name = `${noun.name} try`;
+  const command = addJson(adding.command.command("try")).description(
+    `run a ${noun.one} once as it would be created, and create nothing; ends with 1 if it is down`,
+  );
+  const fields = addFields(command);
+  command.addOption(
+    new Option("--fail-on <verdict>", "what ends with status 1: down, also degraded (warning), or nothing")
+      .choices(FAIL_ON)
+      .default("critical" satisfies FailOn),
+  );
+  act({ ...adding, command }, name, async ({ connection, flags }) => {
+    const body = await readBody(context, flags["file"], fields);
+    if (!body.ok) return failWith(context, name, body);
+    const call = { method: "POST", json: body.value, timeoutMs: TRIAL_MS } as const;
+    const answer = await ask(connection, `${noun.path}?action=try`, call);
+    if (!answer.ok) return failWith(context, name, answer);
+    printWarnings(context, name, answer.meta);
+    const trial = readTrial(answer.data, flags["failOn"] as FailOn);
+    if (!trial.ok) return failWith(context, name, trial);
+    printOne(context, flags, answer.data);
+    context.exit(trial.exit);
   });
 }
 

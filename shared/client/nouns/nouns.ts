@@ -21,6 +21,8 @@ export interface Noun {
   /** Whether the API creates and changes it. */
   readonly create: boolean;
   readonly edit: boolean;
+  /** Present: the API tries one without creating it. */
+  readonly tries?: true;
   /** Name of the command behind DELETE; null: the API has none. */
   readonly remove: "delete" | "cancel" | null;
 }
@@ -43,6 +45,7 @@ export const NOUNS: readonly Noun[] = [
     path: "/api/v4/monitors",
     columns: ["id", "name", "status", "check_type", "url", "interval_minutes", "last_checked_at"],
     filters: [withStatus("up", "down", "unknown")],
+    tries: true,
   },
   {
     ...written,
