@@ -33,7 +33,8 @@ function showChange(change: PropertyChange): string {
   return `    ${cell(change.field)}: ${showValue(change.before)} -> ${showValue(change.after)}`;
 }
 
-function showValue(value: unknown): string {
+/** Formats a value as JSON, cut if it is long. */
+export function showValue(value: unknown): string {
   const text = cell(JSON.stringify(value) ?? "null");
   return text.length <= LONGEST_VALUE ? text : `${text.slice(0, LONGEST_VALUE)}...`;
 }

@@ -12,6 +12,7 @@ import {
 import type { CommandContext } from "#shared/client/context.ts";
 import { FAIL_ON, INTERRUPTED, type FailOn } from "#shared/client/exit-codes.ts";
 import { addBatchCreation } from "#shared/client/nouns/batch.ts";
+import { addManyFlags, editMany, meansMany } from "#shared/client/nouns/edit-many.ts";
 import { NOUNS, type Noun } from "#shared/client/nouns/nouns.ts";
 import { pathOf, readBody, readOne, readRows } from "#shared/client/nouns/requests.ts";
 import { printOne, printRows, printWarnings } from "#shared/client/nouns/output.ts";
@@ -74,7 +75,10 @@ function act({ command, context }: Adding, name: string, action: (call: Call) =>
   addConnectionFlags(command).action(async (...given: unknown[]) => {
     // commander passes the arguments, then the flags, then the command itself.
     const flags = given.at(-2) as ClientFlags;
-    const words = given.slice(0, -2).filter((word) => typeof word === "string");
+    const words = given
+      .slice(0, -2)
+      .flat()
+      .filter((word) => typeof word === "string");
     const connection = readConnection(context, flags);
     if (connection.ok) await action({ connection, flags, words });
     else failWith(context, name, connection);
@@ -127,12 +131,21 @@ function addWrite(adding: Adding & { readonly verb: "create" | "edit" }): void {
   const { noun, context, verb } = adding;
   const name = `${noun.name} ${verb}`;
   const command = adding.command.command(verb);
-  if (verb === "edit") command.argument("<id>", `id of the ${noun.one}`);
-  const what = `${verb === "edit" ? "change fields of a" : "create a"} ${noun.one}; the API document lists the fields`;
+  const isMany = verb === "edit" && noun.many;
+  if (isMany) {
+    command.argument("[ids...]", `id of the ${noun.one}, or of several`);
+    addManyFlags(command, noun);
+  } else if (verb === "edit") command.argument("<id>", `id of the ${noun.one}`);
+  const changed = isMany ? `one or more ${pluralOf(noun)}` : `a ${noun.one}`;
+  const what = `${verb === "create" ? `create a ${noun.one}` : `change fields of ${changed}`}; the API document lists the fields`;
   const fields = addFields(addJson(command).description(what));
-  act({ ...adding, command }, name, async ({ connection, flags, words: [id = ""] }) => {
+  act({ ...adding, command }, name, async ({ connection, flags, words }) => {
+    const [id = ""] = words;
     const body = await readBody(context, flags["file"], fields);
     if (!body.ok) return failWith(context, name, body);
+    if (isMany && meansMany(words, flags)) {
+      return editMany(context, { connection, noun, flags, ids: words, set: body.value });
+    }
     const path = verb === "edit" ? pathOf(noun, id) : noun.path;
     const answer = await ask(connection, path, { method: verb === "edit" ? "PUT" : "POST", json: body.value });
     if (!answer.ok) return failWith(context, name, answer);

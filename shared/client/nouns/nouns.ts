@@ -23,6 +23,8 @@ export interface Noun {
   readonly edit: boolean;
   /** Present: the API tries one without creating it. */
   readonly tries?: true;
+  /** Whether the API changes many of them in the same way with one request. */
+  readonly many: boolean;
   /** Name of the command behind DELETE; null: the API has none. */
   readonly remove: "delete" | "cancel" | null;
 }
@@ -34,7 +36,7 @@ const withStatus = (...choices: readonly string[]): Filter => ({
   choices,
 });
 
-const written = { id: "id", create: true, edit: true, remove: "delete", filters: [] } as const;
+const written = { id: "id", create: true, edit: true, many: false, remove: "delete", filters: [] } as const;
 
 /** Every resource with commands; a test compares them with the API document. */
 export const NOUNS: readonly Noun[] = [
@@ -44,8 +46,9 @@ export const NOUNS: readonly Noun[] = [
     one: "monitor",
     path: "/api/v4/monitors",
     columns: ["id", "name", "status", "check_type", "url", "interval_minutes", "last_checked_at"],
-    filters: [withStatus("up", "down", "unknown")],
+    filters: [withStatus("up", "down", "unknown"), { name: "tag", meaning: "only those with this tag", choices: null }],
     tries: true,
+    many: true,
   },
   {
     ...written,

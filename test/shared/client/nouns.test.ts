@@ -160,6 +160,53 @@ describe("create, edit and delete", () => {
   });
 });
 
+describe("edit of several monitors", () => {
+  interface Edited {
+    readonly dry_run: boolean;
+    readonly changed: number;
+    readonly monitors: readonly { readonly id: number; readonly changed: readonly { readonly field: string }[] }[];
+  }
+
+  const edit = (...words: readonly string[]) => json<Edited>(["monitors", "edit", ...words]);
+  const retry = ["--set", "repeat_minutes=60"];
+
+  it("changes those with the ids, or with the tag, in one request", async () => {
+    const [one, two] = [await create("a", "--set", "tags[]=night"), await create("b", "--set", "tags[]=night")];
+    const other = await create("c");
+    const ids = [String(two.id), String(one.id)];
+    const tried = await edit(...ids, ...retry, "--dry-run");
+    expect(tried).toMatchObject({ dry_run: true, changed: 2, monitors: [{ id: two.id }, { id: one.id }] });
+    expect(await json(["monitors", "show", String(one.id)])).toMatchObject({ repeat_minutes: null });
+    expect(await edit(...ids, ...retry, "--yes")).toMatchObject({ dry_run: false, changed: 2 });
+    const tagged = await edit("--tag", "night", "--set", "tags_add[]=late", "--set", "is_active=false", "--yes");
+    expect(tagged.monitors.map(({ changed }) => changed.map(({ field }) => field))).toEqual([
+      ["is_active", "tags"],
+      ["is_active", "tags"],
+    ]);
+    expect(await json(["monitors", "list", "--tag", "late"])).toHaveLength(2);
+    expect(await json(["monitors", "show", String(other.id)])).toMatchObject({ is_active: true, repeat_minutes: null });
+  });
+
+  it("says what is wrong, every problem on a line, and changes nothing", async () => {
+    const ids = [String((await create("a")).id), String((await create("b")).id)];
+    const wrong = await run(["monitors", "edit", ...ids, "--set", "keyword=x", "--yes"]);
+    expect(wrong).toMatchObject({ status: 2, said: "" });
+    const message = "keyword: is only for check_type keyword; the check_type of this monitor is heartbeat";
+    const begin = "vantage monitors edit: ";
+    expect(wrong.complained.split("\n")).toEqual([
+      ...ids.map((id) => `${begin}${id}: ${message}`),
+      `${begin}missing_parameter: set.${message} (monitor ${ids[0]}, the first of those in error.problems).`,
+    ]);
+    const lineOf = async (...words: readonly string[]) => (await run(["monitors", "edit", ...words])).complained;
+    expect(await lineOf(...ids, ...retry)).toBe(`${begin}there is no terminal to ask on: give --yes, or --dry-run`);
+    expect(await lineOf(...retry, "--yes")).toBe(`${begin}no monitor: give ids, or --tag`);
+    expect(await lineOf(...ids, "--tag", "x", ...retry, "--yes")).toBe(`${begin}give ids or --tag, not both`);
+    expect(await lineOf("--tag", "nobody", ...retry, "--yes")).toBe(`${begin}no monitor has the tag nobody`);
+    expect(await lineOf("1", "two", ...retry, "--yes")).toBe(`${begin}an id is a whole number, not two`);
+    expect(await lineOf(ids[0] ?? "", "999999999", ...retry, "--yes")).toContain("has the id 999999999.");
+  });
+});
+
 describe("list", () => {
   it("reads as many rows as the limit says, newest first, over pages", async () => {
     for (const name of ["a", "b", "c"]) await create(name);
@@ -221,6 +268,19 @@ describe("on a terminal", () => {
     expect(list.said).toMatch(new RegExp(`^${id} +Nightly +unknown +heartbeat +`, "m"));
     expect((await onTerminal(["monitors", "show", String(id)], null)).said).toMatch(/^name: Nightly$/m);
     expect((await onTerminal(["monitors", "list", "--json"], null)).said).toContain('"name": "Nightly"');
+  });
+
+  it.skipIf(!hasScript)("edit of several shows what changes and asks, and only yes changes them", async () => {
+    const [one, two] = [await create("First"), await create("Second", "--set", "interval_minutes=60")];
+    const words = ["monitors", "edit", String(one.id), String(two.id), "--set", "interval_minutes=60"];
+    const no = await onTerminal(words, ["Change them? [y/N] ", "\r"]);
+    expect(no).toMatchObject({ status: 2, said: expect.stringContaining("nothing is changed") as string });
+    expect(no.said).toContain(`monitor ${one.id} First\n`);
+    expect(no.said).toContain("    interval_minutes: 5 -> 60\n1 to change, 1 unchanged\n");
+    expect(await json(["monitors", "show", String(one.id)])).toMatchObject({ interval_minutes: 5 });
+    const yes = await onTerminal(words, ["Change them? [y/N] ", "y\r"]);
+    expect(yes).toMatchObject({ status: 0, said: expect.stringContaining("1 changed, 1 unchanged") as string });
+    expect(await json(["monitors", "show", String(one.id)])).toMatchObject({ interval_minutes: 60 });
   });
 
   it.skipIf(!hasScript)("delete asks, and only yes deletes", async () => {
