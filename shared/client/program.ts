@@ -7,6 +7,7 @@ import { addApply } from "#shared/client/commands/apply.ts";
 import { addDoctor } from "#shared/client/commands/doctor.ts";
 import { addHeartbeat } from "#shared/client/commands/heartbeat.ts";
 import { addExport } from "#shared/client/commands/export.ts";
+import { addImport } from "#shared/client/commands/import.ts";
 import { addKeys } from "#shared/client/commands/keys.ts";
 import { addListen } from "#shared/client/commands/listen.ts";
 import { addLogin } from "#shared/client/commands/login.ts";
@@ -70,6 +71,7 @@ function createProgram(given: CommandContext): Command {
   addHeartbeat(program, context);
   addExport(program, context);
   addApply(program, context);
+  addImport(program, context);
   addListen(program, context);
   addVerifyAudit(program, context);
   addCompletion(program, context);

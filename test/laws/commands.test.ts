@@ -30,6 +30,7 @@ const COMMANDS = [
   "completion",
   "export",
   "apply",
+  "import",
   "listen",
   "verify-audit",
 ];

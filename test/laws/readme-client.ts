@@ -1,4 +1,7 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect } from "vitest";
+import { BACKUP } from "#test/shared/client/uptime-kuma/backup.ts";
 import type { Newcomer } from "#test/support/newcomer.ts";
 
 /** Tries one line; rejects where it does not do what the document says. */
@@ -42,6 +45,12 @@ export function clientCommands(newcomer: () => Newcomer): Readonly<Record<string
       expect(await succeed(line, { VTG_API_KEY: newcomer().key })).toBe("No change.\n"),
     "deploy/vantage apply -f ~/vantage.yaml --yes": async (line) =>
       expect(await succeed(line, { VTG_API_KEY: newcomer().key })).toBe("No change.\n"),
+    "deploy/vantage import uptime-kuma ~/kuma.json -o ~/from-kuma.yaml": async (line) => {
+      const { home } = newcomer();
+      writeFileSync(join(home, "kuma.json"), JSON.stringify(BACKUP));
+      expect(await succeed(line)).toBe("");
+      expect(readFileSync(join(home, "from-kuma.yaml"), "utf8")).toContain("name: Orders API\n");
+    },
     "deploy/vantage monitors list --status down": async (line) => {
       expect(JSON.parse(await succeed(line, { VTG_API_KEY: newcomer().key }))).toEqual(expect.any(Array));
     },

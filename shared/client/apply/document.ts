@@ -27,7 +27,7 @@ export const SECRET_FIELDS: readonly SecretField[] = [
 ];
 
 /** What a value is in the document if the service is to keep its own. */
-const MASK = "****";
+export const MASK = "****";
 
 /** A secret of a monitor: its dotted name as in secrets_missing, such as `request_headers.Authorization`. */
 interface GivenSecret {

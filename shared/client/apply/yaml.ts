@@ -1,4 +1,4 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, stringify, visit, type Document } from "yaml";
+import { Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } from "yaml";
 
 /** A place in a file; lines and columns begin at 1. */
 interface FilePlace {
@@ -102,10 +102,21 @@ function rangeOf(node: unknown): number | undefined {
   return (node as { readonly range?: readonly number[] | null } | null | undefined)?.range?.[0];
 }
 
+/** A comment before a part of a document, [] for all of it: lines without control characters. */
+export interface YamlComment {
+  readonly path: Path;
+  readonly lines: readonly string[];
+}
+
 /**
  * Writes a JSON value as YAML. Strings that readers of YAML 1.1 would take for something else, such as yes, are quoted.
  * The order of names is kept, and lines are not folded.
  */
-export function writeYaml(value: unknown): string {
-  return stringify(value, { lineWidth: 0, compat: "yaml-1.1", aliasDuplicateObjects: false });
+export function writeYaml(value: unknown, comments: readonly YamlComment[] = []): string {
+  const document = new Document(value, { compat: "yaml-1.1", aliasDuplicateObjects: false });
+  for (const { path, lines } of comments) {
+    const part = path.length === 0 ? document : document.getIn(path, true);
+    if (part instanceof Document || isNode(part)) part.commentBefore = lines.map((line) => ` ${line}`).join("\n");
+  }
+  return document.toString({ lineWidth: 0 });
 }
