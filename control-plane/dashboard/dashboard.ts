@@ -10,6 +10,7 @@ import { findAsset } from "#control-plane/dashboard/frame/assets.ts";
 import { renderProblemPage } from "#control-plane/dashboard/frame/page.ts";
 import { createOverviews, registerList } from "#control-plane/dashboard/monitors/list-routes.ts";
 import { registerMonitor } from "#control-plane/dashboard/monitor/routes.ts";
+import { registerProfile } from "#control-plane/dashboard/profile/routes.ts";
 import { registerSignIn } from "#control-plane/dashboard/sign-in/routes.ts";
 import { registerStart } from "#control-plane/dashboard/sign-in/start.ts";
 import { FRAME } from "#control-plane/dashboard/strings.ts";
@@ -56,6 +57,7 @@ export async function registerDashboard(server: FastifyInstance, deps: Dashboard
     registerAssets(scope);
     registerSignIn(scope, signIn);
     registerStart(scope, signIn);
+    registerProfile(scope, signIn);
     scope.route({
       ...door.page({ needs: "read" }),
       url: "/app",

@@ -32,6 +32,13 @@ export const DONE: Readonly<Record<string, string>> = {
   resume: "The monitor runs again.",
   deleted: "The monitor is deleted.",
   password: "Your password is changed. All other sessions have ended.",
+  timezone: "Your time zone is saved.",
+  session_ended: "The session has ended.",
+  sessions_ended: "All other sessions have ended.",
+  role: "The role is changed. The member signs in again.",
+  member_removed: "The member is removed.",
+  invite_revoked: "The invite does not work any more.",
+  key_revoked: "The key is revoked.",
 };
 
 /** The sign-in. */
@@ -294,3 +301,37 @@ export const FIELD_WORDS: Readonly<Record<string, { readonly label: string; read
 function waitOf(seconds: number): string {
   return seconds < 60 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`;
 }
+
+/** The profile of a user. */
+export const PROFILE = {
+  title: "Your profile",
+  email: "Email",
+  role: "Role in this account",
+  operator: "You are the operator of this service.",
+  timezoneTitle: "Time zone",
+  timezone: "Time zone of all times in these pages",
+  timezoneHint: "A name of the IANA database, such as Europe/Dublin or UTC.",
+  timezoneProblem: "must be a name of the IANA time zone database such as Europe/Dublin",
+  save: "Save",
+  passwordTitle: "Password",
+  current: "Current password",
+  next: "New password",
+  change: "Change the password",
+  changeHint: "All other sessions end.",
+  wrong: "is wrong",
+  accountsTitle: "Accounts",
+  accountsIntro: "You are a member of several accounts. These pages show one at a time.",
+  shown: "Shown now",
+  switchTo: "Switch to it",
+  sessionsTitle: "Where you are signed in",
+  where: "Where",
+  signedIn: "Signed in",
+  used: "Last used",
+  action: "Action",
+  here: "This session",
+  unknownProgram: "Unknown program",
+  end: "End",
+  endOthers: "End all other sessions",
+  endLabel: (address: string) => `End the session from ${address}`,
+  account: (id: number, email: string | null) => email ?? `Account ${id}`,
+} as const;

@@ -1,11 +1,11 @@
 import type { Clock, Random } from "#shared/clock.ts";
+import type { Change, RecordChanges } from "#control-plane/access/changes.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { findLink, insertLink, takeLink, type LinkPurpose, type OneTimeLink } from "#control-plane/users/link-store.ts";
 import type { Passwords } from "#control-plane/users/passwords.ts";
-import type { Role } from "#control-plane/users/roles.ts";
-import type { Client, Sessions } from "#control-plane/users/sessions.ts";
+import type { Client, Session, Sessions } from "#control-plane/users/sessions.ts";
 import { provePassword, type Unproven } from "#control-plane/users/sign-in.ts";
 import {
   findUser,
@@ -16,6 +16,7 @@ import {
   listMemberships,
   updateRole,
   updateUser,
+  type User,
 } from "#control-plane/users/store.ts";
 import { createToken, digestToken, isToken } from "#control-plane/users/token.ts";
 
@@ -53,6 +54,8 @@ export interface LinksDeps {
   readonly accounts: Accounts;
   readonly passwords: Passwords;
   readonly sessions: Sessions;
+  /** Logs changes. */
+  readonly record: RecordChanges;
 }
 
 /** Email address and password that somebody chooses or has, as read. */
@@ -153,16 +156,45 @@ export async function useInvite(
   if (known !== null) {
     const proven = await provePassword(deps, { email, password }, from);
     if (proven.kind !== "ok") return proven;
+    return join(deps, token, from, () => Promise.resolve(known));
   }
-  const passwordHash = known?.passwordHash ?? (await deps.passwords.hash(password));
+  const passwordHash = await deps.passwords.hash(password);
+  const { clock } = deps;
+  return join(deps, token, from, (tx) => insertUser(tx, { email, passwordHash, isOperator: false }, clock.now()));
+}
+
+/** Joins an account by an invite as the user of a session, whose password need not be given again. */
+export async function useInviteAs(
+  deps: LinksDeps,
+  token: string,
+  { userId, email }: Pick<Session, "userId" | "email">,
+  from: Client,
+): Promise<UsedLink> {
+  const invite = await peekLink(deps, "invite", token);
+  if (invite === null || !isFor(invite, email)) return EXPIRED;
+  return join(deps, token, from, (tx) => findUser(tx, userId));
+}
+
+/** Uses an invite up for the user that `find` returns; null: the address was taken at this moment. */
+function join(
+  deps: LinksDeps,
+  token: string,
+  from: Client,
+  find: (tx: Transaction) => Promise<User | null>,
+): Promise<UsedLink> {
+  const { clock, sessions, accounts, record } = deps;
   return useLink(deps, "invite", token, async (tx, link): Promise<UsedLink> => {
-    const now = deps.clock.now();
-    const user = known ?? (await insertUser(tx, { email, passwordHash, isOperator: false }, now));
+    const user = await find(tx);
     if (user === null) return { kind: "wrong" };
-    const accountId = link.accountId ?? (await createAccount(deps.accounts, tx, email));
-    const role: Role = link.accountId === null ? "owner" : (link.role ?? "viewer");
-    await insertMember(tx, { accountId, userId: user.id, role }, now);
-    const opened = await deps.sessions.open(tx, { userId: user.id, accountId }, from);
+    const isNew = link.accountId === null;
+    const accountId = link.accountId ?? (await createAccount(accounts, tx, user.email));
+    const member = { accountId, userId: user.id, role: isNew ? "owner" : (link.role ?? "viewer") };
+    const changes: Change[] = isNew ? [{ resource: "account", id: accountId, action: "created" }] : [];
+    if (await insertMember(tx, member, clock.now()))
+      changes.push({ resource: "member", id: user.id, action: "created" });
+    const actor = { type: "member", id: user.id, name: user.email } as const;
+    await record(tx, { accountId, actor, address: from.address, fields: [], changes });
+    const opened = await sessions.open(tx, { userId: user.id, accountId }, from);
     return { kind: "ok", token: opened, userId: user.id, accountId };
   });
 }
@@ -199,7 +231,8 @@ async function useLink(
   }
 }
 
-function isFor({ email: bound }: OneTimeLink, email: string): boolean {
+/** Reports whether an invite is for an address. */
+export function isFor({ email: bound }: Pick<OneTimeLink, "email">, email: string): boolean {
   return bound === null || bound.toLowerCase() === email.toLowerCase();
 }
 

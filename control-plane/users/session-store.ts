@@ -77,11 +77,16 @@ export async function findSession(
 }
 
 /** Lists the sessions of a user, the last used first. */
-export async function listSessions(sql: Queryable, userId: number, usedAfter: Date): Promise<readonly ListedSession[]> {
+export async function listSessions(
+  sql: Queryable,
+  userId: number,
+  { createdAfter, usedAfter }: { readonly createdAfter: Date; readonly usedAfter: Date },
+): Promise<readonly ListedSession[]> {
   return sql<ListedSession[]>`
     select id, account_id as "accountId", created_at as "createdAt", used_at as "usedAt", address,
       user_agent as "userAgent"
-    from sessions where user_id = ${userId} and used_at > ${usedAfter} order by used_at desc, id desc limit 100`;
+    from sessions where user_id = ${userId} and created_at > ${createdAfter} and used_at > ${usedAfter}
+    order by used_at desc, id desc limit 100`;
 }
 
 /** Deletes the session with a digest. */
@@ -89,16 +94,23 @@ export async function deleteSession(sql: Queryable, digest: string): Promise<voi
   await sql`delete from sessions where digest = decode(${digest}, 'hex')`;
 }
 
-/** Deletes sessions of a user: all, or those of one account, or one. Returns how many. */
+/** Which sessions of a user: those of an account, or one, or all but one; all if nothing is given. */
+export interface SessionChoice {
+  readonly accountId?: number;
+  readonly id?: number;
+  readonly exceptId?: number;
+}
+
+/** Deletes sessions of a user. Returns how many. */
 export async function deleteSessions(
   sql: Queryable,
   userId: number,
-  only: { readonly accountId?: number; readonly id?: number } = {},
+  { accountId = -1, id = -1, exceptId = -1 }: SessionChoice = {},
 ): Promise<number> {
+  // Ids are positive: -1 is none.
   const { count } = await sql`
-    delete from sessions where user_id = ${userId}
-      and (${only.accountId ?? null}::bigint is null or account_id = ${only.accountId ?? null})
-      and (${only.id ?? null}::bigint is null or id = ${only.id ?? null})`;
+    delete from sessions where user_id = ${userId} and ${accountId}::bigint in (-1, account_id) and ${id}::bigint in (-1, id)
+      and id <> ${exceptId}::bigint`;
   return count;
 }
 

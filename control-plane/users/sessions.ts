@@ -9,6 +9,7 @@ import {
   insertSession,
   listSessions,
   type ListedSession,
+  type SessionChoice,
   type StoredSession,
 } from "#control-plane/users/session-store.ts";
 import { createToken, digestToken, formToken, isToken } from "#control-plane/users/token.ts";
@@ -52,8 +53,8 @@ export interface Sessions {
   find(token: string): Promise<Session | null>;
   /** Ends the session of a cookie's value. */
   end(sql: Queryable, token: string): Promise<void>;
-  /** Ends sessions of a user: all, those of an account, or one. Returns how many. */
-  endOf(sql: Queryable, userId: number, only?: { readonly accountId?: number; readonly id?: number }): Promise<number>;
+  /** Ends sessions of a user: all, unless some are chosen. Returns how many. */
+  endOf(sql: Queryable, userId: number, chosen?: SessionChoice): Promise<number>;
   /** Lists the sessions of a user, the last used first. */
   list(sql: Queryable, userId: number): Promise<readonly ListedSession[]>;
   /** Deletes sessions that have ended, up to a number. Returns how many. */
@@ -102,7 +103,7 @@ export function createSessions({ gate, clock, random }: SessionsDeps): Sessions 
     },
     end: (sql, token) => deleteSession(sql, digestToken(token)),
     endOf: deleteSessions,
-    list: (sql, userId) => listSessions(sql, userId, before(IDLE_MS)),
+    list: (sql, userId) => listSessions(sql, userId, { createdAfter: before(LIFE_MS), usedAfter: before(IDLE_MS) }),
     sweep: (sql, limit) =>
       deleteEndedSessions(sql, { createdBefore: before(LIFE_MS), usedBefore: before(IDLE_MS) }, limit),
   };

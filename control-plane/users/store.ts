@@ -1,4 +1,4 @@
-import type { Queryable, SqlFragment } from "#control-plane/database/connect.ts";
+import type { Queryable, SqlFragment, Transaction } from "#control-plane/database/connect.ts";
 import type { PlanName } from "#control-plane/plans/plans.ts";
 import type { Role } from "#control-plane/users/roles.ts";
 
@@ -117,6 +117,13 @@ export async function listMemberships(sql: Queryable, userId: number): Promise<r
     select account_id as "accountId", accounts.email, plan, role
     from members join accounts on accounts.id = account_id
     where user_id = ${userId} order by account_id`;
+}
+
+/** Locks the members of an account until the transaction ends, and returns their roles by user. */
+export async function lockMembers(tx: Transaction, accountId: number): Promise<ReadonlyMap<number, Role>> {
+  const rows = await tx<{ userId: number; role: Role }[]>`
+    select user_id as "userId", role from members where account_id = ${accountId} order by user_id for update`;
+  return new Map(rows.map(({ userId, role }) => [userId, role]));
 }
 
 /** Sets the role of a member. Returns false if there is none. */

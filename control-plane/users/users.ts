@@ -1,29 +1,41 @@
 import type { Logger } from "pino";
 import type { Clock, Random } from "#shared/clock.ts";
+import type { Changes } from "#control-plane/changes/changes.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { Queryable, Sql } from "#control-plane/database/connect.ts";
 import type { GuardedDatabase } from "#control-plane/database/guarded.ts";
 import { deleteInSteps, startUpkeep } from "#control-plane/database/upkeep.ts";
 import { deleteOldAttempts } from "#control-plane/users/attempt-store.ts";
-import { deleteExpiredLinks, type LinkPurpose, type OneTimeLink } from "#control-plane/users/link-store.ts";
+import {
+  deleteExpiredLinks,
+  deleteInvite,
+  listInvites,
+  type LinkPurpose,
+  type OneTimeLink,
+} from "#control-plane/users/link-store.ts";
 import {
   createLink,
   peekLink,
   useInvite,
+  useInviteAs,
   useResetLink,
   useStartLink,
   type CreatedLink,
   type UsedLink,
 } from "#control-plane/users/links.ts";
+import { createMembers, type Members } from "#control-plane/users/members.ts";
 import { createPasswords, type Passwords } from "#control-plane/users/passwords.ts";
-import { createSessions, type Client, type Sessions } from "#control-plane/users/sessions.ts";
-import { ATTEMPT_WINDOW_MS, signIn, type SignIn } from "#control-plane/users/sign-in.ts";
-import { deleteMembers, deleteStrandedUsers, listMembers } from "#control-plane/users/store.ts";
+import type { Role } from "#control-plane/users/roles.ts";
+import { createSessions, type Client, type Session, type Sessions } from "#control-plane/users/sessions.ts";
+import { changePassword } from "#control-plane/users/password-change.ts";
+import { ATTEMPT_WINDOW_MS, signIn, type SignIn, type Unproven } from "#control-plane/users/sign-in.ts";
+import { deleteMembers, deleteStrandedUsers, listMembers, updateUser } from "#control-plane/users/store.ts";
 
 /** People who sign in: their passwords, sessions, memberships and one-time links. */
 export interface Users {
   readonly sessions: Sessions;
   readonly passwords: Passwords;
+  readonly members: Members;
   /** Signs a user in by email address and password. */
   signIn(credentials: { readonly email: string; readonly password: string }, from: Client): Promise<SignIn>;
   /** Creates the link by which an owner takes over an account. */
@@ -36,8 +48,37 @@ export interface Users {
   reset(token: string, password: string, from: Client): Promise<UsedLink>;
   /** Joins an account by an invite. */
   join(token: string, chosen: { readonly email: string; readonly password: string }, from: Client): Promise<UsedLink>;
+  /** Joins an account by an invite as the user of a session. */
+  joinAs(token: string, session: Session, from: Client): Promise<UsedLink>;
+  /**
+   * Sets a new password, and ends all sessions of the user but a new one, which takes the place of `session`. Returns the
+   * value of its cookie.
+   */
+  changePassword(
+    session: Session,
+    passwords: { readonly current: string; readonly next: string },
+    from: Client,
+  ): Promise<{ readonly kind: "ok"; readonly token: string } | Unproven>;
+  /** Sets the time zone of a user, a name of the IANA database. */
+  setTimezone(userId: number, timezone: string): Promise<void>;
+  /**
+   * Creates an invite: to an account with a role, or to a new account. `email`: who can use it; null: anybody who has it.
+   * `ttlMs`: its life in milliseconds; default: 7 days.
+   */
+  invite(sql: Queryable, invite: NewInvite, ttlMs?: number): Promise<CreatedLink>;
+  /** Lists the invites of an account that can still be used, newest first, at most 100. */
+  invites(sql: Queryable, accountId: number): Promise<readonly OneTimeLink[]>;
+  /** Deletes an invite of an account. Returns false if there is none. */
+  revokeInvite(sql: Queryable, accountId: number, id: number): Promise<boolean>;
   /** Stops the housekeeping. */
   close(): void;
+}
+
+/** An invite to create. */
+export interface NewInvite {
+  readonly accountId: number | null;
+  readonly email: string | null;
+  readonly role: Role;
 }
 
 /** Dependencies of users. */
@@ -49,6 +90,7 @@ interface UsersDeps {
   readonly random: Random;
   readonly log: Logger;
   readonly accounts: Accounts;
+  readonly changes: Pick<Changes, "record">;
 }
 
 const SWEEP_MS = 600_000;
@@ -57,9 +99,10 @@ const DELETED_AT_ONCE = 1_000;
 /** Opens the users of one replica and starts their housekeeping. They join the export and the erasure of accounts. */
 export function createUsers(deps: UsersDeps): Users {
   const { sql, clock, random, log, accounts } = deps;
+  const { record } = deps.changes;
   const passwords = createPasswords(random);
   const sessions = createSessions(deps);
-  const linked = { sql, clock, random, accounts, passwords, sessions };
+  const linked = { sql, clock, random, accounts, passwords, sessions, record };
 
   accounts.addExporter("members", async (on, accountId) =>
     (await listMembers(on, accountId)).map(({ email, role, createdAt }) => ({ email, role, created_at: createdAt })),
@@ -88,12 +131,21 @@ export function createUsers(deps: UsersDeps): Users {
   return {
     sessions,
     passwords,
+    members: createMembers(linked),
     signIn: (credentials, from) => signIn(linked, credentials, from),
     createStartLink: (on, accountId) => createLink(linked, on, "start", { accountId }),
     peek: (purpose, token) => peekLink(linked, purpose, token),
     start: (token, chosen, from) => useStartLink(linked, token, chosen, from),
     reset: (token, password, from) => useResetLink(linked, token, password, from),
     join: (token, chosen, from) => useInvite(linked, token, chosen, from),
+    joinAs: (token, session, from) => useInviteAs(linked, token, session, from),
+    changePassword: (session, given, from) => changePassword(linked, session, given, from),
+    async setTimezone(userId, timezone) {
+      await updateUser(sql, userId, { timezone }, clock.now());
+    },
+    invite: (on, invite, ttlMs) => createLink(linked, on, "invite", invite, ttlMs),
+    invites: (on, accountId) => listInvites(on, accountId, clock.now()),
+    revokeInvite: deleteInvite,
     close: () => upkeep.stop(),
   };
 }

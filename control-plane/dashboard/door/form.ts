@@ -31,3 +31,9 @@ export function readForm(request: FastifyRequest): Form {
     has: (name) => list(name).length > 0,
   };
 }
+
+/** Returns the id in a field; null if it is none. */
+export function idIn(form: Form, name: string): number | null {
+  const text = form.text(name);
+  return /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : null;
+}

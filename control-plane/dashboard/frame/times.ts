@@ -1,7 +1,7 @@
 import { writeDuration } from "#shared/text/duration.ts";
 import { viewerTimeIn, type ViewerTime } from "#control-plane/charts/viewer-time.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
-import { openTimeZone, type TimeZone } from "#control-plane/time-zone.ts";
+import { openTimeZone, toLocal, type TimeZone } from "#control-plane/time-zone.ts";
 
 const UTC: TimeZone = { name: "UTC", offsetAt: () => 0 };
 
@@ -32,4 +32,11 @@ export function largestUnit(ms: number): string {
 function describe(at: Date, viewer: ViewerTime) {
   const year = at.toISOString().slice(0, 4);
   return { iso: at.toISOString(), full: `${viewer.format(at.getTime(), "minute")} ${year}, ${viewer.zone.name}` };
+}
+
+/** Formats a time in a zone of the IANA database, as in "2026-11-27 22:14"; in UTC if there is no such zone. */
+export function formatLocal(time: Date, timezone: string): string {
+  const zone = openTimeZone(timezone);
+  const shown = zone === null ? time.getTime() : toLocal(zone, time.getTime());
+  return new Date(shown).toISOString().slice(0, 16).replace("T", " ");
 }

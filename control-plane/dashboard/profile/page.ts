@@ -1,0 +1,143 @@
+import { renderForm, renderHidden, renderInput } from "#control-plane/dashboard/frame/fields.ts";
+import { formatLocal } from "#control-plane/dashboard/frame/times.ts";
+import { PROFILE, START } from "#control-plane/dashboard/strings.ts";
+import { compileTemplate } from "#control-plane/pages/templates.ts";
+import type { ListedSession } from "#control-plane/users/session-store.ts";
+import type { Session } from "#control-plane/users/sessions.ts";
+import type { Membership } from "#control-plane/users/store.ts";
+
+/** What is wrong with what was typed into the forms of the profile. */
+export interface ProfileProblems {
+  /** The time zone as typed. */
+  readonly timezone?: string;
+  readonly current?: string | null;
+  readonly next?: string | null;
+}
+
+interface Shown {
+  readonly session: Session;
+  readonly sessions: readonly ListedSession[];
+  readonly accounts: readonly Membership[];
+}
+
+/** Names that are offered; others of the IANA database are accepted too. */
+const ZONES: readonly string[] = ["UTC", ...Intl.supportedValuesOf("timeZone")];
+
+const renderHead: (data: { readonly session: Session }) => string = compileTemplate(`
+<h1>${PROFILE.title}</h1>
+<p>${PROFILE.email}: <strong><%= it.session.email %></strong><br>${PROFILE.role}: <strong><%= it.session.role %></strong></p>
+<% if (it.session.isOperator) { %><p class="faint">${PROFILE.operator}</p><% } %>
+`);
+
+const renderZone: (data: { readonly csrf: string; readonly value: string; readonly problem: boolean }) => string =
+  compileTemplate(`
+<h2>${PROFILE.timezoneTitle}</h2>
+<form class="stack" method="post" action="/app/profile/time-zone"><input type="hidden" name="_csrf" value="<%= it.csrf %>">
+<div class="field"><label for="f-timezone">${PROFILE.timezone}</label><p class="hint" id="h-timezone">${PROFILE.timezoneHint}</p>
+<% if (it.problem) { %><p class="problem" id="p-timezone">${PROFILE.timezoneProblem}</p><% } %>
+<input id="f-timezone" name="timezone" list="zones" value="<%= it.value %>" autocomplete="off" required maxlength="64"
+ aria-describedby="h-timezone<% if (it.problem) { %> p-timezone<% } %>"<% if (it.problem) { %> aria-invalid="true"<% } %>></div>
+<datalist id="zones">${ZONES.map((name) => `<option value="${name}"></option>`).join("")}</datalist>
+<div class="row"><button>${PROFILE.save}</button></div></form>
+`);
+
+const renderAccounts: (data: {
+  readonly csrf: string;
+  readonly rows: readonly {
+    readonly id: number;
+    readonly name: string;
+    readonly role: string;
+    readonly isShown: boolean;
+  }[];
+}) => string = compileTemplate(`
+<h2>${PROFILE.accountsTitle}</h2><p>${PROFILE.accountsIntro}</p>
+<div class="scroll"><table><tbody>
+<% for (const row of it.rows) { %><tr><th scope="row"><%= row.name %></th><td><%= row.role %></td><td>
+<% if (row.isShown) { %>${PROFILE.shown}<% } else { %>
+<form method="post" action="/app/profile/account"><input type="hidden" name="_csrf" value="<%= it.csrf %>"><input type="hidden" name="account_id" value="<%= row.id %>">
+<button aria-label="${PROFILE.switchTo}: <%= row.name %>">${PROFILE.switchTo}</button></form><% } %></td></tr><% } %>
+</tbody></table></div>
+`);
+
+const renderSessions: (data: {
+  readonly csrf: string;
+  readonly hasOthers: boolean;
+  readonly rows: readonly {
+    readonly id: number;
+    readonly address: string;
+    readonly program: string;
+    readonly created: string;
+    readonly used: string;
+    readonly isThis: boolean;
+    readonly label: string;
+  }[];
+}) => string = compileTemplate(`
+<h2>${PROFILE.sessionsTitle}</h2>
+<div class="scroll"><table><thead><tr><th scope="col">${PROFILE.where}</th><th scope="col">${PROFILE.signedIn}</th><th scope="col">${PROFILE.used}</th><th scope="col"><span class="hidden">${PROFILE.action}</span></th></tr></thead><tbody>
+<% for (const row of it.rows) { %><tr><th scope="row"><%= row.address %><br><span class="faint"><%= row.program %></span></th>
+<td><%= row.created %></td><td><%= row.used %></td><td>
+<% if (row.isThis) { %><span class="badge good">${PROFILE.here}</span><% } else { %>
+<form method="post" action="/app/profile/sessions"><input type="hidden" name="_csrf" value="<%= it.csrf %>"><input type="hidden" name="id" value="<%= row.id %>">
+<button aria-label="<%= row.label %>">${PROFILE.end}</button></form><% } %></td></tr><% } %>
+</tbody></table></div>
+<% if (it.hasOthers) { %><form method="post" action="/app/profile/sessions"><input type="hidden" name="_csrf" value="<%= it.csrf %>"><p><button class="danger">${PROFILE.endOthers}</button></p></form><% } %>
+`);
+
+/** Renders the profile of the session's user. */
+export function renderProfile({ session, sessions, accounts }: Shown, problems: ProfileProblems): string {
+  const { formToken: csrf, timezone } = session;
+  const { current = null, next = null } = problems;
+  const password = [
+    renderHidden("_csrf", csrf),
+    renderInput({
+      name: "current",
+      label: PROFILE.current,
+      type: "password",
+      problem: current,
+      autocomplete: "current-password",
+      isRequired: true,
+      hasFocus: current !== null,
+      maxLength: 1_024,
+    }),
+    renderInput({
+      name: "next",
+      label: PROFILE.next,
+      type: "password",
+      hint: `${START.passwordHint} ${PROFILE.changeHint}`,
+      problem: next,
+      autocomplete: "new-password",
+      isRequired: true,
+      hasFocus: current === null && next !== null,
+      maxLength: 1_024,
+    }),
+  ];
+  return [
+    renderHead({ session }),
+    renderZone({ csrf, value: problems.timezone ?? timezone, problem: problems.timezone !== undefined }),
+    `<h2>${PROFILE.passwordTitle}</h2>`,
+    renderForm("/app/profile/password", password, PROFILE.change),
+    ...(accounts.length > 1 ? [renderAccounts({ csrf, rows: accounts.map((one) => toAccount(one, session)) })] : []),
+    renderSessions({
+      csrf,
+      hasOthers: sessions.some(({ id }) => id !== session.id),
+      rows: sessions.map((one) => toRow(one, session)),
+    }),
+  ].join("");
+}
+
+function toAccount({ accountId, email, role }: Membership, session: Session) {
+  const name = PROFILE.account(accountId, email);
+  return { id: accountId, name, role, isShown: accountId === session.accountId };
+}
+
+function toRow({ id, address, userAgent, createdAt, usedAt }: ListedSession, { timezone, id: current }: Session) {
+  return {
+    id,
+    address,
+    program: userAgent === "" ? PROFILE.unknownProgram : userAgent,
+    created: formatLocal(createdAt, timezone),
+    used: formatLocal(usedAt, timezone),
+    isThis: id === current,
+    label: PROFILE.endLabel(address),
+  };
+}

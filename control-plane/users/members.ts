@@ -1,0 +1,89 @@
+import type { Actor, Change, RecordChanges } from "#control-plane/access/changes.ts";
+import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
+import { transact } from "#control-plane/database/transaction.ts";
+import type { Role } from "#control-plane/users/roles.ts";
+import type { Client, Session, Sessions } from "#control-plane/users/sessions.ts";
+import { deleteMember, listMembers, listMemberships, lockMembers, updateRole } from "#control-plane/users/store.ts";
+import type { Member, Membership } from "#control-plane/users/store.ts";
+
+/** Result of a change of a member. last_owner: an account must have an owner. gone: the user is no member (any more). */
+export type MemberChange = "ok" | "last_owner" | "gone";
+
+/** Members of accounts. */
+export interface Members {
+  /** Lists the members of an account, the first one first. */
+  list(sql: Queryable, accountId: number): Promise<readonly Member[]>;
+  /** Lists the accounts of a user, the oldest first. */
+  accountsOf(sql: Queryable, userId: number): Promise<readonly Membership[]>;
+  /** Sets the role of a member of the session's account, and ends the member's sessions there. */
+  setRole(by: MemberAction, userId: number, role: Role): Promise<MemberChange>;
+  /** Removes a member from the session's account, with the member's sessions there: another one, or whoever leaves. */
+  remove(by: MemberAction, userId: number): Promise<MemberChange>;
+}
+
+/** Who changes something, from where. */
+export interface MemberAction {
+  readonly session: Session;
+  readonly from: Pick<Client, "address">;
+}
+
+/** Dependencies of the members. */
+interface MembersDeps {
+  readonly sql: Sql;
+  readonly sessions: Sessions;
+  /** Logs changes. */
+  readonly record: RecordChanges;
+}
+
+/** Opens the members of accounts. */
+export function createMembers({ sql, sessions, record }: MembersDeps): Members {
+  /**
+   * Changes a member while the others stay as they are: of two owners who demote each other at the same time, the second
+   * is the last one.
+   */
+  function change(
+    by: MemberAction,
+    userId: number,
+    {
+      next,
+      action,
+      fields,
+    }: { readonly next: Role | null; readonly action: Change["action"]; readonly fields: string[] },
+    work: (tx: Transaction) => Promise<unknown>,
+  ): Promise<MemberChange> {
+    const { accountId } = by.session;
+    return transact(sql, async (tx) => {
+      const roles = await lockMembers(tx, accountId);
+      const role = roles.get(userId);
+      if (role === undefined) return "gone";
+      if (role === next) return "ok";
+      const owners = [...roles.values()].filter((one) => one === "owner").length;
+      if (role === "owner" && owners === 1) return "last_owner";
+      await work(tx);
+      await record(tx, memberChange(by, fields, [{ resource: "member", id: userId, action }]));
+      return "ok";
+    });
+  }
+
+  return {
+    list: listMembers,
+    accountsOf: listMemberships,
+    setRole: (by, userId, role) =>
+      change(by, userId, { next: role, action: "changed", fields: ["role"] }, async (tx) => {
+        const { accountId } = by.session;
+        await updateRole(tx, accountId, userId, role);
+        await sessions.endOf(tx, userId, { accountId });
+      }),
+    remove: (by, userId) =>
+      change(by, userId, { next: null, action: "deleted", fields: [] }, (tx) =>
+        deleteMember(tx, by.session.accountId, userId),
+      ),
+  };
+}
+
+/** Returns what a member changes of the session's account, for the log of changes. `fields`: names of what was given. */
+export function memberChange({ session, from }: MemberAction, fields: readonly string[], changes: readonly Change[]) {
+  const { accountId, userId: id, email: name } = session;
+  const actor: Actor = { type: "member", id, name };
+  return { accountId, actor, address: from.address, fields, changes };
+}
