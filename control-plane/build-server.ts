@@ -102,6 +102,7 @@ export async function buildServer(app: App, parts: Parts, version: string, teard
     ...app,
     users: parts.users,
     monitors,
+    trials: background.monitoring.trials,
     webhooks,
     testMails,
     record: app.changes.record,

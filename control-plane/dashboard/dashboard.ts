@@ -9,6 +9,7 @@ import { createDoor } from "#control-plane/dashboard/door/door.ts";
 import { findAsset } from "#control-plane/dashboard/frame/assets.ts";
 import { renderProblemPage } from "#control-plane/dashboard/frame/page.ts";
 import { createOverviews, registerList } from "#control-plane/dashboard/monitors/list-routes.ts";
+import { registerMonitorForm } from "#control-plane/dashboard/monitor-form/routes.ts";
 import { registerMonitor } from "#control-plane/dashboard/monitor/routes.ts";
 import { registerProfile } from "#control-plane/dashboard/profile/routes.ts";
 import { registerSignIn } from "#control-plane/dashboard/sign-in/routes.ts";
@@ -17,6 +18,7 @@ import { FRAME } from "#control-plane/dashboard/strings.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { sendDocument } from "#control-plane/http/operations/document.ts";
 import type { ErrorRenderer } from "#control-plane/http/request.ts";
+import type { Trials } from "#control-plane/monitors/try/try.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import type { TestMails } from "#control-plane/mail/test-mail/test-mails.ts";
 import type { Webhooks } from "#control-plane/webhooks/webhooks.ts";
@@ -29,6 +31,7 @@ interface DashboardDeps {
   readonly baseUrl: string;
   readonly users: Users;
   readonly monitors: Monitors;
+  readonly trials: Trials;
   readonly webhooks: Webhooks;
   readonly testMails: TestMails;
   /** Logs changes. */
@@ -67,6 +70,7 @@ export async function registerDashboard(server: FastifyInstance, deps: Dashboard
     const overviews = createOverviews(deps);
     const writes = createMemberWrites({ ...deps, onChanged: (accountId) => overviews.forget(accountId) });
     registerList(scope, { ...deps, door, overviews });
+    registerMonitorForm(scope, { ...deps, door, writes });
     registerMonitor(scope, { ...deps, door, writes });
   });
 }
