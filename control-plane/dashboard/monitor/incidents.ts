@@ -10,8 +10,8 @@ const renderLine: (incident: {
   readonly cause: string;
   readonly lasted: string;
   readonly isOpen: boolean;
-}) => string = compileTemplate(`
- <a href="/app/incidents/<%= it.id %>"><%= it.cause %></a> <span class="<%= it.isOpen ? "bad" : "faint" %>"><%= it.lasted %></span></li>
+}) => string =
+  compileTemplate(`&#32;<a href="/app/incidents/<%= it.id %>"><%= it.cause %></a> <span class="<%= it.isOpen ? "bad" : "faint" %>"><%= it.lasted %></span></li>
 `);
 
 /** Renders the newest incidents of a monitor, newest first. `total`: the number of all of them. */
