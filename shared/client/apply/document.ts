@@ -7,11 +7,13 @@ export type Row = Readonly<Record<string, unknown>>;
 export const LISTS = ["monitors", "status_pages", "maintenance"] as const;
 /** Name of a list. */
 export type ListName = (typeof LISTS)[number];
+/** A list of a document: of an import, or the webhooks, which are written one by one. */
+export type RowList = ListName | "webhooks";
 /** The rows of a document by list; a list that it does not have is empty. */
 type DocumentRows = Readonly<Record<ListName, readonly Row[]>>;
 
-/** Where monitors have secrets. */
-interface SecretField {
+/** Where rows of a list have secrets. */
+export interface SecretField {
   readonly path: readonly string[];
   /** The field has values by name; else it is one text. */
   readonly isMap: boolean;
@@ -29,16 +31,16 @@ export const SECRET_FIELDS: readonly SecretField[] = [
 /** What a value is in the document if the service is to keep its own. */
 export const MASK = "****";
 
-/** A secret of a monitor: its dotted name as in secrets_missing, such as `request_headers.Authorization`. */
+/** A secret of a row: its dotted name as in secrets_missing, such as `request_headers.Authorization`. */
 interface GivenSecret {
   readonly name: string;
   readonly path: readonly string[];
   readonly value: unknown;
 }
 
-/** Returns the secrets of which a row has a value. */
-export function secretsOf(row: Row): readonly GivenSecret[] {
-  return SECRET_FIELDS.flatMap(({ path, isMap }) => {
+/** Returns the secrets of which a row has a value; by default the row is a monitor. */
+export function secretsOf(row: Row, fields = SECRET_FIELDS): readonly GivenSecret[] {
+  return fields.flatMap(({ path, isMap }) => {
     const value = valueAt(row, path);
     const own = isMap
       ? Object.entries(isRecord(value) ? value : {}).map(([name, one]) => ({ path: [...path, name], value: one }))
@@ -80,10 +82,10 @@ export function withValueAt(row: Row, [name = "", ...rest]: readonly string[], v
   return value === undefined ? others : { ...row, [name]: value };
 }
 
-/** Returns which row of a list another row is: monitors by name, pages by slug, maintenance by title and start. */
-export function keyOf(list: ListName, row: Row): string {
+/** Returns which row of a list another row is: monitors and webhooks by name, pages by slug, maintenance by title and start. */
+export function keyOf(list: RowList, row: Row): string {
   const text = (name: string) => (typeof row[name] === "string" ? row[name].trim() : "");
-  if (list === "monitors") return text("name");
+  if (list === "monitors" || list === "webhooks") return text("name");
   if (list === "status_pages") return text("slug");
   return JSON.stringify([text("title"), timeOf(row["starts_at"]) ?? text("starts_at")]);
 }

@@ -81,7 +81,7 @@ export function planChanges(document: Row, state: unknown, { owner, prune }: Own
   const changed: ChangedRow[] = [];
   const unchanged: PlannedRow[] = [];
   const unknownSecrets: UnknownSecrets[] = [];
-  const { owner: _owner, ...sent } = document;
+  const { owner: _owner, webhooks: _webhooks, ...sent } = document;
   const desired: Record<string, unknown> = sent;
   for (const list of LISTS) {
     if (!Array.isArray(document[list])) continue;
@@ -114,11 +114,6 @@ export function planChanges(document: Row, state: unknown, { owner, prune }: Own
   const mine = prune && tag !== null ? present.monitors.filter((row) => tagsOf(row).includes(tag)) : [];
   const deleted = mine.map((row) => keyOf("monitors", row)).filter((name) => !kept.has(name));
   return { document: desired, created, changed, unchanged, deleted, unknownSecrets };
-}
-
-/** Reports whether an apply would write nothing. */
-export function isEmpty({ created, changed, deleted }: Plan): boolean {
-  return created.length + changed.length + deleted.length === 0;
 }
 
 /** Adds changes of rows: those that were unchanged are changed then. */

@@ -6,7 +6,11 @@ import {
   valueAt,
   withValueAt,
   type Row,
+  type RowList,
+  type SecretField,
 } from "#shared/client/apply/document.ts";
+import { checkWebhooks } from "#shared/client/apply/webhooks/check.ts";
+import { MASK, maskedUrl, WEBHOOK_SECRETS } from "#shared/client/apply/webhooks/rows.ts";
 import { parseYaml, type FileProblem, type ParsedYaml, type Path } from "#shared/client/apply/yaml.ts";
 import { isRecord } from "#shared/is-record.ts";
 
@@ -57,20 +61,25 @@ export function readDocument(
   if (owner !== null && (typeof owner !== "string" || !OWNER.test(owner))) {
     refuse(["owner"], "owner must be 1 to 42 of the characters a-z 0-9 : _ . / -");
   }
-  const { monitors } = value;
-  const rows = Array.isArray(monitors)
-    ? monitors.map((row: unknown, index) =>
-        isRecord(row)
-          ? resolveSecrets(row, sources, (path, message) => refuse(["monitors", index, ...path], message))
-          : row,
-      )
-    : monitors;
+  checkWebhooks(value["webhooks"], refuse);
+  const resolved = Object.entries(SECRETS_IN).map(([list, fields]) => {
+    const { [list]: rows } = value;
+    const resolve = (row: unknown, index: number): unknown => {
+      const refuseIn = (path: Path, message: string) => refuse([list, index, ...path], message);
+      return isRecord(row) ? resolveSecrets(row, fields, sources, refuseIn) : row;
+    };
+    return [list, Array.isArray(rows) ? rows.map(resolve) : rows] as const;
+  });
   if (problems.length > 0) return { ok: false, problems };
-  const document = Array.isArray(monitors) ? { ...value, monitors: rows } : value;
-  const secrets = Array.isArray(rows) ? rows.flatMap((row) => (isRecord(row) ? secretsOf(row) : [])) : [];
-  const hidden = new Set(
-    secrets.map(({ value: secret }) => String(secret)).filter((one) => one.length >= SHORTEST_SECRET),
+  const document = { ...value, ...Object.fromEntries(resolved.filter(([, rows]) => rows !== undefined)) };
+  const secrets = resolved.flatMap(([list, rows]) =>
+    Array.isArray(rows)
+      ? rows.flatMap((row: unknown, index) =>
+          isRecord(row) ? hiddenIn(list, row, (value[list] as readonly Row[])[index] ?? {}) : [],
+        )
+      : [],
   );
+  const hidden = new Set(secrets.filter((one) => one.length >= SHORTEST_SECRET));
   return {
     ok: true,
     read: {
@@ -82,14 +91,32 @@ export function readDocument(
   };
 }
 
-/** Replaces the references in the secrets of a monitor: `{env: NAME}` and `{file: path}`. */
+/** Lists whose rows have secrets, and where. */
+const SECRETS_IN: Readonly<Record<string, readonly SecretField[]>> = {
+  monitors: SECRET_FIELDS,
+  webhooks: WEBHOOK_SECRETS,
+};
+
+/**
+ * Returns the values of a row that are never shown. The address of a webhook is one if others see it masked, or if it is
+ * not in the document. `given`: the row as it is written.
+ */
+function hiddenIn(list: string, row: Row, given: Row): readonly string[] {
+  const isWritten = list === "webhooks" && typeof given["url"] === "string";
+  const isShown = isWritten && !maskedUrl({ format: "standard", ...row }).includes(MASK);
+  const secrets = secretsOf(row, SECRETS_IN[list]).filter(({ name }) => !(isShown && name === "url"));
+  return secrets.map(({ value }) => String(value));
+}
+
+/** Replaces the references in the secrets of a row: `{env: NAME}` and `{file: path}`. */
 function resolveSecrets(
   row: Row,
+  fields: readonly SecretField[],
   sources: SecretSources,
   refuse: (path: readonly string[], message: string) => void,
 ): Row {
   let resolved = row;
-  for (const { path, isMap } of SECRET_FIELDS) {
+  for (const { path, isMap } of fields) {
     const value = valueAt(row, path);
     const names = isMap ? Object.keys(isRecord(value) ? value : {}) : [null];
     for (const name of names) {
@@ -145,7 +172,7 @@ export function locateProblem({ document, placeOf }: ReadDocument, { row, field,
   const rows = document[list];
   const given: unknown = Array.isArray(rows) ? rows[Number(index)] : undefined;
   const start: Path = row === null ? [] : [list, Number(index)];
-  const known = LISTS.find((name) => name === list);
+  const known = ([...LISTS, "webhooks"] satisfies readonly RowList[]).find((name) => name === list);
   const key = known !== undefined && isRecord(given) ? keyOf(known, given) : "";
   const called = row === null ? "" : `${row}${key === "" || list === "maintenance" ? "" : ` (${key})`}: `;
   return {

@@ -1,5 +1,6 @@
 import { SECRET_FIELDS } from "#shared/client/apply/document.ts";
 import { VERSION } from "#shared/client/apply/read-document.ts";
+import { WEBHOOK_FIELDS, WEBHOOK_SECRETS } from "#shared/client/apply/webhooks/rows.ts";
 import type { Step } from "#shared/client/apply/service.ts";
 import { callService, explainNoAnswer, field } from "#shared/client/call.ts";
 import type { Connection } from "#shared/client/connection.ts";
@@ -27,7 +28,15 @@ const OWNER: Schema = {
   type: "string",
   pattern: "^[a-z0-9:_./-]{1,42}$",
   description:
-    "Owner of the monitors that an apply creates: they get the tag managed:<owner>, and --prune deletes them",
+    "Owner of what an apply creates: monitors get the tag managed:<owner>, webhooks have it as managed_by, and --prune " +
+    "deletes them",
+};
+
+const MONITOR_NAMES: Schema = {
+  type: "array",
+  maxItems: 1_000,
+  items: { type: "string" },
+  description: "Names of monitors: rows of the document, or monitors of the account",
 };
 
 /** Reads the schema of documents from the API document of a service, which needs no key. */
@@ -48,8 +57,7 @@ export async function readSchema({ base, own }: Pick<Connection, "base" | "own">
  * and references in place of secrets, and without fields that an import refuses. null: the document has none.
  */
 function toDocumentSchema(openApi: unknown): Schema | null {
-  const steps = ["paths", "/api/v4/monitors", "post", "requestBody", "content", "application/json", "schema", "anyOf"];
-  const bodies = steps.reduce(field, openApi);
+  const bodies = field(bodyOf(openApi, "/api/v4/monitors"), "anyOf");
   const found: unknown = Array.isArray(bodies)
     ? bodies.find((one) => field(field(one, "properties"), "monitors") !== undefined)
     : undefined;
@@ -64,9 +72,42 @@ function toDocumentSchema(openApi: unknown): Schema | null {
       version: { ...(isRecord(version) ? version : {}), minimum: VERSION },
       owner: OWNER,
       ...Object.fromEntries(closed),
+      webhooks: toWebhooks(bodyOf(openApi, "/api/v4/webhooks")),
     },
     additionalProperties: false,
   };
+}
+
+/** Returns the schema of the body of the POST of a path; undefined: there is none. */
+function bodyOf(openApi: unknown, path: string): unknown {
+  return ["paths", path, "post", "requestBody", "content", "application/json", "schema"].reduce(field, openApi);
+}
+
+/** Returns the schema of the list of webhooks by that of a creation. */
+function toWebhooks(creation: unknown): Schema {
+  const row = isRecord(creation) ? creation : {};
+  const { examples: _examples, required: _required, ...rest } = row;
+  const fields = isRecord(row["properties"]) ? row["properties"] : {};
+  const known = WEBHOOK_FIELDS.filter((name) => Object.hasOwn(fields, name)).map(
+    (name) => [name, fields[name]] as const,
+  );
+  const properties = Object.fromEntries(known.map(([name, one]) => [name, name === "filter" ? toNames(one) : one]));
+  const items = takeReferences({ ...rest, properties }, WEBHOOK_SECRETS);
+  return {
+    type: "array",
+    items: { ...items, required: ["name"], additionalProperties: false },
+    description: "Webhooks; the name says which webhook a row is. Values of **** keep what the account has",
+  };
+}
+
+/** Lets the filter of a webhook name monitors by their names, in each of its alternatives. */
+function toNames(filter: unknown): unknown {
+  if (!isRecord(filter)) return filter;
+  const { anyOf, properties } = filter;
+  if (Array.isArray(anyOf)) return { ...filter, anyOf: anyOf.map(toNames) };
+  if (!isRecord(properties)) return filter;
+  const { monitor_ids: _ids, ...rest } = properties;
+  return { ...filter, properties: { monitors: MONITOR_NAMES, ...rest }, additionalProperties: false };
 }
 
 function changeItems(name: string, list: unknown): unknown {
@@ -76,8 +117,8 @@ function changeItems(name: string, list: unknown): unknown {
   return { ...list, items: { ...rows, additionalProperties: false } };
 }
 
-function takeReferences(row: Schema): Schema {
-  return SECRET_FIELDS.reduce((schema, { path, isMap }) => changeAt(schema, path, isMap), row);
+function takeReferences(row: Schema, fields = SECRET_FIELDS): Schema {
+  return fields.reduce((schema, { path, isMap }) => changeAt(schema, path, isMap), row);
 }
 
 /** Lets a secret be a reference too: the schema at a path, in each of its alternatives that has the path. */

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Row } from "#shared/client/apply/document.ts";
+import { keyOf, rowsOf, type Row } from "#shared/client/apply/document.ts";
 import { ownerTag } from "#shared/client/apply/plan.ts";
 import { field } from "#shared/client/call.ts";
 import { ask, type Asked, type Connection } from "#shared/client/connection.ts";
@@ -14,6 +14,8 @@ export interface Imported {
   /** Numbers of monitors. */
   readonly created: number;
   readonly updated: number;
+  /** Ids of the monitors of the document, row by row; none of a dry run. */
+  readonly ids: readonly number[];
   /** Numbers of rows of the other lists that are created or changed. */
   readonly others: Readonly<Record<"status_pages" | "maintenance", number>>;
   /** What the service leaves out or removes, in sentences. */
@@ -26,12 +28,28 @@ const TIMEOUT_MS = 120_000;
 /** Rows of a page of a list: the most that the service gives. */
 const PER_PAGE = 100;
 
-/** Reads the account: the document of an export. */
-export async function readState(connection: Connection): Promise<Step<Row>> {
+/** What an account has. */
+export interface State {
+  /** The document of an export. */
+  readonly document: Row;
+  /** Names of its monitors there, by id; null: the service is of a release that does not say the ids. */
+  readonly monitors: ReadonlyMap<number, string> | null;
+}
+
+/** Reads the account. */
+export async function readState(connection: Connection): Promise<Step<State>> {
   const answer = await ask(connection, `${MONITORS}?action=export`, { timeoutMs: TIMEOUT_MS });
   if (!answer.ok) return answer;
-  if (isRecord(answer.data)) return { ok: true, value: answer.data };
-  return { ok: false, line: `${connection.base} answered without a document`, exit: 5 };
+  const { data: document, meta } = answer;
+  if (!isRecord(document)) return { ok: false, line: `${connection.base} answered without a document`, exit: 5 };
+  const names = rowsOf(document).monitors.map((row) => keyOf("monitors", row));
+  const ids = field(meta, "monitor_ids");
+  const monitors = Array.isArray(ids) ? new Map(numbersOf(ids).map((id, index) => [id, names[index] ?? ""])) : null;
+  return { ok: true, value: { document, monitors } };
+}
+
+function numbersOf(list: unknown): readonly number[] {
+  return Array.isArray(list) ? list.map(Number) : [];
 }
 
 /** Imports a document; a dry run only tries it. */
@@ -55,6 +73,7 @@ export async function importDocument(
     value: {
       created: count(answer.data, "created"),
       updated: count(answer.data, "updated"),
+      ids: numbersOf(field(answer.data, "ids")),
       others: { status_pages: others("status_pages"), maintenance: others("maintenance") },
       warnings: messages.filter((one) => typeof one === "string"),
     },
@@ -95,9 +114,7 @@ export function deleteMonitor(connection: Connection, id: number): Promise<Asked
   return ask(connection, `${MONITORS}?id=${id}`, { method: "DELETE", timeoutMs: TIMEOUT_MS });
 }
 
-/** Returns the SHA-256 of a document and the account, which says whether either has changed. */
-export function fingerprint(document: unknown, state: unknown): string {
-  return createHash("sha256")
-    .update(toCanonicalJson([document, state]))
-    .digest("hex");
+/** Returns the SHA-256 of values of JSON, which says whether one has changed. */
+export function fingerprint(values: readonly unknown[]): string {
+  return createHash("sha256").update(toCanonicalJson(values)).digest("hex");
 }

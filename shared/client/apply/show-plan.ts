@@ -1,30 +1,51 @@
-import type { ListName } from "#shared/client/apply/document.ts";
-import type { Plan, PropertyChange } from "#shared/client/apply/plan.ts";
+import type { RowList } from "#shared/client/apply/document.ts";
+import type { PropertyChange } from "#shared/client/apply/plan.ts";
 import { cell } from "#shared/client/table.ts";
 
-const KINDS: Readonly<Record<ListName, string>> = {
+const KINDS: Readonly<Record<RowList, string>> = {
   monitors: "monitor",
   status_pages: "status page",
   maintenance: "maintenance",
+  webhooks: "webhook",
 };
+
+/** A row of a plan. */
+interface ShownRow {
+  readonly list: RowList;
+  /** What the row is called. */
+  readonly title: string;
+}
+
+/** The rows of all lists with what happens to them. */
+export interface ShownPlan {
+  readonly created: readonly ShownRow[];
+  readonly changed: readonly (ShownRow & { readonly changes: readonly PropertyChange[] })[];
+  readonly unchanged: readonly ShownRow[];
+  readonly deleted: readonly ShownRow[];
+}
+
+/** Reports whether an apply would write nothing. */
+export function isEmpty({ created, changed, deleted }: ShownPlan): boolean {
+  return created.length + changed.length + deleted.length === 0;
+}
 
 /** Maximum length of a value, in characters. */
 const LONGEST_VALUE = 120;
 
 /** Formats a plan, one line for each row and property. No secret is in it. */
-export function showPlan({ created, changed, deleted }: Plan): string {
+export function showPlan({ created, changed, deleted }: ShownPlan): string {
   return [
     ...created.map(({ list, title }) => `+ ${KINDS[list]} ${cell(title)}`),
     ...changed.flatMap(({ list, title, changes }) => [
       `~ ${KINDS[list]} ${cell(title)}`,
       ...(changes.length === 0 ? ["    a value that the service reads otherwise"] : changes.map(showChange)),
     ]),
-    ...deleted.map((name) => `- monitor ${cell(name)}`),
+    ...deleted.map(({ list, title }) => `- ${KINDS[list]} ${cell(title)}`),
   ].join("\n");
 }
 
 /** Formats the numbers of a plan. */
-export function countPlan({ created, changed, unchanged, deleted }: Plan): string {
+export function countPlan({ created, changed, unchanged, deleted }: ShownPlan): string {
   return `${created.length} to create, ${changed.length} to change, ${deleted.length} to delete, ${unchanged.length} unchanged`;
 }
 

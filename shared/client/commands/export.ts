@@ -1,16 +1,22 @@
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
+import type { Row } from "#shared/client/apply/document.ts";
 import { readSchema } from "#shared/client/apply/schema.ts";
-import { readState, type Step } from "#shared/client/apply/service.ts";
+import { STDIN } from "#shared/client/apply/make-plan.ts";
+import { readState, type State, type Step } from "#shared/client/apply/service.ts";
+import { exportWebhooks, ownWebhooks } from "#shared/client/apply/webhooks/rows.ts";
+import { listWebhooks } from "#shared/client/apply/webhooks/service.ts";
 import { writeYaml } from "#shared/client/apply/yaml.ts";
-import { GROUP, STDIN } from "#shared/client/commands/apply.ts";
+import { GROUP } from "#shared/client/commands/apply.ts";
+import { field } from "#shared/client/call.ts";
 import {
   addConnectionFlags,
   failWith,
   readConnection,
   readPlace,
   type ClientFlags,
+  type Connection,
 } from "#shared/client/connection.ts";
 import type { CommandContext } from "#shared/client/context.ts";
 import { USAGE } from "#shared/client/exit-codes.ts";
@@ -22,7 +28,7 @@ export function addExport(program: Command, context: CommandContext): void {
   const exporting = program
     .command("export")
     .helpGroup(GROUP)
-    .description("write monitors, status pages and maintenance of your account as YAML, without secrets")
+    .description("write monitors, status pages, maintenance and webhooks of your account as YAML, without secrets")
     .option("-o, --output <file>", "file to write (default: standard output)")
     .option("--schema", "write the JSON Schema of such files, by which editors check them; needs no key");
   addConnectionFlags(exporting).action(async (flags: ClientFlags) => {
@@ -42,7 +48,26 @@ async function stateText(context: CommandContext, flags: ClientFlags): Promise<S
   const connection = readConnection(context, flags);
   if (!connection.ok) return { exit: USAGE, ...connection };
   const state = await readState(connection);
-  return state.ok ? { ok: true, value: writeYaml(nameFirst(state.value)) } : state;
+  if (!state.ok) return state;
+  const webhooks = await webhookRows(connection, state.value);
+  if (!webhooks.ok) return webhooks;
+  for (const line of webhooks.value.leftOut) context.complain(`vantage export: ${line}`);
+  const { rows } = webhooks.value;
+  const lists = { ...state.value.document, ...(rows === null ? {} : { webhooks: rows }) };
+  return { ok: true, value: writeYaml(nameFirst(lists)) };
+}
+
+/** Returns the webhooks of a document and what it leaves out; null: the key may not read them. */
+async function webhookRows(
+  connection: Connection,
+  { monitors }: State,
+): Promise<Step<{ readonly rows: readonly Row[] | null; readonly leftOut: readonly string[] }>> {
+  const older = `webhooks are left out: ${connection.base} is of an older release, which cannot try them`;
+  if (monitors === null) return { ok: true, value: { rows: null, leftOut: [older] } };
+  const list = await listWebhooks(connection);
+  if (list.ok) return { ok: true, value: exportWebhooks(ownWebhooks(list.value, monitors)) };
+  if (field(list.error, "code") !== "insufficient_scope") return list;
+  return { ok: true, value: { rows: null, leftOut: ["webhooks are left out: your key has no scope webhook"] } };
 }
 
 /** Puts the members that tell rows apart before the others. */

@@ -244,9 +244,9 @@ monitors:
     const [, document = ""] = /^```yaml\n(version: 2\n[\s\S]*?)^```$/m.exec(guide) ?? [];
     write(document);
     writeFileSync(join(folder, "order.json"), "{}");
-    expect(await apply(["--yes"], { SHOP_TOKEN: "secret" })).toMatchObject({
+    expect(await apply(["--yes"], { SHOP_TOKEN: "secret", SLACK_URL: "https://hooks.slack.com/a" })).toMatchObject({
       status: 0,
-      said: "+ monitor Shop\n+ monitor Backup\n\nCreated 2, changed 0, deleted 0, unchanged 0.",
+      said: "+ monitor Shop\n+ monitor Backup\n+ webhook Chat\n\nCreated 3, changed 0, deleted 0, unchanged 0.",
     });
   });
 
@@ -371,7 +371,7 @@ monitors:
     const shown = await run(["export"]);
     expect(await run(["export", "-o", file()])).toMatchObject({ status: 0, said: "", complained: "" });
     expect(readFileSync(file(), "utf8")).toBe(`${shown.said}\n`);
-    expect(parse(shown.said)).toEqual(await documents.exportOf(key));
+    expect(parse(shown.said)).toEqual({ ...(await documents.exportOf(key)), webhooks: [] });
     expect((await apply()).said).toBe("No change.");
     const away = await run(["export", "-o", join(folder, "no", "file")]);
     expect(away).toMatchObject({ status: 2, said: "" });

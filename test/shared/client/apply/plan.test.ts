@@ -14,7 +14,8 @@ const planOf = (
   ownership = { ...NOBODY, owner: null as string | null },
 ): Plan => planChanges({ version: 2, monitors }, { version: 2, monitors: state }, ownership);
 
-const shown = (monitors: readonly Row[], state: readonly Row[]) => showPlan(planOf(monitors, state));
+const shown = (monitors: readonly Row[], state: readonly Row[]) =>
+  showPlan({ ...planOf(monitors, state), deleted: [] });
 
 describe("the plan of a document", () => {
   it.each<readonly [what: string, row: Row, present: Row, lines: string]>([
@@ -124,7 +125,7 @@ describe("what only the service knows", () => {
   /** Settles a plan for an account in which the service finds that these monitors differ; the numbers of rows tried. */
   async function settle(plan: Plan, differing: ReadonlySet<string>, updated: number) {
     const trials: number[] = [];
-    const settled = await settlePlan(plan, { created: 0, updated, others, warnings: [] }, (rows) => {
+    const settled = await settlePlan(plan, { created: 0, updated, others, ids: [], warnings: [] }, (rows) => {
       trials.push(rows.length);
       return Promise.resolve({ ok: true, value: rows.filter(({ name }) => differing.has(String(name))).length });
     });
@@ -156,7 +157,13 @@ describe("what only the service knows", () => {
     const page = { slug: "p", title: "A" };
     const plan = planChanges({ version: 2, status_pages: [{ ...page, title: "a" }] }, { status_pages: [page] }, NOBODY);
     const settleWith = async (planned: Plan, writes: number) => {
-      const dryRun = { created: 0, updated: 0, others: { status_pages: writes, maintenance: 0 }, warnings: [] };
+      const dryRun = {
+        created: 0,
+        updated: 0,
+        ids: [],
+        warnings: [],
+        others: { status_pages: writes, maintenance: 0 },
+      };
       const settled = await settlePlan(planned, dryRun, () => Promise.reject(new Error("a trial")));
       return settled.ok ? settled.value.changed.length : -1;
     };

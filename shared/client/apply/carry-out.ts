@@ -1,0 +1,50 @@
+import { fingerprintOf, idsByName, readAccount, type Planned } from "#shared/client/apply/make-plan.ts";
+import { hideSecrets } from "#shared/client/apply/problems.ts";
+import { deleteMonitor, findManaged, importDocument, type Step } from "#shared/client/apply/service.ts";
+import { writeWebhooks } from "#shared/client/apply/webhooks/service.ts";
+import { USAGE } from "#shared/client/exit-codes.ts";
+
+/**
+ * Does what a plan says, if the account is still as it was: monitors and what is imported with them at once, then webhooks,
+ * whose filters need the ids of monitors, then deletions. Returns a line with the numbers of rows.
+ */
+export async function carryOut(planned: Planned): Promise<Step<string>> {
+  const { connection, read, plan, webhooks, shown } = planned;
+  const account = await readAccount(connection, read);
+  if (!account.ok) return account;
+  if (fingerprintOf(read, account.value) !== planned.fingerprint) {
+    return {
+      ok: false,
+      line: "your account has changed since the plan: nothing is written; run it again",
+      exit: USAGE,
+    };
+  }
+  const { owner } = read;
+  const doomed: Step<readonly { readonly id: number; readonly name: string }[]> =
+    owner === null || plan.deleted.length === 0
+      ? { ok: true, value: [] }
+      : await findManaged(connection, owner, plan.deleted);
+  if (!doomed.ok) return doomed;
+  const writes = plan.created.length + plan.changed.length > 0;
+  const imported = writes ? await importDocument(connection, plan.document, false) : null;
+  if (imported?.ok === false) return { ...imported, line: hideSecrets(read, imported.line) };
+  const counts = { created: plan.created.length, changed: plan.changed.length, deleted: 0 };
+  const done = () =>
+    `Created ${counts.created}, changed ${counts.changed}, deleted ${counts.deleted}, unchanged ${shown.unchanged.length}.`;
+  const endAt = <T extends { readonly line: string }>(failed: T): T => {
+    return { ...failed, line: hideSecrets(read, `${failed.line}. ${done()} Run it again for the rest.`) };
+  };
+  if (webhooks !== null) {
+    const ids = idsByName(plan.document, account.value, imported?.value.ids ?? []);
+    const naming = { owner, idOf: (name: string) => ids.get(name) };
+    const written = await writeWebhooks(connection, webhooks, naming, (what) => (counts[what] += 1));
+    if (!written.ok) return endAt(written);
+  }
+  for (const { id, name } of doomed.value) {
+    // oxlint-disable-next-line no-await-in-loop -- requests count by the plan, and the first failure ends it
+    const answer = await deleteMonitor(connection, id);
+    if (!answer.ok) return endAt({ ...answer, line: `${answer.line} (at the deletion of ${name})` });
+    counts.deleted += 1;
+  }
+  return { ok: true, value: done() };
+}

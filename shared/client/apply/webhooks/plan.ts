@@ -1,0 +1,224 @@
+import { valueAt, type Row } from "#shared/client/apply/document.ts";
+import type { PropertyChange } from "#shared/client/apply/plan.ts";
+import { findOwn, MASK, maskedUrl, nameOf, type OwnWebhook } from "#shared/client/apply/webhooks/rows.ts";
+import { USAGE } from "#shared/client/exit-codes.ts";
+import { isRecord } from "#shared/is-record.ts";
+import { toCanonicalJson } from "#shared/json/canonical.ts";
+
+/** A problem of a row of webhooks. */
+export interface WebhookProblem {
+  readonly index: number;
+  /** Dotted path in the row; null: the whole row. */
+  readonly field: string | null;
+  /** Without the field. */
+  readonly message: string;
+  /** Exit status of the command. */
+  readonly exit: number;
+}
+
+type Refuse = (field: string, message: string) => void;
+
+/** A row of webhooks beside what the account has. */
+export interface PlannedWebhook {
+  readonly index: number;
+  readonly title: string;
+  readonly row: Row;
+  /** Its webhook; null: it is a new one. */
+  readonly own: OwnWebhook | null;
+  readonly changes: readonly PropertyChange[];
+  /** Fields whose stored values are not shown: only the service knows whether they differ. */
+  readonly unknown: readonly string[];
+}
+
+/** What an apply does with webhooks. */
+export interface WebhookPlan {
+  readonly created: readonly PlannedWebhook[];
+  readonly changed: readonly PlannedWebhook[];
+  readonly unchanged: readonly PlannedWebhook[];
+  readonly deleted: readonly OwnWebhook[];
+  readonly problems: readonly WebhookProblem[];
+  /** Number of webhooks that the account has. */
+  readonly present: number;
+}
+
+/** With what rows are compared. */
+interface Account {
+  readonly own: readonly OwnWebhook[];
+  /** Names of monitors that a filter can name. */
+  readonly monitors: ReadonlySet<string>;
+  /** The owner of the document, if what it has made and the document does not have is deleted; null: nothing is. */
+  readonly pruned: string | null;
+}
+
+/** A masked secret, as the service shows it. */
+const MASKED_SECRET = /^(?:whsec_)?\*{4}.{0,4}$/;
+
+/** Compares rows of webhooks, which are checked, with the account. A property that a row does not have stays as it is. */
+export function planWebhooks(rows: readonly Row[], { own, monitors, pruned }: Account): WebhookPlan {
+  const problems: WebhookProblem[] = [];
+  const planned: PlannedWebhook[] = [];
+  const kept = new Set<number>();
+  for (const [index, row] of rows.entries()) {
+    const title = nameOf(row["name"]);
+    const found = findOwn(own, title);
+    const refuse = (field: string, message: string) => void problems.push({ index, field, message, exit: USAGE });
+    if (found === null) {
+      const titles = own.filter(({ name }) => name === title).map((one) => one.title);
+      refuse("name", `several webhooks of your account have this name; use ${titles.join(" or ")}`);
+      continue;
+    }
+    if (found !== undefined && kept.has(found.id)) refuse("name", "another row means the same webhook");
+    if (found !== undefined) kept.add(found.id);
+    findUnknownNames(row, monitors, refuse);
+    findMasks(row, found ?? null, refuse);
+    planned.push({ index, title, row, ...compare(row, found ?? null) });
+  }
+  const deleted = pruned === null ? [] : own.filter(({ id, managedBy }) => managedBy === pruned && !kept.has(id));
+  return {
+    created: planned.filter((one) => one.own === null),
+    changed: planned.filter((one) => one.own !== null && one.changes.length + one.unknown.length > 0),
+    unchanged: planned.filter((one) => one.own !== null && one.changes.length + one.unknown.length === 0),
+    deleted,
+    problems,
+    present: own.length,
+  };
+}
+
+function findUnknownNames({ filter }: Row, monitors: ReadonlySet<string>, refuse: Refuse): void {
+  for (const [place, name] of monitorsOf(filter).entries()) {
+    if (monitors.has(name)) continue;
+    const message = "no row of the document and no monitor of your account has this name";
+    refuse(`filter.monitors.${place}`, message);
+  }
+}
+
+/** Refuses masks in whose place the account has no value. */
+function findMasks(row: Row, own: OwnWebhook | null, refuse: Refuse): void {
+  const explain = "is masked, and your account has no value for it; give it as a text, {env: NAME} or {file: path}";
+  const { url, secret } = row;
+  const isOwnUrl = own !== null && url === maskedUrl(own.row);
+  if (typeof url === "string" && url.includes(MASK) && !isOwnUrl) refuse("url", explain);
+  const isOwnSecret = own !== null && secret === own.shownSecret;
+  if (typeof secret === "string" && MASKED_SECRET.test(secret) && !isOwnSecret) refuse("secret", explain);
+  const isOtherFormat = own === null || (row["format"] ?? own.row["format"]) !== own.row["format"];
+  for (const field of ["headers", "format_options"] as const) {
+    const present = field === "format_options" && isOtherFormat ? {} : valuesOf(own?.row ?? {}, field);
+    const names = new Set(Object.keys(present).map((name) => keyOf(field, name)));
+    for (const [name, value] of Object.entries(valuesOf(row, field))) {
+      if (value === MASK && !names.has(keyOf(field, name))) refuse(`${field}.${name}`, explain);
+    }
+  }
+}
+
+function compare(row: Row, own: OwnWebhook | null): Pick<PlannedWebhook, "own" | "changes" | "unknown"> {
+  if (own === null) return { own, changes: [], unknown: [] };
+  const changes: PropertyChange[] = [];
+  const unknown: string[] = [];
+  const { row: present } = own;
+  const { url, secret, events, filter } = row;
+  if (url !== undefined && url !== present["url"] && url !== maskedUrl(present)) changes.push(compareUrl(row, present));
+  if (secret !== undefined && secret !== own.shownSecret) unknown.push("secret");
+  // null means all that the plan allows, which an answer lists.
+  if (events === null) unknown.push("events");
+  else if (events !== undefined && !isSameSet(events, present["events"]))
+    changes.push({ field: "events", before: present["events"], after: events });
+  if (filter !== undefined && !isSameFilter(filter, present["filter"]))
+    changes.push({ field: "filter", before: present["filter"], after: filter });
+  for (const field of ["format", "is_active"]) {
+    const { [field]: after } = row;
+    if (after !== undefined && after !== present[field]) changes.push({ field, before: present[field], after });
+  }
+  for (const field of ["headers", "format_options"] as const) {
+    if (row[field] === undefined) continue;
+    const compared = compareValues(field, valuesOf(row, field), valuesOf(present, field));
+    changes.push(...compared.changes);
+    unknown.push(...compared.unknown);
+  }
+  return { own, changes, unknown };
+}
+
+/** An address that others see masked is a secret. */
+function compareUrl(row: Row, present: Row): PropertyChange {
+  const before = maskedUrl(present);
+  const after = maskedUrl({ url: row["url"], format: row["format"] ?? present["format"] });
+  if (before.includes(MASK) || after.includes(MASK)) return { field: "url", secret: "changed" };
+  return { field: "url", before: present["url"], after: row["url"] };
+}
+
+/** Compares header fields or options. Values that the account shows are compared, the others are secret. */
+function compareValues(
+  field: "headers" | "format_options",
+  given: Row,
+  present: Row,
+): Pick<PlannedWebhook, "changes" | "unknown"> {
+  const changes: PropertyChange[] = [];
+  const unknown: string[] = [];
+  const shown = new Map(Object.entries(present).map(([name, value]) => [keyOf(field, name), value]));
+  for (const [name, value] of Object.entries(given)) {
+    const before = shown.get(keyOf(field, name));
+    const path = `${field}.${name}`;
+    if (before === undefined) changes.push({ field: path, secret: "set" });
+    else if (before === MASK && value !== MASK) unknown.push(path);
+    else if ((typeof value === "number" ? String(value) : value) !== before)
+      changes.push({ field: path, before, after: value });
+  }
+  const kept = new Set(Object.keys(given).map((name) => keyOf(field, name)));
+  for (const name of Object.keys(present)) {
+    if (!kept.has(keyOf(field, name))) changes.push({ field: `${field}.${name}`, secret: "removed" });
+  }
+  return { changes, unknown };
+}
+
+/** Names of header fields have no case. */
+function keyOf(field: string, name: string): string {
+  return field === "headers" ? name.toLowerCase() : name;
+}
+
+function valuesOf(row: Row, field: string): Row {
+  const value = valueAt(row, [field]);
+  return isRecord(value) ? value : {};
+}
+
+/** Returns the names of monitors of a filter. */
+export function monitorsOf(filter: unknown): readonly string[] {
+  const names = valueAt(filter, ["monitors"]);
+  return Array.isArray(names) ? names.map(nameOf) : [];
+}
+
+function isSameFilter(given: unknown, present: unknown): boolean {
+  if (!isRecord(given) || !isRecord(present)) return (given ?? null) === (present ?? null);
+  const tags = (filter: Row) => filter["tags"] ?? [];
+  return isSameSet(monitorsOf(given), monitorsOf(present)) && isSameSet(tags(given), tags(present));
+}
+
+function isSameSet(given: unknown, present: unknown): boolean {
+  const set = (list: unknown) => (Array.isArray(list) ? [...new Set(list.map(String))].toSorted() : list);
+  return toCanonicalJson(set(given)) === toCanonicalJson(set(present));
+}
+
+/**
+ * Returns the body of a write. A change has what it changes alone. `idOf`: ids of monitors by their names; undefined: one
+ * that is made by the same apply, and is left out as long as the write is only tried.
+ */
+export function bodyOf(
+  { row, own, changes, unknown }: PlannedWebhook,
+  owner: string | null,
+  idOf: (name: string) => number | undefined,
+): Row {
+  const touched = new Set([...changes.map(({ field }) => field), ...unknown].map((field) => field.split(".")[0]));
+  const given = Object.entries(row).filter(([field]) => own === null || touched.has(field));
+  const { filter, ...body } = Object.fromEntries(given);
+  const isOwner = own === null && owner !== null;
+  return { ...body, ...filterOf(filter, idOf), ...(isOwner ? { managed_by: owner } : {}) };
+}
+
+function filterOf(filter: unknown, idOf: (name: string) => number | undefined): Row {
+  if (filter === undefined) return {};
+  if (!isRecord(filter)) return { filter };
+  const names = monitorsOf(filter);
+  const ids = names.flatMap((name) => idOf(name) ?? []);
+  const { monitors: _names, ...rest } = filter;
+  const tags = rest["tags"];
+  const isWaiting = names.length > 0 && ids.length === 0 && (!Array.isArray(tags) || tags.length === 0);
+  return isWaiting ? {} : { filter: { ...rest, monitor_ids: ids } };
+}
