@@ -1,8 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Type } from "typebox";
+import { Value } from "typebox/value";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CHECK_TYPES } from "#control-plane/kinds/kinds.ts";
+import { TRIED } from "#control-plane/monitors/routes/try.ts";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { startGrpcServer, type GrpcServer } from "#test/servers/grpc-health.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
@@ -68,6 +71,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+const CLOSED = Type.Object(TRIED.properties, { additionalProperties: false });
+
 interface Tried {
   readonly check_type: string;
   readonly verdict: string;
@@ -81,6 +86,9 @@ async function tryOut(body: object): Promise<Tried> {
   const given = { locations: ["eu-west"], ...body };
   const { status, text, body: answered } = await plane.call("/api/v4/monitors?action=try", { key, body: given });
   expect(status, text).toBe(200);
+  // No field is missing, and none is undocumented.
+  const errors = Value.Errors(CLOSED, answered.data).map(({ instancePath, message }) => `${instancePath} ${message}`);
+  expect([...errors], text).toEqual([]);
   return answered.data;
 }
 

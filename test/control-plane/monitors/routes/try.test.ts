@@ -226,7 +226,6 @@ describe("a try of a monitor", () => {
     answers = () => failed("connect", "target", "refused", "connection refused");
     const { key, tryOut } = await openAccount();
     const mailed = { url: "https://example.com/", notify_email: true, notify_emails: ["new@example.com"] };
-    await tryOut(mailed);
     const before = await readDatabase();
     expect(before.size).toBeGreaterThan(40);
     expect((await tryOut(mailed)).body.data).toMatchObject({ verdict: "down" });
