@@ -101,6 +101,8 @@ export interface PageView {
   readonly description: string | null;
   /** Plain text at the end; null: none. */
   readonly footer: string | null;
+  /** http or https address of the site that the page is about; null: none. */
+  readonly homepageUrl: string | null;
   readonly overallStatus: OverallStatus;
   /** Every monitor once, in the order of the page. */
   readonly groups: readonly ShownGroup[];

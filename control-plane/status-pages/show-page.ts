@@ -15,6 +15,7 @@ export function showPage(page: StatusPage, names: ReadonlyMap<number, string>, u
     url,
     description: page.description,
     footer: page.footer,
+    homepage_url: page.homepageUrl,
     is_public: page.isPublic,
     domain: page.domain,
     domain_state: page.domainState,

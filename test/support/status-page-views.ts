@@ -92,6 +92,7 @@ export function makeView(over: Partial<PageView> = {}): PageView {
     url: "https://vantage.example/status/acme",
     description: "Status of all services of Acme.",
     footer: "Acme Inc., 1 Main Street",
+    homepageUrl: "https://www.acme.example/",
     overallStatus: "operational",
     groups: [
       { name: null, monitors: monitors.slice(0, 4) },

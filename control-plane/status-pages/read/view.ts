@@ -69,6 +69,7 @@ export async function buildView(
     url: urlOf(page),
     description: page.description,
     footer: page.footer,
+    homepageUrl: page.homepageUrl,
     overallStatus: overallStatus(active.map(({ id }) => shown.get(id)?.status ?? "unknown")),
     groups: groupMonitors(page, shown),
     incidents: incidents

@@ -1,5 +1,14 @@
 import { makeBadge } from "badge-maker";
-import type { OverallStatus, PageView, ShownMonitor, ShownStatus } from "#control-plane/status-pages/page.ts";
+import type { PageView, ShownMonitor } from "#control-plane/status-pages/page.ts";
+import {
+  GREEN,
+  GREY,
+  ORANGE,
+  OVERALL_COLOURS,
+  RED,
+  STATUS_COLOURS,
+  YELLOW,
+} from "#control-plane/status-pages/render/colours.ts";
 import { listMonitors } from "#control-plane/status-pages/render/monitor-names.ts";
 import { formatPercent, formatSince, OVERALL_WORDS, STATUS_WORDS } from "#control-plane/status-pages/render/words.ts";
 
@@ -13,31 +22,7 @@ export interface BadgeChoice {
   readonly isUptime: boolean;
 }
 
-// White text has a contrast of at least 4.5 to each of these colours.
-const GREEN = "#1a7f37";
-const YELLOW = "#8a5d00";
-const ORANGE = "#bc4c00";
-const RED = "#cf222e";
-const BLUE = "#0969da";
-const GREY = "#59636e";
 const LABEL_COLOUR = "#444c56";
-
-const STATUS_COLOURS: Readonly<Record<ShownStatus, string>> = {
-  up: GREEN,
-  degraded: YELLOW,
-  down: RED,
-  maintenance: BLUE,
-  unknown: GREY,
-};
-
-const OVERALL_COLOURS: Readonly<Record<OverallStatus, string>> = {
-  operational: GREEN,
-  degraded_performance: YELLOW,
-  partial_outage: ORANGE,
-  major_outage: RED,
-  under_maintenance: BLUE,
-  unknown: GREY,
-};
 
 /** Renders the badge of a page or of one of its monitors; null if the page has no such monitor. */
 export function renderBadge(view: PageView, { label, monitorId, isUptime }: BadgeChoice): string | null {

@@ -11,6 +11,7 @@ import { renderBadge, renderErrorBadge } from "#control-plane/status-pages/rende
 import { createEntrances, type EntranceDeps } from "#control-plane/status-pages/routes/public-entrances.ts";
 import { PUBLIC_FORMATS } from "#control-plane/status-pages/routes/public-formats.ts";
 import { PUBLIC_CACHE, READABLE } from "#control-plane/status-pages/routes/public-headers.ts";
+import { registerPageScripts } from "#control-plane/status-pages/routes/page-scripts.ts";
 import { registerPastPages } from "#control-plane/status-pages/routes/past-pages.ts";
 import { addRoutes, errorRendererOf } from "#control-plane/status-pages/routes/public-route.ts";
 import { createPublicSender } from "#control-plane/status-pages/routes/public-sender.ts";
@@ -62,6 +63,7 @@ interface PublicPagesDeps extends EntranceDeps {
 export function registerPublicPages(server: FastifyInstance, { baseUrl, clock, home, ...deps }: PublicPagesDeps): void {
   const serviceUrl = baseUrl.endsWith("/") ? baseUrl.slice(0, -1) : baseUrl;
   const sender = createPublicSender(clock);
+  registerPageScripts(server);
   registerPastPages(server, { clock, ...deps });
   const renderError = errorRendererOf(deps.pages);
   const readView = (slug: string, viewer: number | null) => deps.pages.view(slug, viewer);

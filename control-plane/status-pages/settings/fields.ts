@@ -6,6 +6,7 @@ import {
   MOST_DESCRIPTION,
   MOST_FOOTER,
   MOST_GROUPS,
+  MOST_HOMEPAGE,
   MOST_MONITORS,
   MOST_NAME,
 } from "#control-plane/status-pages/settings/page-settings.ts";
@@ -71,6 +72,15 @@ const OPTIONAL = {
       maxLength: MOST_FOOTER,
       examples: ["Support: help@example.com"],
       description: "Plain text at the end of the page; null: none",
+    }),
+  ),
+  homepage_url: Nullable(
+    Type.String({
+      minLength: 1,
+      maxLength: MOST_HOMEPAGE,
+      examples: ["https://www.example.com/"],
+      description:
+        "http or https address of the site that the page is about, linked at the top; null: none. Default: null",
     }),
   ),
   is_public: Type.Boolean({
@@ -145,6 +155,7 @@ export const PAGE = Type.Object(
     url: Type.String({ description: "Address of the page" }),
     description: Nullable(Type.String({ description: "Plain text below the title; null: none" })),
     footer: Nullable(Type.String({ description: "Plain text at the end of the page; null: none" })),
+    homepage_url: Nullable(Type.String({ description: "Address of the site that the page is about; null: none" })),
     is_public: Type.Boolean({ description: "Whether everybody can see the page" }),
     domain: Nullable(Type.String({ description: "Host name under which the page is served too; null: none" })),
     domain_state: Nullable(

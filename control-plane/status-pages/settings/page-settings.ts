@@ -19,6 +19,8 @@ export interface PageSettings {
   readonly slug: string;
   readonly description: string | null;
   readonly footer: string | null;
+  /** http or https address of the site that the page is about; null: none. */
+  readonly homepageUrl: string | null;
   /** Whether everybody can see it; else only the account. */
   readonly isPublic: boolean;
   /** Host name in lower case under which the page is served too. */
@@ -55,6 +57,8 @@ export interface StatusPage extends PageSettings {
 export const MOST_MONITORS = 200;
 /** Default and maximum of autoIncidentsAfterMinutes. */
 export const INCIDENT_MINUTES = { default: 2, most: 1_440 } as const;
+/** Maximum number of characters of the address of the site that a page is about. */
+export const MOST_HOMEPAGE = 2_000;
 /** Maximum number of groups of a page. */
 export const MOST_GROUPS = 50;
 /** Maximum number of characters of a title, and of the name of a monitor or a group. */

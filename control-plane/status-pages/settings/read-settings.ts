@@ -3,6 +3,7 @@ import { readDomain } from "#control-plane/status-pages/settings/domain.ts";
 import type { Given } from "#control-plane/status-pages/settings/fields.ts";
 import {
   INCIDENT_MINUTES,
+  MOST_HOMEPAGE,
   type PageGroup,
   type PageMonitor,
   type PageSettings,
@@ -26,6 +27,8 @@ export function readSettings(given: Given, current: PageSettings | null, ownHost
   if (!description.ok) return description;
   const footer = readOptional(given.footer, current?.footer, (text) => readLines("footer", text));
   if (!footer.ok) return footer;
+  const homepage = readOptional(given.homepage_url, current?.homepageUrl, readHomepage);
+  if (!homepage.ok) return homepage;
   const domain = readOptional(given.domain, current?.domain, (text) => readDomain(text, ownHost));
   if (!domain.ok) return domain;
   const monitors = given.monitors === undefined ? keep(current?.monitors ?? []) : readMonitors(given.monitors);
@@ -38,6 +41,7 @@ export function readSettings(given: Given, current: PageSettings | null, ownHost
     slug: slug.value,
     description: description.value,
     footer: footer.value,
+    homepageUrl: homepage.value,
     isPublic: given.is_public ?? current?.isPublic ?? true,
     domain: domain.value,
     showCauses: given.show_causes ?? current?.showCauses ?? false,
@@ -67,6 +71,17 @@ function readOptional(
 ): Read<string | null> {
   if (given === undefined) return keep(current ?? null);
   return given === null ? keep(null) : read(given);
+}
+
+/** Reads an address that visitors go to: nothing but a site, so that a link cannot run a script or carry a password. */
+function readHomepage(given: string): Read<string> {
+  const url = URL.parse(given.trim());
+  const isSite = url !== null && ["http:", "https:"].includes(url.protocol) && url.username + url.password === "";
+  if (isSite && url.href.length <= MOST_HOMEPAGE) return keep(url.href);
+  const message =
+    "must be an http or https address such as https://www.example.com/, without a user name, of at most " +
+    `${MOST_HOMEPAGE} characters`;
+  return refuse("homepage_url", "type", message);
 }
 
 function readMonitors(given: NonNullable<Given["monitors"]>): Read<readonly PageMonitor[]> {

@@ -34,6 +34,8 @@ export interface ShownEvent {
   readonly affects: readonly string[];
   readonly regions: readonly string[];
   readonly cause: string | null;
+  /** Whether it has more updates than those, on its own page. */
+  readonly hasMore: boolean;
   readonly updates: readonly { readonly word: string; readonly at: Moment; readonly text: string }[];
 }
 
@@ -68,7 +70,7 @@ const renderList: (list: EventList) => string = compileTemplate(`
 <% if (!event.isOutage && event.cause !== null) { %><p class="f" dir="auto"><%= event.cause %></p><% } %>
 <% if (event.updates.length > 0) { %><ol class="u"><% for (const update of event.updates) { %>
 <li><p class="f"><b><%= update.word %></b> &middot; <time datetime="<%= update.at.iso %>"><%= update.at.words %></time></p><p dir="auto"><%= update.text %></p></li>
-<% } %></ol><% } %></li>
+<% } %></ol><% } %><% if (event.hasMore && event.href !== null) { %><p class="f"><a href="<%= event.href %>">All updates</a></p><% } %></li>
 <% } %></ul><% } %></section>
 `);
 
@@ -80,7 +82,7 @@ export function renderIncidents(view: PageView, base: string): string {
   const open = view.incidents
     .filter(isOpen)
     .toSorted((a, b) => Number(a.isOutage) - Number(b.isOutage))
-    .map((incident) => describeIncident(view, incident, base));
+    .map((incident) => listIncident(view, incident, base));
   return renderPlain("Open incidents", open, OPEN_ID);
 }
 
@@ -130,7 +132,7 @@ function byDay(
 ): EventList["days"] {
   const past = [
     ...incidents.map((incident) => {
-      const event = describeIncident(view, incident, base);
+      const event = listIncident(view, incident, base);
       // The day of a line stands above it.
       const from = event.isOutage ? { ...event.from, words: withoutDay(event.from.words) } : event.from;
       return { at: incident.startedAt, event: { ...event, from } };
@@ -157,7 +159,16 @@ function maintenanceOf(view: PageView, status: ShownMaintenance["status"]): read
     .map((window) => describeMaintenance(view, window));
 }
 
-/** Describes an incident. `base`: path of the page, without a slash at its end. */
+/** Number of updates of an incident in a list; its own page has all. */
+const LISTED_UPDATES = 5;
+
+function listIncident(view: PageView, incident: ShownIncident, base: string): ShownEvent {
+  const event = describeIncident(view, incident, base);
+  const hasMore = event.updates.length > LISTED_UPDATES;
+  return { ...event, hasMore, updates: event.updates.slice(0, LISTED_UPDATES) };
+}
+
+/** Describes an incident with all of its updates. `base`: path of the page, without a slash at its end. */
 export function describeIncident(view: PageView, incident: ShownIncident, base: string): ShownEvent {
   const { id, title, isOutage, status, impact, startedAt, resolvedAt, durationSeconds, monitorIds } = incident;
   const lasted = joined(isOpen(incident) ? formatSoFar(durationSeconds) : writeDuration(durationSeconds));
@@ -175,6 +186,7 @@ export function describeIncident(view: PageView, incident: ShownIncident, base: 
     affects: namesOf(view, monitorIds),
     regions: incident.regions,
     cause: incident.cause,
+    hasMore: false,
     updates: incident.updates.map(({ status: word, at, text }) => ({
       word: INCIDENT_WORDS[word],
       at: momentOf(at),
@@ -198,6 +210,7 @@ function describeMaintenance(view: PageView, window: ShownMaintenance): ShownEve
     affects: namesOf(view, monitorIds),
     regions: [],
     cause: null,
+    hasMore: false,
     updates: [],
   };
 }

@@ -1,12 +1,17 @@
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 import type { OverallStatus } from "#control-plane/status-pages/page.ts";
-import { SHAPES } from "#control-plane/status-pages/render/html/marks.ts";
+import { iconOf, SHAPES } from "#control-plane/status-pages/render/html/marks.ts";
+import { REFRESH_PATH } from "#control-plane/status-pages/browser/scripts.ts";
 import { STYLE, STYLE_HASH } from "#control-plane/status-pages/render/html/style.ts";
 
-/** Content-Security-Policy of a page and of those below it: its own style, and a form of its own if it has one. */
+/**
+ * Content-Security-Policy of a page and of those below it: its own style, the icon in its head, the
+ * scripts of pages (browser/scripts.ts) and what they fetch, and a form of its own if it has one.
+ */
 export function policyOf({ canSubscribe }: { readonly canSubscribe: boolean }): string {
   const form = canSubscribe ? "'self'" : "'none'";
-  return `default-src 'none'; style-src ${STYLE_HASH}; base-uri 'none'; form-action ${form}; frame-ancestors 'none'`;
+  const script = "script-src 'self'; connect-src 'self'";
+  return `default-src 'none'; ${script}; style-src ${STYLE_HASH}; img-src data:; base-uri 'none'; form-action ${form}; frame-ancestors 'none'`;
 }
 
 /** What the heads of a page and of those below it have in common. */
@@ -23,22 +28,30 @@ interface Head {
   /** Title of the page, for the previews of other sites. */
   readonly site: string;
   readonly overallStatus: OverallStatus;
+  /** Whether the document is kept fresh while somebody reads it. */
+  readonly isRefreshed: boolean;
 }
 
-/** Opens a document up to its visible content. */
-export const renderHead: (head: Head) => string = compileTemplate(`
+const renderHeadOf: (head: Head & { readonly icon: string }) => string = compileTemplate(`
 <!doctype html><html lang="en"><head><meta charset="utf-8"><title><%= it.title %></title>
 <meta name="viewport" content="width=device-width,initial-scale=1">
 <meta name="description" content="<%= it.description %>">
 <meta property="og:title" content="<%= it.site %>"><meta property="og:description" content="<%= it.preview %>">
 <% if (it.canonical === null) { %><meta name="robots" content="noindex"><% } else { %><link rel="canonical" href="<%= it.canonical %>"><% } %>
+<link rel="icon" type="image/svg+xml" href="<%= it.icon %>">
 <link rel="alternate" type="application/rss+xml" title="RSS" href="<%= it.base %>/feed.rss">
 <link rel="alternate" type="application/atom+xml" title="Atom" href="<%= it.base %>/feed.atom">
 <link rel="alternate" type="application/feed+json" title="JSON Feed" href="<%= it.base %>/feed.json">
 <link rel="alternate" type="application/json" title="Summary" href="<%= it.base %>/summary.json">
 <link rel="alternate" type="image/svg+xml" title="Badge" href="<%= it.base %>/badge.svg">
+<% if (it.isRefreshed) { %><noscript><meta http-equiv="refresh" content="300"></noscript><script type="module" src="${REFRESH_PATH}"></script><% } %>
 <style>${STYLE}</style></head><body>${SHAPES}
 `);
+
+/** Opens a document up to its visible content. */
+export function renderHead(head: Head): string {
+  return renderHeadOf({ ...head, icon: iconOf(head.overallStatus) });
+}
 
 const renderTop: (frame: { readonly home: string; readonly site: string }) => string = compileTemplate(`
 <a class="k" href="#main">Skip to the content</a>

@@ -41,9 +41,9 @@ function figuresOf({ uptime, downSeconds, maintenanceSeconds }: ShownDay): strin
   return figures.length === 0 ? "no data" : figures.join(", ");
 }
 
-// The end tags of <li> and <p> are left out, which HTML allows: they are a fifth of the bytes of a bar. The day has no quotes for the same
-// reason: barOf writes it with digits and hyphens only. The words of a
-// bar are below the bars while the pointer is on it; the checkbox shows the words of all days.
+// The end tags of <li> and <p> are left out, which HTML allows: they are a fifth of the bytes of a bar. The day and the
+// shape have no quotes for the same reason: barOf writes the day with digits and hyphens only. The words of a bar are below
+// the bars while the pointer is on it; the checkbox shows the words of all days.
 const renderGroups: (it: { readonly groups: readonly object[] }) => string = compileTemplate(`
 <% for (const group of it.groups) { %>
 <section><h2 dir="auto"><%= group.name %></h2><ul class="c">
@@ -51,7 +51,7 @@ const renderGroups: (it: { readonly groups: readonly object[] }) => string = com
 <li class="r"><h3 dir="auto"><%= monitor.name %></h3>
 <p class="t <%= monitor.mark.colour %>"><svg class="i" aria-hidden="true"><use href="#<%= monitor.mark.shape %>"/></svg><%= monitor.word %></p>
 <p class="f"><% if (monitor.response !== null) { %>Response&nbsp;<b><%= monitor.response %></b> &middot; <% } %>Uptime&nbsp;<b><%= monitor.uptime %></b> <%= monitor.since %></p>
-<ol class="d" aria-label="Last 90 days"><% for (const bar of monitor.bars) { %><li<% if (bar.shape !== "") { %> class="<%= bar.shape %>"<% } %> data-day=<%= bar.day %>><p><%= bar.words %><% } %></ol></li>
+<ol class="d" aria-label="Last 90 days"><% for (const bar of monitor.bars) { %><li<% if (bar.shape !== "") { %> class=<%= bar.shape %><% } %> data-day=<%= bar.day %>><p><%= bar.words %><% } %></ol></li>
 <% } %>
 </ul></section>
 <% } %>
@@ -81,7 +81,7 @@ function describe({ name, status, responseTimeMs, uptime90, days }: ShownMonitor
     word: STATUS_WORDS[status],
     response: responseTimeMs === null ? null : `${Math.round(responseTimeMs)} ms`,
     uptime: uptime90 === null ? "unknown" : formatPercent(uptime90),
-    since: uptime90 === null ? "" : formatSince([{ days }]),
+    since: uptime90 === null ? "" : formatSince([{ days }]).replaceAll(" ", "\u00A0"),
     bars: days.map(barOf),
   };
 }

@@ -22,15 +22,18 @@ interface Shown {
   /** When a monitor was last checked; if none ever was, when the page last changed. */
   readonly newest: { readonly label: string; readonly at: string; readonly words: string };
   readonly stale: { readonly at: string; readonly words: string } | null;
+  /** The site that the page is about; null: none. */
+  readonly home: { readonly url: string; readonly host: string } | null;
   /** How many incidents are open; null: none. */
   readonly open: string | null;
 }
 
 const renderTop: (shown: Shown) => string = compileTemplate(`
 <a class="k" href="#main">Skip to the status</a>
-<header><h1 dir="auto"><%= it.view.title %></h1><a href="#updates">Get updates</a>
+<header><h1 dir="auto"><%= it.view.title %></h1><ul class="n"><% if (it.home !== null) { %><li><a href="<%= it.home.url %>"><%= it.home.host %></a></li><% } %><li><a href="#updates">Get updates</a></li></ul>
 <% if (it.view.description !== null) { %><p class="w" dir="auto"><%= it.view.description %></p><% } %></header>
 <main id="main">
+<p class="s" id="lost" role="status" hidden>This page could not be refreshed. It shows how things were before.</p>
 <% if (it.stale !== null) { %><section class="s"><svg class="i" aria-hidden="true"><use href="#ig"/></svg>
 <div><h2>This page may be out of date</h2><p>The status below can be wrong.
 <% if (it.stale.at === "") { %> Nothing has been checked yet.<% } else { %> The last check was at <time datetime="<%= it.stale.at %>"><%= it.stale.words %></time>.<% } %></p></div></section><% } %>
@@ -70,6 +73,7 @@ export function renderPage(view: PageView, base: string): string {
       stale === null
         ? null
         : { at: stale.at?.toISOString() ?? "", words: stale.at === null ? "" : formatTime(stale.at) },
+    home: view.homepageUrl === null ? null : { url: view.homepageUrl, host: new URL(view.homepageUrl).host },
     open: open === 0 ? null : `${open} open ${open === 1 ? "incident" : "incidents"}`,
   };
   const head = renderHead({
@@ -80,6 +84,7 @@ export function renderPage(view: PageView, base: string): string {
     base,
     site: view.title,
     overallStatus,
+    isRefreshed: true,
   });
   const events = `${renderIncidents(view, base)}${renderMaintenance(view)}${renderPast(view, base)}`;
   return `${head}${renderTop(shown)}${renderMonitors(view)}${events}${renderBottom(shown)}`;

@@ -35,7 +35,13 @@ export function renderIncidentPage({ view, incident, month }: IncidentView, base
     history: month === null ? null : `${base}/history?month=${month}`,
     home: homeOf(base),
   };
-  const head = headOf(view, base, `${incident.title} - ${view.title}`, `${event.state}: ${incident.title}`);
+  const head = headOf(
+    view,
+    base,
+    `${incident.title} - ${view.title}`,
+    `${event.state}: ${incident.title}`,
+    incident.resolvedAt === null,
+  );
   return renderBelow({ ...head, canonical: `${view.url}/incidents/${incident.id}` }, renderEvent(described));
 }
 
@@ -64,7 +70,13 @@ export function renderArchivePage({ view, archive }: ArchiveView, base: string):
     after: formatMonth(month.next ?? month.name),
   });
   const name = formatMonth(month.name);
-  const head = headOf(view, base, `${name} - ${view.title}`, `Incidents and maintenance of ${view.title} in ${name}`);
+  const head = headOf(
+    view,
+    base,
+    `${name} - ${view.title}`,
+    `Incidents and maintenance of ${view.title} in ${name}`,
+    false,
+  );
   const canonical = `${view.url}/history?month=${month.name}`;
   return renderBelow(
     { ...head, canonical },
@@ -76,6 +88,14 @@ function homeOf(base: string): string {
   return base === "" ? "/" : base;
 }
 
-function headOf(view: PageView, base: string, title: string, preview: string) {
-  return { title, description: preview, preview, base, site: view.title, overallStatus: view.overallStatus };
+function headOf(view: PageView, base: string, title: string, preview: string, isRefreshed: boolean) {
+  return {
+    title,
+    description: preview,
+    preview,
+    base,
+    site: view.title,
+    overallStatus: view.overallStatus,
+    isRefreshed,
+  };
 }

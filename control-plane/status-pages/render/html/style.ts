@@ -22,6 +22,7 @@ h3,h4{font-size:1rem;font-weight:600}
 header{padding-top:clamp(1.5rem,4vw,3.5rem);padding-bottom:1.5rem}
 header{display:flex;flex-wrap:wrap;gap:.25rem 2rem;justify-content:space-between;align-items:baseline}
 header p{flex-basis:100%}
+.n{display:flex;flex-wrap:wrap;gap:.25rem 1.5rem}
 .w{color:var(--mut);white-space:pre-line}
 a{color:var(--link);text-underline-offset:.2em}
 :focus-visible{outline:3px solid var(--link);outline-offset:2px;border-radius:4px}
@@ -39,6 +40,7 @@ section.b{display:flex;gap:1rem;align-items:center;color:#fff;background:var(--b
 margin-bottom:1rem}
 .s .i{width:1.5rem;height:1.5rem;color:var(--deg)}
 .s h2{margin:0;font-size:1rem}
+[hidden]{display:none}
 .c{background:var(--card);border:1px solid var(--line);border-radius:12px;overflow:hidden}
 .c>li{padding:1.125rem 1.25rem}
 .c>li+li{border-top:1px solid var(--line)}

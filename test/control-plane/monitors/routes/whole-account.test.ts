@@ -74,6 +74,7 @@ function documentOf(tag: string): object {
         slug: `whole-${tag}`,
         description: "Two\nlines",
         footer: "Help",
+        homepage_url: "https://www.example.com/shop",
         is_public: false,
         domain: `${tag}.status.example.com`,
         show_causes: true,

@@ -128,7 +128,7 @@ describe("the page", () => {
   it("allows its own style and its own form, and no frames", async () => {
     const { headers } = await ask("/status/acme");
     expect(headers["content-security-policy"]).toMatch(
-      /^default-src 'none'; style-src 'sha256-[^']+'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'$/,
+      /^default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'sha256-[^']+'; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'$/,
     );
     expect(headers["access-control-allow-origin"]).toBeUndefined();
   });
@@ -190,6 +190,24 @@ describe("the page of an incident, and the archive", () => {
         expect([status, headers["content-type"]], path).toEqual([404, "text/html; charset=utf-8"]);
       }
     }
+  });
+});
+
+describe("the scripts of a page", () => {
+  const SCRIPT = [200, "text/javascript; charset=utf-8", "public, max-age=31536000, immutable"];
+
+  it("are files for ever, at the service and at the page's own domain, and nothing else is beside them", async () => {
+    const [, path = ""] = /<script type="module" src="([^"]+)">/.exec(await read("/status/acme")) ?? [];
+    for (const file of [path, path.replace("refresh.js", "idiomorph.js")]) {
+      for (const host of ["x", HOST]) {
+        const { status, headers, body } = await ask(file, { host });
+        expect([status, headers["content-type"], headers["cache-control"]], `${host}${file}`).toEqual(SCRIPT);
+        expect(headers["x-content-type-options"]).toBe("nosniff");
+        expect(body.toString()).toContain("Idiomorph");
+      }
+    }
+    expect((await read(path)).split("\n").length).toBeLessThanOrEqual(61);
+    expect((await ask(path.replace("refresh.js", "other.js"))).status).toBe(404);
   });
 });
 
