@@ -105,7 +105,6 @@ export async function buildServer(app: App, parts: Parts, version: string, teard
     trials: background.monitoring.trials,
     webhooks,
     testMails,
-    record: app.changes.record,
     visits,
     baseUrl,
     canMail,

@@ -1,8 +1,9 @@
 import cookie from "@fastify/cookie";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Clock } from "#shared/clock.ts";
-import type { RecordChanges } from "#control-plane/access/changes.ts";
 import type { AddressLimiter } from "#control-plane/access/ports.ts";
+import type { Accounts } from "#control-plane/accounts/accounts.ts";
+import type { Changes } from "#control-plane/changes/changes.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { createMemberWrites } from "#control-plane/dashboard/door/member-writes.ts";
 import { createDoor } from "#control-plane/dashboard/door/door.ts";
@@ -11,7 +12,9 @@ import { renderProblemPage } from "#control-plane/dashboard/frame/page.ts";
 import { createOverviews, registerList } from "#control-plane/dashboard/monitors/list-routes.ts";
 import { registerMonitorForm } from "#control-plane/dashboard/monitor-form/routes.ts";
 import { registerMonitor } from "#control-plane/dashboard/monitor/routes.ts";
+import { registerMembers } from "#control-plane/dashboard/members/routes.ts";
 import { registerProfile } from "#control-plane/dashboard/profile/routes.ts";
+import { registerInvite } from "#control-plane/dashboard/sign-in/invite.ts";
 import { registerSignIn } from "#control-plane/dashboard/sign-in/routes.ts";
 import { registerStart } from "#control-plane/dashboard/sign-in/start.ts";
 import { FRAME } from "#control-plane/dashboard/strings.ts";
@@ -34,8 +37,8 @@ interface DashboardDeps {
   readonly trials: Trials;
   readonly webhooks: Webhooks;
   readonly testMails: TestMails;
-  /** Logs changes. */
-  readonly record: RecordChanges;
+  readonly accounts: Accounts;
+  readonly changes: Changes;
   /** Limits requests of people who are not signed in, by client address. */
   readonly visits: AddressLimiter;
   /** Whether the service sends mail. */
@@ -60,7 +63,9 @@ export async function registerDashboard(server: FastifyInstance, deps: Dashboard
     registerAssets(scope);
     registerSignIn(scope, signIn);
     registerStart(scope, signIn);
+    registerInvite(scope, { ...signIn, nameOf: async (id) => (await deps.accounts.find(deps.sql, id))?.email ?? null });
     registerProfile(scope, signIn);
+    registerMembers(scope, { ...signIn, record: deps.changes.record });
     scope.route({
       ...door.page({ needs: "read" }),
       url: "/app",
@@ -68,7 +73,11 @@ export async function registerDashboard(server: FastifyInstance, deps: Dashboard
       handler: (_request, reply) => reply.redirect("/app/monitors", 303),
     });
     const overviews = createOverviews(deps);
-    const writes = createMemberWrites({ ...deps, onChanged: (accountId) => overviews.forget(accountId) });
+    const writes = createMemberWrites({
+      ...deps,
+      record: deps.changes.record,
+      onChanged: (accountId) => overviews.forget(accountId),
+    });
     registerList(scope, { ...deps, door, overviews });
     registerMonitorForm(scope, { ...deps, door, writes });
     registerMonitor(scope, { ...deps, door, writes });

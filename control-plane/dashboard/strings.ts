@@ -335,3 +335,67 @@ export const PROFILE = {
   endLabel: (address: string) => `End the session from ${address}`,
   account: (id: number, email: string | null) => email ?? `Account ${id}`,
 } as const;
+
+/** Pages that ask before something is done. */
+export const CONFIRMATION = { cancel: "Cancel" } as const;
+
+/** The members of an account, and invites. */
+export const MEMBERS = {
+  title: "Members",
+  email: "Email",
+  role: "Role",
+  since: "Since",
+  action: "Action",
+  you: "you",
+  roleOf: (email: string) => `Role of ${email}`,
+  change: "Change",
+  remove: "Remove",
+  removeOf: (email: string) => `Remove ${email}`,
+  leave: "Leave",
+  lastOwner: "An account needs an owner. Make another member one first.",
+  gone: "There is no such member.",
+  roles: { owner: "Owner", editor: "Editor", viewer: "Viewer" },
+  roleHint: "An owner may do everything. An editor may change monitors, incidents and pages. A viewer may look.",
+  removeTitle: (email: string) => `Remove ${email}?`,
+  removeSentence: (email: string) => `${email} can no longer sign in to this account. All sessions there end.`,
+  leaveTitle: "Leave this account?",
+  leaveSentence: "You can no longer sign in to it. Only another owner can invite you again.",
+  demoteTitle: "Give up your role as owner?",
+  demoteSentence: "You sign in again. Only another owner can give the role back to you.",
+  inviteTitle: "Invite somebody",
+  inviteEmail: "Email (optional)",
+  inviteHint: "Only this address can use the invite. Without one, anybody who has the link can.",
+  inviteMailed: "The invite is mailed there.",
+  emailProblem: "must be an email address such as ops@example.com, or empty",
+  invite: "Create the invite",
+  invitesTitle: "Open invites",
+  anybody: "anybody with the link",
+  until: "Until",
+  revoke: "Revoke",
+  revokeOf: (email: string) => `Revoke the invite for ${email}`,
+  createdTitle: "The invite",
+  created: "This link is shown only now. It works once, until",
+  mailed: (email: string) => `It is mailed to ${email}, too.`,
+  link: "Link",
+  copy: "Copy",
+  back: "Back to the members",
+  tooMany: "There are 100 open invites. Revoke one first.",
+} as const;
+
+/** The page of an invite. */
+export const INVITE = {
+  title: "You are invited",
+  toAccount: (account: string, role: string) => `You are invited to the account ${account} with the role ${role}.`,
+  toNew: "You are invited to open an account of your own.",
+  nameless: (id: number) => `number ${id}`,
+  signedIn: (email: string) => `You are signed in as ${email}.`,
+  otherAddress: (email: string) => `This invite is for another address than ${email}. Sign out to use it.`,
+  join: "Join",
+  email: "Email",
+  password: "Password",
+  passwordHint: "If you have signed in here before, your password. Otherwise choose one of at least 10 characters.",
+  submit: "Join",
+  wrongAddress: "This invite is for another address.",
+  expiredTitle: "This invite does not work any more",
+  expired: "It works once and for a limited time. Ask for another one.",
+} as const;

@@ -37,6 +37,8 @@ export interface Door {
   };
   /** Returns route options of a form for people who are not signed in, which asks for the origin alone. */
   openForm(): { readonly method: "POST"; readonly onRequest: AsyncHook };
+  /** Holds a form for everybody to the field `_csrf` of whoever is signed in. Throws Refusal. */
+  requireFormToken(request: FastifyRequest, session: Session): void;
   /** Finds the session of a request to a page for everybody; null if nobody is signed in. */
   identify(request: FastifyRequest): Promise<Session | null>;
 }
@@ -77,6 +79,11 @@ export function createDoor({ sessions, clock, baseUrl }: DoorDeps): Door {
     throw new Refusal("insufficient_scope", `Forms are accepted from pages of ${new URL(baseUrl).origin} only.`);
   }
 
+  function requireFormToken(request: FastifyRequest, { formToken }: Session): void {
+    if (isSame(readForm(request).text("_csrf"), formToken)) return;
+    throw new Refusal("insufficient_scope", "This form is from another session. Load the page again.");
+  }
+
   return {
     page: (options) => ({ method: "GET", onRequest: admit(options) }),
     form: (options) => ({
@@ -84,12 +91,11 @@ export function createDoor({ sessions, clock, baseUrl }: DoorDeps): Door {
       onRequest: admit(options),
       preHandler: async (request) => {
         requireOrigin(request);
-        if (!isSame(readForm(request).text("_csrf"), memberOf(request).formToken)) {
-          throw new Refusal("insufficient_scope", "This form is from another session. Load the page again.");
-        }
+        requireFormToken(request, memberOf(request));
       },
     }),
     openForm: () => ({ method: "POST", onRequest: async (request) => requireOrigin(request) }),
+    requireFormToken,
     identify,
   };
 }

@@ -24,7 +24,7 @@ describe("an instance without an owner", () => {
     }
     expect((await browser.post("/sign-in", typed)).status).toBe(403);
     expect((await browser.post("/sign-up", typed)).status).toBe(404);
-    for (const path of ["/api/admin/sign-in-links"])
+    for (const path of ["/api/admin/sign-in-links", "/api/admin/invites"])
       expect([path, (await plane.call(path, { body: {} })).status]).toEqual([path, 401]);
     const [row] = await plane.app.sql<{ users: number }[]>`select count(*) as users from users`;
     expect([row?.users, browser.cookie]).toEqual([0, null]);

@@ -1,0 +1,184 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { RecordChanges } from "#control-plane/access/changes.ts";
+import { memberOf } from "#control-plane/dashboard/door/door.ts";
+import { readForm } from "#control-plane/dashboard/door/form.ts";
+import { sendConfirmation } from "#control-plane/dashboard/frame/confirmation.ts";
+import { sendPage } from "#control-plane/dashboard/frame/page.ts";
+import { renderCreatedInvite, renderMembersPage, type MembersView } from "#control-plane/dashboard/members/page.ts";
+import { clientOf, type SignInDeps } from "#control-plane/dashboard/sign-in/routes.ts";
+import { MEMBERS } from "#control-plane/dashboard/strings.ts";
+import { transact } from "#control-plane/database/transaction.ts";
+import { Refusal } from "#control-plane/http/errors.ts";
+import { toMailAddress } from "#control-plane/mail-address.ts";
+import { memberChange, type MemberAction, type MemberChange } from "#control-plane/users/members.ts";
+import { ROLES, type Role } from "#control-plane/users/roles.ts";
+import type { Member } from "#control-plane/users/store.ts";
+
+const PATH = "/app/members";
+const SHOWN = { schema: { hide: true } } as const;
+const MOST_INVITES = 100;
+
+/** Dependencies of the members' pages. */
+export interface MemberPagesDeps extends SignInDeps {
+  /** Address of the service, without a slash at its end. */
+  readonly baseUrl: string;
+  /** Logs changes. */
+  readonly record: RecordChanges;
+}
+
+interface ById {
+  Params: { id: string };
+}
+
+/** Registers /app/members: members, their roles, and invites, for owners. */
+export function registerMembers(scope: FastifyInstance, deps: MemberPagesDeps): void {
+  const { door, users, sql, record, baseUrl } = deps;
+  const page = door.page({ needs: "manage", isSensitive: true });
+  const form = door.form({ needs: "manage", isSensitive: true });
+
+  scope.route({ ...page, ...SHOWN, url: PATH, handler: (request, reply) => sendMembers(request, reply, deps, {}) });
+
+  scope.route<ById>({
+    ...form,
+    ...SHOWN,
+    url: `${PATH}/:id/role`,
+    async handler(request, reply) {
+      const session = memberOf(request);
+      const member = await findMember(request, deps);
+      const given = readForm(request);
+      const role = roleOf(given.text("role"));
+      if (role === null) throw new Refusal("missing_parameter", `role must be one of ${ROLES.join(", ")}.`);
+      const isOwn = member.userId === session.userId;
+      if (isOwn && role !== session.role && !given.has("confirmed")) {
+        return sendConfirmation(request, reply, {
+          title: MEMBERS.demoteTitle,
+          sentence: MEMBERS.demoteSentence,
+          action: `${PATH}/${member.userId}/role`,
+          submit: MEMBERS.change,
+          back: PATH,
+          fields: { role, confirmed: "1" },
+        });
+      }
+      const changed = await users.members.setRole(actionOf(request), member.userId, role);
+      return answerChange(request, reply, deps, changed, isOwn ? "/sign-in" : `${PATH}?done=role`);
+    },
+  });
+
+  scope.route<ById>({
+    ...page,
+    ...SHOWN,
+    url: `${PATH}/:id/remove`,
+    async handler(request, reply) {
+      const { userId, email } = await findMember(request, deps);
+      const isOwn = userId === memberOf(request).userId;
+      return sendConfirmation(request, reply, {
+        title: isOwn ? MEMBERS.leaveTitle : MEMBERS.removeTitle(email),
+        sentence: isOwn ? MEMBERS.leaveSentence : MEMBERS.removeSentence(email),
+        action: `${PATH}/${userId}/remove`,
+        submit: isOwn ? MEMBERS.leave : MEMBERS.remove,
+        back: PATH,
+      });
+    },
+  });
+
+  scope.route<ById>({
+    ...form,
+    ...SHOWN,
+    url: `${PATH}/:id/remove`,
+    async handler(request, reply) {
+      const { userId } = await findMember(request, deps);
+      const isOwn = userId === memberOf(request).userId;
+      const changed = await users.members.remove(actionOf(request), userId);
+      return answerChange(request, reply, deps, changed, isOwn ? "/sign-in" : `${PATH}?done=member_removed`);
+    },
+  });
+
+  scope.route({
+    ...form,
+    ...SHOWN,
+    url: `${PATH}/invites`,
+    async handler(request, reply) {
+      const session = memberOf(request);
+      const given = readForm(request);
+      const typed = { email: given.text("email").trim(), role: given.text("role") };
+      const email = typed.email === "" ? null : toMailAddress(typed.email);
+      if (typed.email !== "" && email === null) {
+        return sendMembers(request, reply.code(400), deps, { typed, emailProblem: MEMBERS.emailProblem });
+      }
+      const role = roleOf(typed.role);
+      if (role === null) throw new Refusal("missing_parameter", `role must be one of ${ROLES.join(", ")}.`);
+      const { accountId } = session;
+      if ((await users.invites(sql, accountId)).length >= MOST_INVITES)
+        return sendMembers(request, reply.code(409), deps, { typed, problem: MEMBERS.tooMany });
+      const { token, expiresAt } = await transact(sql, async (tx) => {
+        const created = await users.invite(tx, { accountId, email, role });
+        const change = { resource: "invite", id: created.id, action: "created" } as const;
+        await record(tx, memberChange(actionOf(request), email === null ? ["role"] : ["email", "role"], [change]));
+        return created;
+      });
+      const body = renderCreatedInvite({ url: `${baseUrl}/invite/${token}`, expiresAt, mailedTo: null }, session);
+      return sendPage(request, reply.code(201), { title: MEMBERS.createdTitle, session, body, isNarrow: true });
+    },
+  });
+
+  scope.route<ById>({
+    ...form,
+    ...SHOWN,
+    url: `${PATH}/invites/:id/revoke`,
+    async handler(request, reply) {
+      const { accountId } = memberOf(request);
+      const id = Number(request.params.id);
+      if (!Number.isSafeInteger(id)) throw new Refusal("not_found", "There is no such invite.");
+      await transact(sql, async (tx) => {
+        // One that is used or over in the meantime does not work any more either.
+        if (!(await users.revokeInvite(tx, accountId, id))) return;
+        await record(tx, memberChange(actionOf(request), [], [{ resource: "invite", id, action: "deleted" }]));
+      });
+      return reply.redirect(`${PATH}?done=invite_revoked`, 303);
+    },
+  });
+}
+
+/** Returns who changes something, from where. */
+export function actionOf(request: FastifyRequest): MemberAction {
+  return { session: memberOf(request), from: clientOf(request) };
+}
+
+function roleOf(text: string): Role | null {
+  return ROLES.find((role) => role === text) ?? null;
+}
+
+/** Finds the member of the session's account whose id is in the path. Throws Refusal. */
+async function findMember(request: FastifyRequest<ById>, { users, sql }: MemberPagesDeps): Promise<Member> {
+  const members = await users.members.list(sql, memberOf(request).accountId);
+  const found = members.find(({ userId }) => String(userId) === request.params.id);
+  if (found === undefined) throw new Refusal("not_found", MEMBERS.gone);
+  return found;
+}
+
+function answerChange(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: MemberPagesDeps,
+  changed: MemberChange,
+  path: string,
+): Promise<FastifyReply> | FastifyReply {
+  if (changed === "gone") throw new Refusal("not_found", MEMBERS.gone);
+  if (changed === "last_owner") return sendMembers(request, reply.code(409), deps, { problem: MEMBERS.lastOwner });
+  return reply.redirect(path, 303);
+}
+
+async function sendMembers(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { users, sql, canMail }: MemberPagesDeps,
+  more: Partial<MembersView>,
+): Promise<FastifyReply> {
+  const session = memberOf(request);
+  const [members, invites] = await Promise.all([
+    users.members.list(sql, session.accountId),
+    users.invites(sql, session.accountId),
+  ]);
+  const body = renderMembersPage({ session, members, invites, canMail, ...more });
+  return sendPage(request, reply, { title: MEMBERS.title, session, body });
+}

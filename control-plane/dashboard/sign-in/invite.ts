@@ -1,0 +1,152 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { readForm } from "#control-plane/dashboard/door/form.ts";
+import { renderForm, renderHidden, renderInput, renderNote } from "#control-plane/dashboard/frame/fields.ts";
+import { sendPage } from "#control-plane/dashboard/frame/page.ts";
+import { admit, clientOf, explain, type SignInDeps } from "#control-plane/dashboard/sign-in/routes.ts";
+import { INVITE, START } from "#control-plane/dashboard/strings.ts";
+import { takeVisit } from "#control-plane/http/visits.ts";
+import { toMailAddress } from "#control-plane/mail-address.ts";
+import { compileTemplate } from "#control-plane/pages/templates.ts";
+import type { OneTimeLink } from "#control-plane/users/link-store.ts";
+import { isFor } from "#control-plane/users/links.ts";
+import { passwordProblem } from "#control-plane/users/passwords.ts";
+import type { Session } from "#control-plane/users/sessions.ts";
+
+const URL_OF_INVITE = "/invite/:token";
+
+interface Shown {
+  readonly session: Session | null;
+  readonly email?: string;
+  readonly problems?: {
+    readonly email?: string | null;
+    readonly password?: string | null;
+    readonly form?: string | null;
+  };
+}
+
+/** Dependencies of the page of an invite. */
+interface InviteDeps extends SignInDeps {
+  /** Finds the name of an account, its email address; null: it has none, or there is no such account. */
+  readonly nameOf: (accountId: number) => Promise<string | null>;
+}
+
+/** Registers GET and POST /invite/<token>, where somebody joins an account. */
+export function registerInvite(scope: FastifyInstance, deps: InviteDeps): void {
+  const { door, users, visits } = deps;
+  scope.route<{ Params: { token: string } }>({
+    method: "GET",
+    url: URL_OF_INVITE,
+    schema: { hide: true },
+    async handler(request, reply) {
+      takeVisit(visits, request);
+      const session = await door.identify(request);
+      return sendInvite(request, reply, deps, { session });
+    },
+  });
+  scope.route<{ Params: { token: string } }>({
+    ...door.openForm(),
+    url: URL_OF_INVITE,
+    schema: { hide: true },
+    async handler(request, reply) {
+      takeVisit(visits, request);
+      const { token } = request.params;
+      const form = readForm(request);
+      const session = await door.identify(request);
+      const from = clientOf(request);
+      if (session !== null) {
+        door.requireFormToken(request, session);
+        const joined = await users.joinAs(token, session, from);
+        if (joined.kind !== "ok") return sendInvite(request, reply, deps, { session });
+        await admit(deps, request, reply, joined.token, null);
+        return reply.redirect("/app/", 303);
+      }
+      const invite = await users.peek("invite", token);
+      if (invite === null) return sendExpired(request, reply);
+      const typed = form.text("email").trim();
+      const email = toMailAddress(typed);
+      const password = passwordProblem(form.text("password"));
+      if (email === null || password !== null) {
+        const problems = { email: email === null ? START.emailProblem : null, password };
+        return sendInvite(request, reply.code(400), deps, { session, email: typed, problems });
+      }
+      if (!isFor(invite, email)) {
+        const problems = { form: INVITE.wrongAddress };
+        return sendInvite(request, reply.code(403), deps, { session, email: typed, problems });
+      }
+      const joined = await users.join(token, { email, password: form.text("password") }, from);
+      if (joined.kind === "expired" || joined.kind === "foreign") return sendExpired(request, reply);
+      if (joined.kind !== "ok") {
+        const { status, problem } = explain(joined);
+        if (joined.kind === "limited") reply.header("retry-after", String(joined.retryAfterSeconds));
+        return sendInvite(request, reply.code(status), deps, { session, email: typed, problems: { form: problem } });
+      }
+      await admit(deps, request, reply, joined.token, null);
+      return reply.redirect("/app/", 303);
+    },
+  });
+}
+
+const renderSentence: (data: { readonly text: string }) => string = compileTemplate(`<p><%= it.text %></p>`);
+
+async function sendInvite(
+  request: FastifyRequest<{ Params: { token: string } }>,
+  reply: FastifyReply,
+  { users, nameOf }: InviteDeps,
+  { session, email = "", problems = {} }: Shown,
+): Promise<FastifyReply> {
+  const { token } = request.params;
+  const invite = await users.peek("invite", token);
+  if (invite === null) return sendExpired(request, reply);
+  const action = `/invite/${encodeURIComponent(token)}`;
+  const { form = null } = problems;
+  const body = [
+    `<h1>${INVITE.title}</h1>`,
+    renderSentence({ text: await describe(invite, nameOf) }),
+    ...(form === null ? [] : [renderNote("bad", form)]),
+  ];
+  if (session === null) {
+    body.push(renderForm(action, fieldsOf(email, problems), INVITE.submit));
+  } else if (isFor(invite, session.email)) {
+    body.push(renderSentence({ text: INVITE.signedIn(session.email) }));
+    body.push(renderForm(action, [renderHidden("_csrf", session.formToken)], INVITE.join));
+  } else {
+    body.push(renderSentence({ text: INVITE.otherAddress(session.email) }));
+  }
+  return sendPage(request, reply, { title: INVITE.title, session, body: body.join(""), isNarrow: true });
+}
+
+function fieldsOf(typed: string, { email = null, password = null }: NonNullable<Shown["problems"]>) {
+  return [
+    // Also asked for where the invite is for one address: who finds the link does not learn it.
+    renderInput({
+      name: "email",
+      label: INVITE.email,
+      type: "email",
+      value: typed,
+      problem: email,
+      autocomplete: "username",
+      isRequired: true,
+      maxLength: 254,
+    }),
+    renderInput({
+      name: "password",
+      label: INVITE.password,
+      type: "password",
+      hint: INVITE.passwordHint,
+      problem: password,
+      autocomplete: "new-password",
+      isRequired: true,
+      maxLength: 1_024,
+    }),
+  ];
+}
+
+async function describe({ accountId, role }: OneTimeLink, nameOf: InviteDeps["nameOf"]): Promise<string> {
+  if (accountId === null) return INVITE.toNew;
+  return INVITE.toAccount((await nameOf(accountId)) ?? INVITE.nameless(accountId), role ?? "viewer");
+}
+
+function sendExpired(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const body = `<h1>${INVITE.expiredTitle}</h1><p>${INVITE.expired}</p>`;
+  return sendPage(request, reply.code(404), { title: INVITE.expiredTitle, session: null, body, isNarrow: true });
+}
