@@ -13,6 +13,8 @@ import { createOverviews, registerList } from "#control-plane/dashboard/monitors
 import { registerMonitorForm } from "#control-plane/dashboard/monitor-form/routes.ts";
 import { registerMonitor } from "#control-plane/dashboard/monitor/routes.ts";
 import { registerMembers } from "#control-plane/dashboard/members/routes.ts";
+import { registerPaste } from "#control-plane/dashboard/paste/routes.ts";
+import { registerBulk } from "#control-plane/dashboard/bulk/routes.ts";
 import { registerProfile } from "#control-plane/dashboard/profile/routes.ts";
 import { registerInvite } from "#control-plane/dashboard/sign-in/invite.ts";
 import { registerSignIn } from "#control-plane/dashboard/sign-in/routes.ts";
@@ -79,6 +81,8 @@ export async function registerDashboard(server: FastifyInstance, deps: Dashboard
       onChanged: (accountId) => overviews.forget(accountId),
     });
     registerList(scope, { ...deps, door, overviews });
+    registerPaste(scope, { ...deps, door, writes });
+    registerBulk(scope, { ...deps, door, overviews, writes });
     registerMonitorForm(scope, { ...deps, door, writes });
     registerMonitor(scope, { ...deps, door, writes });
   });

@@ -30,6 +30,8 @@ export const DONE: Readonly<Record<string, string>> = {
   run: "The check is on its way.",
   pause: "The monitor is paused.",
   resume: "The monitor runs again.",
+  pasted: "The monitors are created. Their first checks are on their way.",
+  bulk: "The monitors are changed.",
   deleted: "The monitor is deleted.",
   password: "Your password is changed. All other sessions have ended.",
   timezone: "Your time zone is saved.",
@@ -90,6 +92,7 @@ export const MONITORS = {
   shown: "Shown:",
   more: "Show the rest",
   count: "monitors",
+  bulk: "Change these monitors",
   none: "No monitors yet",
   noneHint: "A monitor checks a site, a name or a job again and again, and tells you when it fails.",
   noMatch: "No monitor matches.",
@@ -297,6 +300,48 @@ export const FIELD_WORDS: Readonly<Record<string, { readonly label: string; read
   "composite.down_when": { label: "Down when these are down" },
   "composite.percent": { label: "Share (percent)" },
 };
+
+/** Pasting of many addresses. */
+export const PASTE = {
+  title: "Paste addresses",
+  hint: "One a line, at most 50: a URL, a site, or host:port. What follows the address becomes the name. Each is tried first.",
+  lines: "Addresses",
+  tags: "Tags for all of them",
+  tagsHint: "Words with spaces between them",
+  try: "Try them",
+  cancel: "Cancel",
+  none: "Paste at least one address.",
+  tooMany: "These are more than 50 lines. Paste the rest afterwards.",
+  resultsTitle: "What the tries have found",
+  resultsHint: "Those that work are chosen. Choose others if they will work later.",
+  create: "Create",
+  address: "Address",
+  result: "Result",
+  refused: "Not possible",
+  submit: "Create the chosen monitors",
+  back: "Change the lines",
+} as const;
+
+/** The change of many monitors. */
+export const BULK = {
+  title: "Change many monitors",
+  monitors: "monitors.",
+  hint: "What you leave empty stays as each of them has it.",
+  keep: "as it is",
+  yes: "yes",
+  no: "no",
+  nothing: "nothing",
+  active: "Checked (no: paused)",
+  tagsAdd: "Add tags",
+  tagsRemove: "Take tags away",
+  show: "Show what changes",
+  planTitle: "This changes",
+  changed: "monitors change",
+  unchanged: "stay as they are",
+  more: "More monitors that change:",
+  apply: "Change them",
+  cancel: "Cancel",
+} as const;
 
 function waitOf(seconds: number): string {
   return seconds < 60 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`;

@@ -89,10 +89,15 @@ interface Row {
   readonly tags: readonly { readonly name: string; readonly path: string }[];
 }
 
-const renderEnd: (end: { readonly shown: number; readonly matching: number; readonly morePath: string }) => string =
-  compileTemplate(`
+const renderEnd: (end: {
+  readonly shown: number;
+  readonly matching: number;
+  readonly morePath: string;
+  readonly bulkPath: string;
+}) => string = compileTemplate(`
 <p class="faint"><% if (it.shown < it.matching) { %>${MONITORS.shown} <%= it.shown %> / <%= it.matching %>.
- <a href="<%= it.morePath %>" data-more>${MONITORS.more}</a><% } else { %><%= it.matching %> ${MONITORS.count}<% } %></p>
+ <a href="<%= it.morePath %>" data-more>${MONITORS.more}</a><% } else { %><%= it.matching %> ${MONITORS.count}<% } %>
+<% if (it.bulkPath !== "") { %> <a href="<%= it.bulkPath %>">${MONITORS.bulk}</a><% } %></p>
 `);
 
 const renderEmpty: (empty: { readonly isFiltered: boolean; readonly canWrite: boolean }) => string = compileTemplate(`
@@ -116,6 +121,7 @@ export function renderList(list: MonitorList): string {
   const end = renderEnd({
     shown: selection.rows.length,
     matching: selection.matching,
+    bulkPath: canWrite ? writeListPath(query).replace("/app/monitors", "/app/monitors/bulk") : "",
     morePath: writeListPath({ ...query, rows: Math.max(selection.matching, FIRST_ROWS) }),
   });
   return `${head}${filterOf(query, selection)}<ul class="rows" id="rows">${rows.join("")}</ul>${end}`;
