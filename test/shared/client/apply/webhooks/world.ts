@@ -23,15 +23,15 @@ export interface WebhookWorld {
   readonly key: string;
   /** Name of the document. */
   readonly file: string;
-  write(text: string): void;
-  read(): string;
+  readonly write: (text: string) => void;
+  readonly read: () => string;
   /** Runs a command; `more`: further variables of its environment. */
-  run(words: readonly string[], more?: Variables): Promise<Ran>;
+  readonly run: (words: readonly string[], more?: Variables) => Promise<Ran>;
   /** Applies the document. */
-  apply(more?: Variables, words?: readonly string[]): Promise<Ran>;
+  readonly apply: (more?: Variables, words?: readonly string[]) => Promise<Ran>;
   /** Creates a webhook. Returns its id. */
-  create(body: object): Promise<number>;
-  listed(): Promise<readonly Row[]>;
+  readonly create: (body: object) => Promise<number>;
+  readonly listed: () => Promise<readonly Row[]>;
 }
 
 /** Opens the world; its members are there while a test runs. */
