@@ -173,7 +173,7 @@ function createNames(): (name: string) => string {
 }
 
 function explainOthers(what: string, number: number): string {
-  const near = what === "notification" ? ": add webhooks, or notify_emails to the monitors" : "";
+  const near = what === "notification" ? ": add webhooks, or notify_email to the monitors" : "";
   return `${quantity(number, what)} not taken over${near}`;
 }
 

@@ -157,7 +157,7 @@ function listHeaders(monitor: Source, leaveOut: Context["leaveOut"]): readonly (
   const text = textOf(monitor, "headers");
   const read = text.trim() === "" ? { ok: true as const, value: {} } : parseJson(text);
   if (read.ok && isRecord(read.value)) return Object.entries(read.value);
-  leaveOut("headers", "they are no JSON object");
+  leaveOut("headers", read.ok ? "they are no object" : read.why);
   return [];
 }
 
@@ -166,7 +166,8 @@ function problemOf(name: string, value: string): string | null {
   if (!NAME.test(name)) return "it is no name of a header field";
   if (RESERVED.has(name.toLowerCase())) return "the probe writes this field itself";
   if (value.length > LONGEST_HEADER) return `it has more than ${LONGEST_HEADER} characters`;
-  return VALUE.test(value) && value !== MASK ? null : "its value has other characters than visible ASCII";
+  if (value === MASK) return "its value is a mask";
+  return VALUE.test(value) ? null : "its value has other characters than visible ASCII";
 }
 
 const LEAST_CODE = 100;

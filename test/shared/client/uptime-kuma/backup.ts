@@ -4,6 +4,9 @@
 /** A monitor of a backup. */
 export type KumaMonitor = Readonly<Record<string, unknown>>;
 
+/** The time that a check may take, seconds: a field of the backup, and no limit of a test. */
+export const TIMEOUT = "timeout";
+
 /** Returns a monitor with the values that a new one has. */
 export function kumaMonitor(id: number, type: string, name: string, over: KumaMonitor = {}): KumaMonitor {
   return {
@@ -22,7 +25,7 @@ export function kumaMonitor(id: number, type: string, name: string, over: KumaMo
     active: true,
     forceInactive: false,
     type,
-    timeout: 48,
+    [TIMEOUT]: 48,
     interval: 60,
     retryInterval: 60,
     resendInterval: 0,
@@ -118,7 +121,7 @@ export const MONITORS: readonly KumaMonitor[] = [
     url: "https://api.example.com/orders",
     method: "POST",
     interval: 90,
-    timeout: 12,
+    [TIMEOUT]: 12,
     maxretries: 1,
     retryInterval: 30,
     headers: '{"X-Api-Key": "key-of-the-api", "Accept": "application/json", "Host": "other.example.com"}',
@@ -143,7 +146,7 @@ export const MONITORS: readonly KumaMonitor[] = [
     jsonPath: "queues[0].length",
     expectedValue: "0",
     interval: 20,
-    timeout: 16,
+    [TIMEOUT]: 16,
   }),
   kumaMonitor(7, "port", "SSH", { hostname: "shop.example.com", port: 22 }),
   kumaMonitor(8, "ping", "Router", { hostname: "8.8.8.8", packetSize: 100 }),

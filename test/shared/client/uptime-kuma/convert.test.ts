@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ConvertOptions } from "#shared/client/uptime-kuma/context.ts";
 import { convertBackup } from "#shared/client/uptime-kuma/convert.ts";
-import { kumaMonitor, type KumaMonitor } from "#test/shared/client/uptime-kuma/backup.ts";
+import { kumaMonitor, TIMEOUT, type KumaMonitor } from "#test/shared/client/uptime-kuma/backup.ts";
 
 const OPTIONS: ConvertOptions = { includeSecrets: false, includePrivate: false, shortestIntervalMinutes: 1 };
 
@@ -36,11 +36,11 @@ describe("a web site", () => {
   });
 
   it.each([
-    [{ interval: 60, timeout: 48 }, 30, []],
-    [{ interval: 20, timeout: 16 }, 16, []],
-    [{ interval: 20, timeout: 2.5 }, 3, []],
-    [{ interval: 20, timeout: 0 }, 16, []],
-    [{ interval: 60, timeout: 45 }, 30, ["timeout changed: 45 s is 30 s, the longest"]],
+    [{ interval: 60, [TIMEOUT]: 48 }, 30, []],
+    [{ interval: 20, [TIMEOUT]: 16 }, 16, []],
+    [{ interval: 20, [TIMEOUT]: 2.5 }, 3, []],
+    [{ interval: 20, [TIMEOUT]: 0 }, 16, []],
+    [{ interval: 60, [TIMEOUT]: 45 }, 30, ["timeout changed: 45 s is 30 s, the longest"]],
   ])("with %j has the timeout %i", (over, seconds, lines) => {
     const found = convertOne("http", { ...URL_OF, ...over });
     expect(found.row).toMatchObject({ timeout_seconds: seconds });
@@ -54,7 +54,7 @@ describe("a web site", () => {
     [86_400, 1_440, []],
     [200_000, 1_440, ["interval changed: 200000 s is 1440 min"]],
   ])("with an interval of %i s is checked every %i min", (interval, minutes, lines) => {
-    const found = convertOne("http", { ...URL_OF, interval, timeout: 10 });
+    const found = convertOne("http", { ...URL_OF, interval, [TIMEOUT]: 10 });
     expect(found.row).toMatchObject({ interval_minutes: minutes });
     expect(found.lines).toEqual(lines);
   });
@@ -103,6 +103,19 @@ describe("a web site", () => {
     expect(sent({ ...basic, headers: '{"authorization": "Bearer x"}' })).toEqual({ authorization: "Bearer x" });
     const { row } = convertOne("http", { url: "https://user:p%C3%A4ss@example.com/a?b" }, secret);
     expect(row).toMatchObject({ url: "https://example.com/a?b" });
+  });
+
+  it.each([
+    ["[1]", "headers left out: they are no object"],
+    ["{", "headers left out: it is no JSON"],
+    ['{"A": "b", "A": "c"}', "headers left out: an object has a name twice"],
+    ['{"Host": "a"}', "request_headers.Host left out: the probe writes this field itself"],
+    ['{"a b": "c"}', 'request_headers."a b" left out: it is no name of a header field'],
+    ['{"A": "ä"}', "request_headers.A left out: its value has other characters than visible ASCII"],
+    ['{"A": "****"}', "request_headers.A left out: its value is a mask"],
+    ['{"Accept": "a", "accept": "b"}', "request_headers.accept left out: it is there twice"],
+  ])("with the headers %s says: %s", (headers, line) => {
+    expect(convertOne("http", { ...URL_OF, headers }).lines).toEqual([line]);
   });
 
   it("names variables so that they are not those of another program, and each one once", () => {
@@ -201,7 +214,7 @@ describe("a JSON query", () => {
     expect(query("a", "x", "contains").lines).toEqual([
       'json-query left out: there is no comparison "contains": only the status is checked',
     ]);
-    expect(query("a", "a\nb").row).not.toHaveProperty("json");
+    expect(query("a", "x".repeat(1_001)).row).not.toHaveProperty("json");
   });
 });
 

@@ -111,7 +111,7 @@ describe("a backup of Uptime Kuma", () => {
         "whether its port is open",
       'Shop (2): name changed: it is "Shop (2)"',
       "Must be away: not taken over: there is no upside down mode",
-      "2 notifications not taken over: add webhooks, or notify_emails to the monitors",
+      "2 notifications not taken over: add webhooks, or notify_email to the monitors",
       "1 proxy not taken over",
       "2 groups taken over as tags of their monitors, such as group:name",
       "12 of 18 monitors taken over; 6 not; 5 settings left out, 6 changed",
@@ -151,10 +151,23 @@ describe("a backup of Uptime Kuma", () => {
     });
     expect(complained).toContain("NAS: interval changed: 60 s is 5 min");
   });
+
+  it("has private targets that the service takes where its operator allows them, and names the others", async () => {
+    writeBackup([
+      kumaMonitor(1, "http", "Here", { url: "http://127.0.0.1:3000/" }),
+      kumaMonitor(2, "ping", "Router", { hostname: "192.168.1.1" }),
+    ]);
+    await importKuma(["--private", "-o", document()]);
+    const dry = await apply(["--dry-run"]);
+    expect(dry).toMatchObject({ status: 2, said: "" });
+    expect(dry.complained).toMatch(/^vantage apply: 1 problem; nothing is changed\n.*monitors\.1 \(Router\): url /);
+  });
 });
 
 const byId = (monitors: readonly Readonly<Record<string, unknown>>[]) =>
   Object.fromEntries(monitors.map((monitor) => [String(monitor["id"]), monitor]));
+
+const NAME = "import uptime-kuma";
 
 describe("a file that is no backup", () => {
   it.each([
@@ -173,7 +186,7 @@ describe("a file that is no backup", () => {
     expect(ran).toEqual({
       status: 2,
       said: "",
-      complained: `vantage import uptime-kuma: ${backup()} is no backup of Uptime Kuma: ${why}`,
+      complained: `vantage ${NAME}: ${backup()} is no backup of Uptime Kuma: ${why}`,
     });
   });
 
