@@ -30,7 +30,7 @@ export interface BulkChange {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Parses the body of a change of many. All problems with its fields are told at once. */
+/** Parses the body of a change of many. Every problem with its fields is reported at once. */
 export function parseBulk(raw: Fields): Written<BulkChange> {
   const outline = parseParams(BULK_OUTLINE, raw, { from: "json", unknown: "refuse" });
   if (!outline.ok) return refuseProblem(outline.problem);
