@@ -141,21 +141,30 @@ function listNames(series: readonly LatencySeries[]): string {
   return `${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
+/** Returns the place of a time in the drawing. */
+function scale({ from, to }: Pick<LatencyChart, "from" | "to">, at: number): number {
+  return ((Math.min(Math.max(at, from), to) - from) / (to - from)) * WIDTH;
+}
+
+/** Returns the middle of the part of a step that lies in the chart. */
+function middleOf({ from, to, stepMs }: LatencyChart, at: number): number {
+  return (Math.max(at, from) + Math.min(at + stepMs, to)) / 2;
+}
+
 /** Returns the shapes of marked times that lie in the chart. */
 function mark(
-  { from, to }: Pick<LatencyChart, "from" | "to">,
+  chart: Pick<LatencyChart, "from" | "to">,
   times: readonly MarkedTime[],
   name: string,
   outline: (x: number, width: number) => string,
 ): Shown["marked"] {
-  const scale = (at: number) => ((Math.min(Math.max(at, from), to) - from) / (to - from)) * WIDTH;
   return times
-    .filter((one) => one.from < to && one.to > from)
+    .filter((one) => one.from < chart.to && one.to > chart.from)
     .slice(-MOST_MARKED)
     .map((one) => {
-      const x = Math.round(scale(one.from) * 10) / 10;
+      const x = Math.round(scale(chart, one.from) * 10) / 10;
       // At least two units, so that a short one can be seen.
-      const width = Math.max(2, Math.round((scale(one.to) - x) * 10) / 10);
+      const width = Math.max(2, Math.round((scale(chart, one.to) - x) * 10) / 10);
       return { name, d: outline(x, width), title: one.title };
     });
 }
@@ -171,8 +180,7 @@ function shapesOf(
   const lineOf = (of: (point: LatencyPoint) => number): Runs =>
     runs.map((run) =>
       run.map((point) => ({
-        // The middle of the step.
-        x: ((point.at.getTime() + chart.stepMs / 2 - chart.from) / (chart.to - chart.from)) * WIDTH,
+        x: scale(chart, middleOf(chart, point.at.getTime())),
         y: (1 - Math.max(0, of(point)) / most) * HEIGHT,
       })),
     );

@@ -10,6 +10,14 @@ import { type Span, DAY_MS, hoursBetween, startOf } from "#control-plane/history
 import type { Point } from "#control-plane/history/points.ts";
 import type { HistoryMonitor, MaintenanceBetween } from "#control-plane/history/ports.ts";
 import { readDays, type DayTimes } from "#control-plane/history/read/days.ts";
+import { readHalfHours, type HalfHour } from "#control-plane/history/read/half-hours.ts";
+import {
+  readHourlyLatency,
+  readLatency,
+  type HourlyLatency,
+  type Latency,
+  type LatencyRange,
+} from "#control-plane/history/read/latency.ts";
 import { readPoints } from "#control-plane/history/read/read-points.ts";
 import { createResponseTimes } from "#control-plane/history/read/response-times.ts";
 import { readStatusChanges, type NewestStatusChanges } from "#control-plane/history/read/status-changes.ts";
@@ -83,6 +91,12 @@ export interface History {
   ): Promise<ReadonlyMap<number, number>>;
   /** Returns a range of a monitor's history (read/read-points.ts). */
   readPoints(monitorId: number, range: Span): Promise<readonly Point[]>;
+  /** Returns the last 48 half hours of monitors, in a bounded number of statements (read/half-hours.ts). */
+  halfHours(monitors: readonly HistoryMonitor[]): Promise<ReadonlyMap<number, readonly HalfHour[]>>;
+  /** Returns the response times of a monitor by location in the last 1, 7, 30 or 90 days (read/latency.ts). */
+  latency(monitorId: number, range: LatencyRange): Promise<Latency>;
+  /** Returns the response times of monitors in the last 24 whole hours, in one statement (read/latency.ts). */
+  hourlyLatency(monitorIds: readonly number[]): Promise<HourlyLatency>;
   /** Returns the newest changes of a monitor's status. */
   statusChanges(monitorId: number, limit: number): Promise<NewestStatusChanges>;
   /** Starts no further upkeep, and waits for a step that is running. */
@@ -207,6 +221,15 @@ export function createHistory({ sql, clock, log, retentionMs, maintenanceBetween
       return new Map(found.map(({ monitorId, responseMs }) => [monitorId, responseMs]));
     },
     readPoints: (monitorId, range) => readPoints(sql, monitorId, range, now()),
+    async halfHours(monitors) {
+      const at = now();
+      return readHalfHours(sql, monitors, maintenanceBetween, at, await recentProgress(at));
+    },
+    latency: (monitorId, range) => readLatency(sql, monitorId, range, now()),
+    async hourlyLatency(monitorIds) {
+      const at = now();
+      return readHourlyLatency(sql, monitorIds, at, await recentProgress(at));
+    },
     statusChanges: (monitorId, limit) => readStatusChanges(sql, monitorId, limit),
     async stop() {
       isStopped = true;

@@ -17,7 +17,7 @@ export interface Point {
 }
 
 /** Milliseconds between two points of the shortest ranges. */
-export const FINE_STEP_MS = 5 * 60_000;
+const FINE_STEP_MS = 5 * 60_000;
 
 /** Returns the length of the steps for a range: 5 minutes up to 6 hours, 1 hour up to 7 days, else 1 day. */
 export function stepOf({ from, to }: Span): number {

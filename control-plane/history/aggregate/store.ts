@@ -21,22 +21,24 @@ export function hourOf(sql: Queryable): SqlFragment {
 
 /**
  * A query of counted checks: those of table checks that meet `where`, grouped by `at`, monitor and location. Its columns
- * are at, monitor_id, location, up, down, unknown and response_ms. A group of re-checks alone has zero counts.
+ * are at, monitor_id, location, up, down, unknown, response_ms and slow, the degraded ones of `up`. A group of re-checks
+ * alone has zero counts.
  */
 export function countChecks(sql: Queryable, at: SqlFragment, where: SqlFragment): SqlFragment {
   return sql`
     select at, monitor_id, location,
-      coalesce(sum(n) filter (where status = 1), 0)::integer as up,
+      coalesce(sum(n) filter (where status in (1, 4)), 0)::integer as up,
       coalesce(sum(n) filter (where status = 2), 0)::integer as down,
       coalesce(sum(n) filter (where status = 3), 0)::integer as unknown,
       string_agg(
         case when n < 64 then int2send(((bucket << 6) | (n - 1))::smallint)
         else int2send(((bucket << 6) | 63)::smallint) || int4send(n) end, ''
-      ) filter (where bucket is not null) as response_ms
+      ) filter (where bucket is not null) as response_ms,
+      coalesce(sum(n) filter (where status = 4), 0)::integer as slow
     from (
       select at, monitor_id, location, status, bucket, count(*)::integer as n from (
         select ${at} as at, monitor_id, location,
-          case when is_recheck then 0 when status = 4 then 1 else status end as status,
+          case when is_recheck then 0 else status end as status,
           case when status in (1, 4) and not is_recheck then ${bucketOf(sql)} end as bucket
         from checks where ${where}
       ) as one group by at, monitor_id, location, status, bucket

@@ -5,18 +5,18 @@ import type { TimeByStatus } from "#control-plane/history/timeline.ts";
 import { HOUR_MS, isoTimes } from "#control-plane/history/period.ts";
 
 /** A row of a point, or a part of it. */
-type PointRow = Omit<CountedChecks, "monitorId">;
+export type PointRow = Omit<CountedChecks, "monitorId">;
 
-/** Counts checks of a monitor in these hours, each named by its beginning, in periods of 5 minutes or an hour. */
+/** Counts checks of a monitor in these hours, each named by its beginning, in periods of some minutes or an hour. */
 export async function countHours(
   sql: Queryable,
   monitorId: number,
   hours: readonly Date[],
-  period: "5 minutes" | "1 hour",
+  periodMs: number,
 ): Promise<readonly PointRow[]> {
   if (hours.length === 0) return [];
-  const at =
-    period === "1 hour" ? hourOf(sql) : sql`date_bin('5 minutes', checked_at, timestamptz '2000-01-01 00:00:00+00')`;
+  const minutes = `${periodMs / 60_000} minutes`;
+  const at = sql`date_bin(${minutes}::interval, checked_at, timestamptz '2000-01-01 00:00:00+00')`;
   return sql<PointRow[]>`
     select at, location, up, down, unknown, response_ms as "responseMs"
     from (${countChecks(sql, at, sql`${inHours(sql, hours)} and monitor_id = ${monitorId}`)}) as counted`;
@@ -72,6 +72,61 @@ export async function countHistograms(
     select monitor_id as "monitorId", string_agg(response_ms, '') as "responseMs"
     from (${countChecks(sql, hourOf(sql), where)}) as counted
     group by monitor_id having count(response_ms) > 0`;
+}
+
+/** An encoded histogram of a monitor's response times in one hour. */
+interface HourHistogram extends MonitorHistogram {
+  readonly at: Date;
+}
+
+/** Reads the histograms of monitors in each of these hours of the roll-up, all locations together. */
+export async function readHourHistograms(
+  sql: Queryable,
+  monitorIds: readonly number[],
+  hours: readonly Date[],
+): Promise<readonly HourHistogram[]> {
+  if (hours.length === 0) return [];
+  return sql<HourHistogram[]>`
+    select monitor_id as "monitorId", hour as at, string_agg(response_ms, '') as "responseMs" from check_hours
+    where hour = any(${isoTimes(hours)}::timestamptz[]) and monitor_id = any(${[...monitorIds]}::bigint[])
+    group by monitor_id, hour having count(response_ms) > 0`;
+}
+
+/** Successful checks of a monitor in one hour, and those of them that were slow. */
+export interface SlowHour {
+  readonly monitorId: number;
+  readonly at: Date;
+  readonly up: number;
+  readonly slow: number;
+}
+
+/** Reads the hours of the roll-up, of these, in which checks of monitors were slow. */
+export async function readSlowHours(
+  sql: Queryable,
+  monitorIds: readonly number[],
+  hours: readonly Date[],
+): Promise<readonly SlowHour[]> {
+  if (hours.length === 0) return [];
+  return sql<SlowHour[]>`
+    select monitor_id as "monitorId", hour as at, sum(up)::integer as up, sum(slow)::integer as slow from check_hours
+    where hour = any(${isoTimes(hours)}::timestamptz[]) and monitor_id = any(${[...monitorIds]}::bigint[])
+    group by monitor_id, hour having sum(slow) > 0`;
+}
+
+/** Finds the hours, of these, in which checks of monitors were slow, from the checks. */
+export async function countSlowHours(
+  sql: Queryable,
+  monitorIds: readonly number[],
+  hours: readonly Date[],
+): Promise<readonly SlowHour[]> {
+  if (hours.length === 0) return [];
+  return sql<SlowHour[]>`
+    select monitor_id as "monitorId", at, count(*)::integer as up, (count(*) filter (where status = 4))::integer as slow
+    from (
+      select monitor_id, ${hourOf(sql)} as at, status from checks
+      where ${inHours(sql, hours)} and monitor_id = any(${[...monitorIds]}::bigint[])
+        and status in (1, 4) and not is_recheck
+    ) as one group by monitor_id, at having count(*) filter (where status = 4) > 0`;
 }
 
 /** Sums the time by status of monitors over whole days, from each of `firstDays` to before `openDay`. */

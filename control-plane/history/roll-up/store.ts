@@ -80,7 +80,7 @@ export async function insertHour(tx: Transaction, hour: Date, first: number, las
   await tx`set local enable_indexscan = off`;
   const where = tx`${inHour(tx, hour)} and monitor_id between ${first} and ${last}`;
   await tx`
-    insert into check_hours (hour, monitor_id, location, up, down, unknown, response_ms)
+    insert into check_hours (hour, monitor_id, location, up, down, unknown, response_ms, slow)
     ${countChecks(tx, hourOf(tx), where)}`;
   await tx`set local enable_indexscan = on`;
 }
@@ -92,10 +92,10 @@ export async function insertHour(tx: Transaction, hour: Date, first: number, las
 export async function recomputeHour(tx: Transaction, hour: Date, monitorIds: readonly number[]): Promise<void> {
   const where = tx`${inHour(tx, hour)} and monitor_id = any(${[...monitorIds]}::bigint[])`;
   await tx`
-    insert into check_hours (hour, monitor_id, location, up, down, unknown, response_ms)
+    insert into check_hours (hour, monitor_id, location, up, down, unknown, response_ms, slow)
     ${countChecks(tx, hourOf(tx), where)}
     on conflict (hour, monitor_id, location) do update set up = excluded.up, down = excluded.down,
-      unknown = excluded.unknown, response_ms = excluded.response_ms`;
+      unknown = excluded.unknown, response_ms = excluded.response_ms, slow = excluded.slow`;
 }
 
 function inHour(tx: Transaction, hour: Date): SqlFragment {

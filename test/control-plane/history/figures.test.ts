@@ -5,6 +5,13 @@ import { CHECKS } from "#control-plane/history/checks-table.ts";
 import { DAY_MS, HOUR_MS, startOf } from "#control-plane/history/period.ts";
 import type { HistoryMonitor, MaintenanceBetween } from "#control-plane/history/ports.ts";
 import { readDays } from "#control-plane/history/read/days.ts";
+import { readHalfHours } from "#control-plane/history/read/half-hours.ts";
+import {
+  readHourlyLatency,
+  readLatency,
+  type LatencyRange,
+  type ResponseSeries,
+} from "#control-plane/history/read/latency.ts";
 import { readPoints } from "#control-plane/history/read/read-points.ts";
 import { createResponseTimes } from "#control-plane/history/read/response-times.ts";
 import { readUptimes } from "#control-plane/history/read/uptimes.ts";
@@ -209,6 +216,76 @@ async function expectPoints(world: World, what: string): Promise<void> {
   }
 }
 
+async function expectHalfHours(world: World, what: string): Promise<void> {
+  const { now, maintenance } = world;
+  const progress = await readProgress(database.sql, new Date(now));
+  const monitors = [...world.monitors.values()];
+  const found = await readHalfHours(database.sql, monitors, maintenance, new Date(now), progress);
+  const first = startOf(now, HOUR_MS / 2) - (47 * HOUR_MS) / 2;
+  for (const life of world.lives.values()) {
+    const expected = Array.from({ length: 48 }, (_, index) => {
+      const from = first + (index * HOUR_MS) / 2;
+      const to = Math.min(from + HOUR_MS / 2, now);
+      const good = life.checks.filter(({ at, status = 1, isRecheck = false }) => {
+        return startOf(at, HOUR_MS) === startOf(from, HOUR_MS) && !isRecheck && (status === 1 || status === 4);
+      });
+      const slow = good.filter(({ status }) => status === 4).length;
+      return { from, to, ...naiveTimes(life, from, to), isSlow: slow > 0 && slow * 4 >= good.length };
+    });
+    expect(found.get(life.id), `${what}, monitor ${life.id}`).toEqual(expected);
+  }
+}
+
+async function expectLatency(world: World, what: string): Promise<void> {
+  const { dice, now } = world;
+  const [range, days, stepMs] = dice.pick<readonly [LatencyRange, number, number]>([
+    ["d1", 1, HOUR_MS / 6],
+    ["d7", 7, HOUR_MS],
+    ["d30", 30, 4 * HOUR_MS],
+    ["d90", 90, DAY_MS],
+  ]);
+  const first = startOf(now - days * DAY_MS, stepMs);
+  // Checks from hours that have not begun were recorded while the clock was ahead.
+  const end = Math.min(startOf(now, stepMs) + stepMs, startOf(now, HOUR_MS) + HOUR_MS);
+  for (const life of world.some()) {
+    const checks = life.checks.filter(({ at }) => at >= first && at < end);
+    const { series } = await readLatency(database.sql, life.id, range, new Date(now));
+    const byLocation = Map.groupBy(checks, ({ location = "eu" }) => location);
+    const known = [...byLocation].filter(([, own]) => naivePercentiles(own).p50 !== null);
+    const where = `${what}, monitor ${life.id}, ${range}`;
+    expect(
+      series.map(({ location }) => location),
+      where,
+    ).toEqual(known.map(([location]) => location).toSorted());
+    for (const found of series) expectSeries(found, byLocation.get(found.location) ?? [], stepMs, where);
+  }
+  const progress = await readProgress(database.sql, new Date(now));
+  const hourly = await readHourlyLatency(database.sql, [...world.lives.keys()], new Date(now), progress);
+  for (const life of world.lives.values()) {
+    const until = Math.min(startOf(now, HOUR_MS), progress.openHour);
+    const checks = life.checks.filter(({ at }) => at >= startOf(now, HOUR_MS) - DAY_MS && at < until);
+    const found = hourly.series.get(life.id) ?? { points: [], last: null, p50: null, p95: null, p99: null };
+    expectSeries(found, checks, HOUR_MS, `${what}, monitor ${life.id}, hourly`);
+  }
+}
+
+function expectSeries(found: ResponseSeries, checks: readonly TestCheck[], stepMs: number, what: string): void {
+  const whole = naivePercentiles(checks);
+  const steps = [...Map.groupBy(checks, ({ at }) => startOf(at, stepMs))]
+    .map(([at, own]) => ({ at: new Date(at), ...naivePercentiles(own) }))
+    .filter(({ p50 }) => p50 !== null)
+    .toSorted((a, b) => a.at.getTime() - b.at.getTime());
+  expect(
+    found.points.map(({ at }) => at),
+    what,
+  ).toEqual(steps.map(({ at }) => at));
+  expect(found.last, what).toBe(found.points.at(-1)?.p50 ?? null);
+  for (const name of ["p50", "p95", "p99"] as const) {
+    expectClose(found[name], whole[name], `${what} ${name}`);
+    for (const [index, step] of steps.entries()) expectClose(found.points[index]?.[name] ?? null, step[name], what);
+  }
+}
+
 async function expectRecent(world: World, what: string): Promise<void> {
   for (const life of world.some()) {
     const found = await recentChecks(
@@ -248,6 +325,8 @@ describe("random lives", () => {
         await expectDays(world, what);
         await expectResponseTimes(world, what);
         await expectPoints(world, what);
+        await expectHalfHours(world, what);
+        await expectLatency(world, what);
         await expectRecent(world, what);
       }
       const days = await database.sql`select from monitor_days`;

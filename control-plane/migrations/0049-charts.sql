@@ -1,0 +1,3 @@
+-- How many of the successful checks of an hour were slower than their monitor allows. Hours of before count none, and so
+-- do those that a replica of the older release computes.
+alter table check_hours add column slow integer not null default 0;
