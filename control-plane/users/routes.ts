@@ -13,10 +13,15 @@ import { IdField, readWrite } from "#control-plane/http/params.ts";
 import { answer } from "#control-plane/http/request.ts";
 import { toMailAddress } from "#control-plane/mail-address.ts";
 import { ROLES, type Role } from "#control-plane/users/roles.ts";
-import { findFirstAccount } from "#control-plane/users/store.ts";
+import { findFirstAccount, hasUsers } from "#control-plane/users/store.ts";
 import type { Users } from "#control-plane/users/users.ts";
 
-const LINK_BODY = Type.Object({ account_id: Type.Optional(IdField) });
+const LINK_BODY = Type.Object({
+  account_id: Type.Optional(IdField),
+  if_no_users: Type.Optional(
+    Type.Boolean({ default: false, description: "Only while nobody can sign in yet; otherwise the answer is 409" }),
+  ),
+});
 
 const LINK = Type.Object({
   account_id: Type.Integer({ description: "The account that the link takes over" }),
@@ -68,18 +73,23 @@ export function registerUserRoutes(server: FastifyInstance, deps: UserRoutesDeps
       status: 201,
       data: LINK,
       body: LINK_BODY,
-      errors: ["missing_parameter", "not_found"],
+      errors: ["missing_parameter", "not_found", "conflict"],
     }),
     handler: async (request, reply) => {
-      const { account_id: given } = readWrite(LINK_BODY, request);
+      const { account_id: given, if_no_users: isFirstOnly = false } = readWrite(LINK_BODY, request);
       const link = await transact(sql, async (tx) => {
+        if (isFirstOnly && (await hasUsers(tx))) throw new Refusal("conflict", "There are users who can sign in.");
         const accountId = given ?? (await findFirstAccount(tx));
         if (accountId === null) throw new Refusal("not_found", NO_ACCOUNT);
         if ((await accounts.find(tx, accountId)) === null)
           throw new Refusal("not_found", `No account has the id ${accountId}.`);
         const { token, expiresAt } = await users.createStartLink(tx, accountId);
         await record(tx, operatorChange(request, accountId, [{ resource: "account", id: accountId, action: "shown" }]));
-        return { account_id: accountId, url: `${baseUrl}/start/${token}`, expires_at: expiresAt.toISOString() };
+        return {
+          account_id: accountId,
+          url: `${localName(baseUrl)}/start/${token}`,
+          expires_at: expiresAt.toISOString(),
+        };
       });
       return reply.code(201).send(answer(request, link));
     },
@@ -117,10 +127,15 @@ export function registerUserRoutes(server: FastifyInstance, deps: UserRoutesDeps
         return link;
       });
       const { token, expiresAt } = created;
-      const data = { token, url: `${baseUrl}/invite/${token}`, expires_at: expiresAt.toISOString() };
+      const data = { token, url: `${localName(baseUrl)}/invite/${token}`, expires_at: expiresAt.toISOString() };
       return reply.code(201).send(answer(request, data));
     },
   });
+}
+
+/** Names this machine in links: browsers offer passkeys on localhost, and not on addresses. */
+function localName(baseUrl: string): string {
+  return baseUrl.replace(/^(https?:\/\/)127\.0\.0\.1(?=:|$)/, "$1localhost");
 }
 
 const NO_ADDRESS = { reason: "type", message: "must be an email address such as ops@example.com" } as const;

@@ -14,6 +14,7 @@ import { addLogin } from "#shared/client/commands/login.ts";
 import { addNouns } from "#shared/client/commands/nouns.ts";
 import { addProbes } from "#shared/client/commands/probes.ts";
 import { addProcesses } from "#shared/client/commands/processes.ts";
+import { addSignInLink } from "#shared/client/commands/sign-in-link.ts";
 import { addTools } from "#shared/client/commands/tools.ts";
 import { addUp } from "#shared/client/commands/up.ts";
 import { addVerifyAudit } from "#shared/client/commands/verify-audit.ts";
@@ -65,6 +66,7 @@ function createProgram(given: CommandContext): Command {
   addKeys(program, context);
   addAccounts(program, context);
   addProbes(program, context);
+  addSignInLink(program, context);
   addLogin(program, context);
   addApi(program, context);
   addNouns(program, context);

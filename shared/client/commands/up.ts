@@ -21,6 +21,7 @@ export function addUp(program: Command, context: CommandContext): void {
       directory: context.directory,
       entries: PROGRAMS,
       say: context.say,
+      isTerminal: context.output.isTerminal,
       complain: context.complain,
       stop: stop.signal,
     });

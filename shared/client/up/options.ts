@@ -12,6 +12,8 @@ export interface UpOptions {
   readonly entries: { readonly controlPlane: string; readonly agent: string };
   /** Prints text on the terminal. */
   readonly say: (text: string) => void;
+  /** Whether this text is seen, and stored nowhere. */
+  readonly isTerminal: boolean;
   /** Prints the line of a problem. */
   readonly complain: (line: string) => void;
   /** Aborted to stop everything. */

@@ -4,6 +4,7 @@ import { stateDirOf, IDENTITY_ENTRY } from "#shared/agent-state.ts";
 import { readRawSocketFacts, findRawSocketProblem, type RawSocketFacts } from "#shared/client/raw-sockets.ts";
 import { adminTokenFile, readAdminToken } from "#shared/client/up/admin-token.ts";
 import { searchPathOf } from "#shared/process/chromium.ts";
+import { LAUNCHER } from "#shared/launcher.ts";
 import type { Ground } from "#shared/client/up/options.ts";
 import { callService, field } from "#shared/client/call.ts";
 
@@ -19,6 +20,8 @@ interface Greeting {
   readonly masterKeyFile: string | null;
   /** Set only on the first start. */
   readonly firstKey: string | null;
+  /** Where the first user signs in, or how; null: there are users. */
+  readonly signIn: string | null;
   readonly logFiles: readonly string[];
   readonly notes: readonly string[];
 }
@@ -44,6 +47,7 @@ export async function sayWelcome(
   const masterKeyFile = join(dataDirectory, "master-key");
   const token = readAdminToken(settings, dataDirectory);
   const firstKey = token === null ? null : await makeFirstKey(own, token).catch(() => null);
+  const signIn = token === null ? null : await makeFirstSignIn(ground, own, token).catch(() => null);
   const stateDir = resolve(directory, stateDirOf({ ...agentSettings, dataDir: dataDirectory }));
   const can = token === null ? null : await readCapabilities({ base: own, adminToken: token, stateDir });
   const notes = [...database.notes];
@@ -58,6 +62,7 @@ export async function sayWelcome(
       adminTokenFile: settings.adminToken === null ? tokenFile : null,
       masterKeyFile: settings.databaseUrl !== null && existsSync(masterKeyFile) ? masterKeyFile : null,
       firstKey,
+      signIn,
       logFiles: Object.values(logs),
       notes,
     }),
@@ -76,6 +81,18 @@ async function makeFirstKey(base: string, token: string): Promise<string | null>
   return made.status === 201 && typeof key === "string" ? key : null;
 }
 
+/**
+ * Creates the link by which the first user signs in, while there is none, and describes it. An output that is no terminal
+ * can be a log, which is kept: there the link is left out. null: there are users, or the service did not create one.
+ */
+async function makeFirstSignIn({ isTerminal }: Ground, base: string, token: string): Promise<string | null> {
+  const url = `${base}/api/admin/sign-in-links`;
+  const made = await callService(url, { method: "POST", token, json: { if_no_users: true }, own: true });
+  const link = field(field(made.body, "data"), "url");
+  if (made.status !== 201 || typeof link !== "string") return null;
+  return isTerminal ? `${link} (works once, for 15 minutes)` : `by the link that ${LAUNCHER} sign-in-link prints`;
+}
+
 function countRows(data: unknown): number | null {
   if (Array.isArray(data)) return data.length;
   const keys = field(data, "keys");
@@ -84,8 +101,9 @@ function countRows(data: unknown): number | null {
 
 /** Formats the text after a start. */
 function greet(greeting: Greeting): string {
-  const { baseUrl, adminTokenFile: tokenFile, masterKeyFile, firstKey, logFiles, notes } = greeting;
+  const { baseUrl, adminTokenFile: tokenFile, masterKeyFile, firstKey, signIn, logFiles, notes } = greeting;
   const rows: [string, string][] = [["URL", baseUrl]];
+  if (signIn !== null) rows.push(["Sign in", signIn]);
   rows.push(["Operator token", tokenFile === null ? "the value of VANTAGE_ADMIN_TOKEN" : `in ${tokenFile}`]);
   if (masterKeyFile !== null) rows.push(["Master key", `in ${masterKeyFile} (keep a copy: the database needs it)`]);
   if (firstKey !== null) rows.push(["First API key", `${firstKey} (plan captain; not shown again)`]);

@@ -113,3 +113,15 @@ test("an audit secret is shown with its name, in a form that verify-audit reads"
   await runVantage(["accounts", "audit-secret", "mine"], environment);
   expect(seen[1]?.json).toEqual({ account_id: "mine" });
 });
+
+test("a sign-in link is printed for an account, or for the oldest one", async () => {
+  const url = "http://localhost:8080/start/abc";
+  answer = { status: 201, body: { data: { account_id: 3, url, expires_at: "2026-11-27T20:15:00.000Z" } } };
+  const ran = await runVantage(["sign-in-link", "--account-id", "3"], environment);
+  expect(ran).toEqual({ said: `${url}\n(account 3; works once, for 15 minutes)`, complained: "", status: 0 });
+  await runVantage(["sign-in-link"], environment);
+  expect(seen.map(({ line, json }) => [line, json])).toEqual([
+    ["POST /api/admin/sign-in-links", { account_id: 3 }],
+    ["POST /api/admin/sign-in-links", {}],
+  ]);
+});

@@ -32,10 +32,44 @@ test("vantage up runs the real control plane and agent, and the printed key work
   const { data } = (await listed.json()) as { data: readonly { readonly capabilities: readonly string[] }[] };
   expect(run.output().includes("ICMP and traceroute are off")).toBe(!data[0]?.capabilities.includes("icmp4"));
   expect(run.output()).not.toContain(token);
+  // This output is no terminal: what it prints can be kept as a log.
+  expect(run.output()).toMatch(/^ {2}Sign in +by the link that deploy\/vantage sign-in-link prints$/m);
+  expect(run.output()).not.toContain("/start/");
   for (const name of LOGS) expect(readFileSync(join(place.directory, name), "utf8"), name).toContain('"level":"info"');
   run.process.kill("SIGTERM");
   expect(await run.ended).toBe(0);
   expect(serversIn(place.directory)).toEqual([]);
+});
+
+test("a terminal shows the first user a link to sign in, which is in no log", async () => {
+  const run = place.start(OFF, ["script", "-qefc", `${process.execPath} ${MAIN} up`, "/dev/null"]);
+  await run.says("Ctrl-C stops everything");
+  const [, url = "", token = ""] = /^ {2}Sign in +(http:\/\/localhost:\d+\/start\/(\w{32})) /m.exec(run.output()) ?? [];
+  const { origin, pathname } = new URL(url);
+  const body = new URLSearchParams({ email: "owner@example.com", password: "correct horse battery staple" });
+  const answer = await fetch(`${place.base}${pathname}`, {
+    method: "POST",
+    redirect: "manual",
+    headers: { origin: place.base },
+    body,
+  });
+  expect([answer.status, answer.headers.get("location")]).toEqual([303, "/app/"]);
+  expect(new URL(origin).port).toBe(new URL(place.base).port);
+  for (const name of LOGS) {
+    const log = readFileSync(join(place.directory, name), "utf8");
+    expect(log.length, name).toBeGreaterThan(0);
+    expect(log, name).not.toContain(token);
+  }
+  const operator = readFileSync(join(place.directory, "admin-token"), "utf8").trim();
+  const again = await fetch(`${place.base}/api/admin/sign-in-links`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${operator}`, "content-type": "application/json" },
+    body: JSON.stringify({ if_no_users: true }),
+  });
+  expect(again.status).toBe(409);
+  // The end of the terminal ends everything.
+  run.process.kill("SIGTERM");
+  await until(() => serversIn(place.directory).length === 0, "everything stopped");
 });
 
 test("the sudden death of npm ends what it started", async () => {

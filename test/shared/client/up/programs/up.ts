@@ -11,6 +11,7 @@ process.exitCode = await runUp({
     controlPlane: fileURLToPath(new URL("control-plane.ts", import.meta.url)),
     agent: fileURLToPath(new URL("agent.ts", import.meta.url)),
   },
+  isTerminal: false,
   say: (text) => console.log(text),
   complain: (line) => console.error(line),
   stop: stop.signal,
