@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { CHANGE, RECORD } from "#control-plane/monitors/settings/fields.ts";
 
 /** Maximum number of monitors that one request changes. */
-const MOST_IDS = 1_000;
+export const MOST_IDS = 1_000;
 
 const { name: _name, url: _url, check_type: _type, ...SHARED } = CHANGE.properties;
 
