@@ -103,6 +103,7 @@ export async function buildServer(app: App, parts: Parts, version: string, teard
     users: parts.users,
     monitors,
     trials: background.monitoring.trials,
+    history: background.monitoring.history,
     webhooks,
     testMails,
     visits,

@@ -9,7 +9,8 @@ import { createMemberWrites } from "#control-plane/dashboard/door/member-writes.
 import { createDoor } from "#control-plane/dashboard/door/door.ts";
 import { findAsset } from "#control-plane/dashboard/frame/assets.ts";
 import { renderProblemPage } from "#control-plane/dashboard/frame/page.ts";
-import { createOverviews, registerList } from "#control-plane/dashboard/monitors/list-routes.ts";
+import { registerList } from "#control-plane/dashboard/monitors/list-routes.ts";
+import { createOverviews } from "#control-plane/dashboard/monitors/overviews.ts";
 import { registerMonitorForm } from "#control-plane/dashboard/monitor-form/routes.ts";
 import { registerMonitor } from "#control-plane/dashboard/monitor/routes.ts";
 import { registerMembers } from "#control-plane/dashboard/members/routes.ts";
@@ -25,6 +26,7 @@ import { sendDocument } from "#control-plane/http/operations/document.ts";
 import type { ErrorRenderer } from "#control-plane/http/request.ts";
 import type { Trials } from "#control-plane/monitors/try/try.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
+import type { History } from "#control-plane/history/history.ts";
 import type { TestMails } from "#control-plane/mail/test-mail/test-mails.ts";
 import type { Webhooks } from "#control-plane/webhooks/webhooks.ts";
 import type { Users } from "#control-plane/users/users.ts";
@@ -37,6 +39,7 @@ interface DashboardDeps {
   readonly users: Users;
   readonly monitors: Monitors;
   readonly trials: Trials;
+  readonly history: Pick<History, "halfHours" | "latency">;
   readonly webhooks: Webhooks;
   readonly testMails: TestMails;
   readonly accounts: Accounts;

@@ -93,6 +93,7 @@ export const MONITORS = {
   more: "Show the rest",
   count: "monitors",
   bulk: "Change these monitors",
+  day: "24 hours",
   none: "No monitors yet",
   noneHint: "A monitor checks a site, a name or a job again and again, and tells you when it fails.",
   noMatch: "No monitor matches.",
@@ -123,6 +124,16 @@ export const MONITOR = {
   removeHint: "Its checks, its figures and its place on status pages are deleted too. This cannot be undone.",
   removeLabel: "Type its name to delete it",
   removeProblem: "This is not its name. Nothing was deleted.",
+} as const;
+
+/** The response times of a monitor. */
+export const LATENCY = {
+  title: "Response time",
+  none: "There are no response times in this time.",
+  ranges: { d1: "24 hours", d7: "7 days", d30: "30 days", d90: "90 days" },
+  uptime: "Uptime",
+  incident: "incident",
+  maintenance: "maintenance",
 } as const;
 
 /** The newest checks of a monitor. */

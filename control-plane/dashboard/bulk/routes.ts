@@ -5,7 +5,7 @@ import { readForm, type Form } from "#control-plane/dashboard/door/form.ts";
 import type { MemberWrites } from "#control-plane/dashboard/door/member-writes.ts";
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { readListQuery } from "#control-plane/dashboard/monitors/list-query.ts";
-import type { Overviews } from "#control-plane/dashboard/monitors/list-routes.ts";
+import type { Overviews } from "#control-plane/dashboard/monitors/overviews.ts";
 import { selectRows } from "#control-plane/dashboard/monitors/select-rows.ts";
 import { BULK } from "#control-plane/dashboard/strings.ts";
 import { Refusal } from "#control-plane/http/errors.ts";

@@ -8,15 +8,18 @@ import { viewerTimeOf } from "#control-plane/dashboard/frame/times.ts";
 import { renderChecks } from "#control-plane/dashboard/monitor/checks.ts";
 import { nameOf, renderHead, type MonitorPage } from "#control-plane/dashboard/monitor/head.ts";
 import { renderIncidents } from "#control-plane/dashboard/monitor/incidents.ts";
+import { rangeOf, renderResponseTimes } from "#control-plane/dashboard/monitor/latency.ts";
 import { renderRemoval } from "#control-plane/dashboard/monitor/removal.ts";
 import { renderTold, type TestedMail } from "#control-plane/dashboard/monitor/told.ts";
 import { MONITOR } from "#control-plane/dashboard/strings.ts";
 import { absentMessage, Refusal, requireFound, requireRead } from "#control-plane/http/errors.ts";
+import type { History } from "#control-plane/history/history.ts";
 import { readIncidents } from "#control-plane/incidents/incidents.ts";
 import type { TestMails } from "#control-plane/mail/test-mail/test-mails.ts";
 import type { Webhooks } from "#control-plane/webhooks/webhooks.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
+import { coveredBetween } from "#control-plane/maintenance/coverage/coverage.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import { changeOf } from "#control-plane/monitors/routes/post.ts";
 import { parseChange } from "#control-plane/monitors/settings/parse.ts";
@@ -36,6 +39,7 @@ export interface MonitorPageDeps {
   readonly sql: Sql;
   readonly webhooks: Pick<Webhooks, "list">;
   readonly testMails: TestMails;
+  readonly history: Pick<History, "latency">;
 }
 
 type WithId = { Params: { id: string } };
@@ -113,14 +117,20 @@ async function showMonitor(
   const { monitor, checks } = requireFound(await monitors.find(accountId, idOf(request)), "monitor");
   const page = pageOf(request, monitor, deps);
   const newest = { limit: NEWEST_INCIDENTS, offset: 0 };
-  const [hooks, { incidents, total }] = await Promise.all([
+  const range = rangeOf((request.query as { readonly range?: unknown }).range);
+  const [hooks, { incidents, total }, latency] = await Promise.all([
     webhooks.list(sql, accountId),
     readIncidents(sql, accountId, { monitorId: monitor.id }, newest, clock.now()),
+    deps.history.latency(monitor.id, range),
   ]);
+  const times = [new Date(latency.from), new Date(latency.to)] as const;
+  const covered = (await coveredBetween(sql, accountId, [monitor], ...times)).get(monitor.id) ?? [];
+  const isTimed = monitor.heartbeat === null && monitor.composite === null;
   const body = [
     renderHead(page),
-    renderTold(page, hooks, { plan, tested }),
+    isTimed ? renderResponseTimes(latency, range, { incidents, maintenance: covered }, page) : "",
     renderIncidents(incidents, total, page),
+    renderTold(page, hooks, { plan, tested }),
     renderChecks(checks, page),
   ].join("");
   // The results of a test stay on the page until it is loaded again.

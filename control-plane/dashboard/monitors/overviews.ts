@@ -1,0 +1,71 @@
+import type { Clock } from "#shared/clock.ts";
+import { toStrip, type Strip } from "#control-plane/charts/bars.ts";
+import { MONITORS } from "#control-plane/dashboard/strings.ts";
+import type { History } from "#control-plane/history/history.ts";
+import type { Monitors } from "#control-plane/monitors/monitors.ts";
+import type { ListedMonitor } from "#control-plane/monitors/overview.ts";
+import { createSharedCache } from "#control-plane/shared-cache.ts";
+
+/** How long a reading of an account's monitors serves all who look at it, milliseconds. */
+const SHARED_MS = 5_000;
+/** The same for the strips of the last 24 hours, whose steps are half an hour long. */
+const STRIPS_MS = 60_000;
+/** Accounts whose monitors are held at once, and the monitors of all of them. */
+const MOST_ACCOUNTS = 1_000;
+const MOST_MONITORS = 200_000;
+/** The same for strips, of which a view has 100 at first. */
+const MOST_VIEWS = 1_000;
+const MOST_STRIPS = 20_000;
+
+/** What lists of monitors show, read once for all views within some seconds, however many tabs are open. */
+export interface Overviews {
+  /** Returns the monitors of an account, newest first. */
+  of(accountId: number): Promise<readonly ListedMonitor[]>;
+  /** Returns strips of the last 24 hours of monitors of an account by id. */
+  stripsOf(accountId: number, ids: readonly number[]): Promise<ReadonlyMap<number, Strip>>;
+  /** Forgets what is known of an account, which a member has changed. */
+  forget(accountId: number): void;
+}
+
+/** Dependencies of the shared readings. */
+interface OverviewsDeps {
+  readonly clock: Clock;
+  readonly monitors: Pick<Monitors, "overview">;
+  readonly history: Pick<History, "halfHours">;
+}
+
+/** Creates the shared readings of one replica. */
+export function createOverviews({ clock, monitors, history }: OverviewsDeps): Overviews {
+  const lists = createSharedCache<{ readonly accountId: number; readonly rows: readonly ListedMonitor[] }>({
+    clock,
+    ttlMs: SHARED_MS,
+    most: MOST_ACCOUNTS,
+    mostSize: MOST_MONITORS,
+    sizeOf: ({ rows }) => rows.length,
+    mostLoads: 2,
+    mostWaiting: 100,
+    load: async (name) => ({ accountId: Number(name), rows: await monitors.overview(Number(name)) }),
+  });
+  const of = async (accountId: number) => (await lists.get(String(accountId)))?.rows ?? [];
+  const strips = createSharedCache<{ readonly byId: ReadonlyMap<number, Strip> }>({
+    clock,
+    ttlMs: STRIPS_MS,
+    most: MOST_VIEWS,
+    mostSize: MOST_STRIPS,
+    sizeOf: ({ byId }) => byId.size,
+    mostLoads: 1,
+    mostWaiting: 100,
+    async load(name) {
+      const [accountId = 0, ...ids] = name.split(",").map(Number);
+      const wanted = new Set(ids);
+      const steps = await history.halfHours((await of(accountId)).filter(({ id }) => wanted.has(id)));
+      const byId = Array.from(steps, ([id, halfHours]) => [id, toStrip(MONITORS.day, "minute", halfHours)] as const);
+      return { byId: new Map(byId) };
+    },
+  });
+  return {
+    of,
+    stripsOf: async (accountId, ids) => (await strips.get([accountId, ...ids].join(",")))?.byId ?? new Map(),
+    forget: (accountId) => lists.forget((found) => found?.accountId === accountId),
+  };
+}
