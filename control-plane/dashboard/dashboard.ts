@@ -13,6 +13,8 @@ import { registerList } from "#control-plane/dashboard/monitors/list-routes.ts";
 import { createOverviews } from "#control-plane/dashboard/monitors/overviews.ts";
 import { registerMonitorForm } from "#control-plane/dashboard/monitor-form/routes.ts";
 import { registerMonitor } from "#control-plane/dashboard/monitor/routes.ts";
+import { registerChangesPage } from "#control-plane/dashboard/changes/routes.ts";
+import { registerKeyPages } from "#control-plane/dashboard/keys/routes.ts";
 import { registerMembers } from "#control-plane/dashboard/members/routes.ts";
 import { registerPaste } from "#control-plane/dashboard/paste/routes.ts";
 import { registerBulk } from "#control-plane/dashboard/bulk/routes.ts";
@@ -29,6 +31,8 @@ import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import type { History } from "#control-plane/history/history.ts";
 import type { TestMails } from "#control-plane/mail/test-mail/test-mails.ts";
 import type { Webhooks } from "#control-plane/webhooks/webhooks.ts";
+import type { Keys } from "#control-plane/keys/keys.ts";
+import type { Plans } from "#control-plane/plans/plans.ts";
 import type { Users } from "#control-plane/users/users.ts";
 
 /** Dependencies of the dashboard. */
@@ -43,6 +47,8 @@ interface DashboardDeps {
   readonly webhooks: Webhooks;
   readonly testMails: TestMails;
   readonly accounts: Accounts;
+  readonly keys: Keys;
+  readonly plans: Plans;
   readonly changes: Changes;
   /** Limits requests of people who are not signed in, by client address. */
   readonly visits: AddressLimiter;
@@ -70,6 +76,8 @@ export async function registerDashboard(server: FastifyInstance, deps: Dashboard
     registerStart(scope, signIn);
     registerInvite(scope, { ...signIn, nameOf: async (id) => (await deps.accounts.find(deps.sql, id))?.email ?? null });
     registerProfile(scope, signIn);
+    registerKeyPages(scope, { ...deps, door, record: deps.changes.record });
+    registerChangesPage(scope, { ...deps, door });
     registerMembers(scope, { ...signIn, record: deps.changes.record });
     scope.route({
       ...door.page({ needs: "read" }),

@@ -1,8 +1,7 @@
 import { Type } from "typebox";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Change, RecordChanges } from "#control-plane/access/changes.ts";
-import { hiddenProblem } from "#shared/hidden-characters.ts";
-import { KEY_SCOPES, type KeyScope } from "#shared/tools/define.ts";
+import { KEY_SCOPES } from "#shared/tools/define.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
@@ -22,14 +21,15 @@ import {
 import { operatorChange } from "#control-plane/http/operator-change.ts";
 import { answer } from "#control-plane/http/request.ts";
 import type { Keys } from "#control-plane/keys/keys.ts";
-import { effectiveScopes, keyScopesOf } from "#control-plane/access/principal.ts";
+import { effectiveScopes } from "#control-plane/access/principal.ts";
+import { createNewKey, LONGEST_KEY_NAME } from "#control-plane/keys/new-key.ts";
 import type { ListedKey } from "#control-plane/keys/store.ts";
 import { PLAN_NAMES, type PlanName, type Plans } from "#control-plane/plans/plans.ts";
 
 const Create = Type.Object({
   plan: Type.Optional(Type.Unsafe<PlanName>({ type: "string", enum: [...PLAN_NAMES] })),
   account_id: Type.Optional(IdField),
-  name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, examples: ["grafana"] })),
+  name: Type.Optional(Type.String({ minLength: 1, maxLength: LONGEST_KEY_NAME, examples: ["grafana"] })),
   scopes: Type.Optional(
     Type.Array(Type.String({ maxLength: 100 }), {
       minItems: 1,
@@ -148,8 +148,6 @@ export function registerKeyRoutes(server: FastifyInstance, deps: KeyRoutesDeps):
 
 async function create({ keys, accounts, plans, sql, record }: KeyRoutesDeps, request: FastifyRequest) {
   const { plan, account_id: accountId, name = null, scopes: requested } = readWrite(Create, request, READ_ONLY);
-  const unreadable = hiddenProblem(name ?? "");
-  if (unreadable !== null) throw refuseField({ field: "name", reason: "type", message: unreadable });
   return transact(sql, async (tx) => {
     // Without account_id a new account is created for the key.
     const account =
@@ -158,12 +156,9 @@ async function create({ keys, accounts, plans, sql, record }: KeyRoutesDeps, req
         : await accounts.find(tx, accountId);
     if (account === null) throw new Refusal("not_found", `No account has the id ${accountId}.`);
     if (plan !== undefined && plan !== account.plan) throw otherPlan(account.plan);
-    const scopes = requested === undefined ? null : checkScopes(requested, account.plan, plans);
-    const made = await keys.create(tx, { account, name, scopes });
-    if (made === null) {
-      const { keys: most } = plans[account.plan];
-      throw new Refusal("plan_limit_exceeded", `The ${account.plan} plan allows ${most} keys. Revoke one first.`);
-    }
+    const made = await createNewKey({ keys, plans }, tx, { account, name, scopes: requested ?? null });
+    if (made.kind === "invalid") throw refuseField(made);
+    if (made.kind === "full") throw new Refusal("plan_limit_exceeded", made.message);
     const isNew = accountId === undefined;
     const changes: readonly Change[] = [
       ...(isNew ? [{ resource: "account", id: account.id, action: "created" } as const] : []),
@@ -171,18 +166,6 @@ async function create({ keys, accounts, plans, sql, record }: KeyRoutesDeps, req
     ];
     await record(tx, operatorChange(request, account.id, changes));
     return { id: made.id, account_id: account.id, key: made.key, plan: account.plan, scopes: made.scopes, name };
-  });
-}
-
-function checkScopes(requested: readonly string[], plan: PlanName, plans: Plans): readonly KeyScope[] {
-  const allowed = keyScopesOf(plans[plan].scopes);
-  const scopes = allowed.filter((scope) => requested.includes(scope));
-  const beyond = requested.find((scope) => !(allowed as readonly string[]).includes(scope));
-  if (beyond === undefined) return scopes;
-  throw refuseField({
-    field: "scopes",
-    reason: "enum",
-    message: `the ${plan} plan does not allow ${beyond.slice(0, 50)}; allowed: ${allowed.join(", ")}`,
   });
 }
 

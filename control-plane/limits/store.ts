@@ -72,6 +72,19 @@ export async function countRequests(
     returning account_id as "accountId", minute, minute_count as "minuteCount", day, day_count as "dayCount", granted`;
 }
 
+/** Returns how many requests of an account count in the minute and the day of these windows. */
+export async function readRequestCounts(
+  sql: Queryable,
+  accountId: number,
+  { minute, day }: Windows,
+): Promise<{ readonly minute: number; readonly day: number }> {
+  const [row] = await sql<{ minute: number; day: number }[]>`
+    select case when minute >= ${minute} then minute_count else 0 end as minute,
+      case when day >= ${day} then day_count else 0 end as day
+    from request_counts where account_id = ${accountId}`;
+  return row ?? { minute: 0, day: 0 };
+}
+
 /** Deletes the counts of accounts without a request since the given day (days since the epoch). */
 export async function pruneCounts(sql: Sql, beforeDay: number): Promise<number> {
   const { count } = await sql`delete from request_counts where day < ${beforeDay}`;

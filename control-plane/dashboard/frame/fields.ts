@@ -25,9 +25,8 @@ const render: (field: InputField & { readonly describedBy: string }) => string =
 <% if (it.hint) { %><p class="hint" id="h-<%= it.name %>"><%= it.hint %></p><% } %>
 <% if (it.problem) { %><p class="problem" id="p-<%= it.name %>"><%= it.problem %></p><% } %>
 <input id="f-<%= it.name %>" name="<%= it.name %>" type="<%= it.type ?? "text" %>" value="<%= it.value ?? "" %>"
- autocomplete="<%= it.autocomplete ?? "off" %>"<% if (it.describedBy !== "") { %> aria-describedby="<%= it.describedBy %>"<% } %>
-<% if (it.problem) { %> aria-invalid="true"<% } %><% if (it.isRequired) { %> required<% } %><% if (it.hasFocus) { %> autofocus<% } %>
- maxlength="<%= it.maxLength ?? 2000 %>"></div>
+ maxlength="<%= it.maxLength ?? 2000 %>" autocomplete="<%= it.autocomplete ?? "off" %>"<% if (it.describedBy !== "") { %> aria-describedby="<%= it.describedBy %>"<% } %>
+<% if (it.problem) { %> aria-invalid="true"<% } %><% if (it.isRequired) { %> required<% } %><% if (it.hasFocus) { %> autofocus<% } %>></div>
 `);
 
 /** Renders a line of input with its label, its hint and what is wrong with it. */

@@ -1,0 +1,84 @@
+import type { FastifyInstance } from "fastify";
+import type { Changes } from "#control-plane/changes/changes.ts";
+import type { ShownChange } from "#control-plane/changes/view.ts";
+import { memberOf, type Door } from "#control-plane/dashboard/door/door.ts";
+import { sendPage } from "#control-plane/dashboard/frame/page.ts";
+import { formatLocal } from "#control-plane/dashboard/frame/times.ts";
+import { CHANGES } from "#control-plane/dashboard/strings.ts";
+import type { Sql } from "#control-plane/database/connect.ts";
+import { compileTemplate } from "#control-plane/pages/templates.ts";
+
+const ROWS = 50;
+const MOST_PAGES = 100_000;
+
+/** Dependencies of the log's page. */
+interface ChangesPageDeps {
+  readonly door: Door;
+  readonly sql: Sql;
+  readonly changes: Changes;
+}
+
+/** Registers /app/changes: who changed what of the account. */
+export function registerChangesPage(scope: FastifyInstance, { door, sql, changes }: ChangesPageDeps): void {
+  scope.route({
+    ...door.page({ needs: "read" }),
+    url: "/app/changes",
+    schema: { hide: true },
+    async handler(request, reply) {
+      const session = memberOf(request);
+      const { page: given } = request.query as { readonly page?: unknown };
+      const page = typeof given === "string" && /^[1-9]\d{0,4}$/.test(given) ? Math.min(Number(given), MOST_PAGES) : 1;
+      const { rows, total } = await changes.list(sql, session.accountId, { limit: ROWS, offset: (page - 1) * ROWS });
+      const body = render({
+        rows: rows.map((row) => toRow(row, session.timezone)),
+        timezone: session.timezone,
+        newer: page > 1 ? page - 1 : null,
+        older: page * ROWS < total ? page + 1 : null,
+      });
+      return sendPage(request, reply, { title: CHANGES.title, session, body });
+    },
+  });
+}
+
+interface Row {
+  readonly at: string;
+  readonly when: string;
+  readonly who: string;
+  readonly what: string;
+  readonly fields: string;
+  readonly from: string;
+}
+
+const render: (data: {
+  readonly rows: readonly Row[];
+  readonly timezone: string;
+  readonly newer: number | null;
+  readonly older: number | null;
+}) => string = compileTemplate(`
+<h1>${CHANGES.title}</h1><p class="faint">${CHANGES.intro}</p>
+<% if (it.rows.length === 0) { %><p>${CHANGES.none}</p><% } else { %>
+<div class="scroll"><table><thead><tr><th scope="col">${CHANGES.when} (<%= it.timezone %>)</th><th scope="col">${CHANGES.who}</th><th scope="col">${CHANGES.what}</th><th scope="col">${CHANGES.fields}</th><th scope="col">${CHANGES.from}</th></tr></thead><tbody>
+<% for (const row of it.rows) { %><tr><td><time datetime="<%= row.at %>"><%= row.when %></time></td><td><%= row.who %></td><td><%= row.what %></td><td><%= row.fields %></td><td><%= row.from %></td></tr><% } %>
+</tbody></table></div><% } %>
+<% if (it.newer !== null || it.older !== null) { %><nav class="row" aria-label="${CHANGES.pages}">
+<% if (it.newer !== null) { %><a class="button" rel="prev" href="/app/changes?page=<%= it.newer %>">${CHANGES.newer}</a><% } %>
+<% if (it.older !== null) { %><a class="button" rel="next" href="/app/changes?page=<%= it.older %>">${CHANGES.older}</a><% } %></nav><% } %>
+`);
+
+function toRow({ at, actor, address, resource, resource_id: id, action, fields }: ShownChange, timezone: string): Row {
+  const subject = id === null ? CHANGES.resources[resource] : `${CHANGES.resources[resource]} ${id}`;
+  return {
+    at,
+    when: formatLocal(new Date(at), timezone),
+    who: nameOf(actor),
+    what: `${subject} ${action}`,
+    fields: fields.join(", "),
+    from: address ?? "",
+  };
+}
+
+function nameOf({ type, id, name }: ShownChange["actor"]): string {
+  if (type === "operator" || type === "system") return CHANGES[type];
+  const named = name ?? String(id);
+  return type === "key" ? CHANGES.key(named) : named;
+}
