@@ -58,7 +58,6 @@ export async function changeMonitors(
   if (found.size < ids.length) return refuseAbsentIds(ids, (id) => found.has(id));
   const parent = set.given.depends_on ?? null;
   if (parent !== null && !(await readOwned(tx, accountId, [parent])).has(parent)) return refuseSet([UNKNOWN_PARENT]);
-  if (!isDryRun) await lockMonitors(tx, ids);
   const monitors = ids.flatMap((id) => found.get(id) ?? []);
   const { rows, refused } = await draftAll(deps, account, monitors, set);
   const changed = rows.filter((row) => row.changed.length > 0);
@@ -70,7 +69,14 @@ export async function changeMonitors(
   if (problems.length > 0) {
     return refuseRows(problems.map(({ index, refusal }) => rowProblem(index, ids[index] ?? 0, refusal)));
   }
-  if (!isDryRun) await writeChanges(deps, tx, account, changed);
+  if (!isDryRun && changed.length > 0) {
+    // Only now: the locked account keeps other writers of these rows out, and checks are recorded meanwhile.
+    await lockMonitors(
+      tx,
+      changed.map(({ stored }) => stored.id),
+    );
+    await writeChanges(deps, tx, account, changed);
+  }
   const shown = rows.map(({ stored, draft, changed: fields }) => ({
     id: stored.id,
     name: draft.name,

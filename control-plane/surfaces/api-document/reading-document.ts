@@ -41,6 +41,10 @@ const ACTIONS: Readonly<Record<string, Readonly<Record<string, Action>>>> = {
     "test-mail": simple("Send a test mail to every address of a monitor", "id"),
     import: { summary: "Create the monitors of a document", parameters: ["dry_run"], body: 1 },
   },
+  update_monitor: {
+    "": { summary: "Change a monitor: any of its fields", parameters: ["id"], body: 0 },
+    bulk: { summary: "Change many monitors in the same way", parameters: [], body: 1 },
+  },
   create_webhook: {
     "": { summary: "Create a webhook", parameters: [], body: "whole" },
     rotate: simple("Replace the secret of a webhook", "id"),
