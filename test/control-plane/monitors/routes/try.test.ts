@@ -1,64 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { failed, ok, type Outcome } from "#shared/outcome.ts";
+import { failed, ok } from "#shared/outcome.ts";
 import type { Job } from "#shared/protocol/probe.ts";
-import { BUILT_IN_PLANS } from "#control-plane/plans/plans.ts";
-import { createResultCache } from "#control-plane/checks/cache.ts";
-import { runCheck } from "#control-plane/checks/run-check.ts";
-import { createTrials } from "#control-plane/monitors/try/try.ts";
-import type { Given } from "#control-plane/monitors/settings/fields.ts";
-import { createManualClock } from "#test/support/clock.ts";
 import type { Answer } from "#test/support/control-plane.ts";
-import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
-import { until } from "#test/support/until.ts";
-import { WIDE_PLANS } from "#test/support/wide-plans.ts";
+import { GOOD, startTrialWorld, TRY, type TrialWorld } from "#test/control-plane/monitors/try/world.ts";
 
-const URL = "/api/v4/monitors";
-const TRY = `${URL}?action=try`;
-const PLANS = { ...WIDE_PLANS, starter: { ...BUILT_IN_PLANS.starter, monitors: 1, locations: 2 } };
-
-let service: MonitorService;
-/** What the probes answer from now on. */
-let answers: (job: Job) => Outcome<unknown> | Promise<Outcome<unknown>>;
-
-const GOOD = {
-  verdict: "up",
-  response_ms: 12,
-  http_status: 200,
-  fault: null,
-  whole: null,
-  phases: { redirect_ms: 0, dns_ms: 1, connect_ms: 2, tls_ms: 3, processing_ms: 6 },
-  elapsed_ms: 20,
-} as const;
+let world: TrialWorld;
 
 beforeAll(async () => {
-  service = await startMonitorService({ plans: PLANS });
-  for (const region of ["eu-west", "us-east"]) service.attach(region, {}, (job) => answers(job));
+  world = await startTrialWorld();
 });
-afterAll(() => service?.stop());
-
-/** An account of its own: tries are counted by account. */
-async function openAccount(plan: "captain" | "starter" = "captain") {
-  const { body } = await service.operate("POST", "/api/admin/keys", { plan });
-  const { account_id: id, key } = body.data as { account_id: number; key: string };
-  const post = (path: string) => (given: object) => service.call(path, { key, body: given });
-  return { id, key, tryOut: post(TRY), create: post(URL) };
-}
-
-/** Other tries of the same replica. */
-function openTrials(over: Partial<Parameters<typeof createTrials>[0]>) {
-  const { hub, app } = service;
-  const checks = { hub, clock: app.clock, results: createResultCache(app.clock) };
-  return createTrials({ ...app, checks, run: (request) => runCheck(checks, request), ...over });
-}
-
-const warningsOf = ({ body }: Answer) =>
-  ((body.meta as { warnings?: readonly { parameter: string; message: string }[] }).warnings ?? []).map(
-    ({ parameter }) => parameter,
-  );
+afterAll(() => world?.stop());
 
 /** Every row of every table, but the counts of requests that the gate keeps. */
 async function readDatabase(): Promise<ReadonlyMap<string, string>> {
-  const { sql } = service.app;
+  const { sql } = world.app;
   const tables = await sql<{ name: string }[]>`
     select table_schema || '.' || table_name as name from information_schema.tables
     where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')
@@ -74,14 +29,19 @@ async function readDatabase(): Promise<ReadonlyMap<string, string>> {
   return contents;
 }
 
+const warningsOf = ({ body }: Answer) =>
+  ((body.meta as { warnings?: readonly { parameter: string; message: string }[] }).warnings ?? []).map(
+    ({ parameter }) => parameter,
+  );
+
 describe("a try of a monitor", () => {
   it("checks from every location as a planned check does, and answers what was found", async () => {
     const asked: Job[] = [];
-    answers = (job) => {
+    world.answer((job) => {
       asked.push(job);
       return ok(GOOD);
-    };
-    const { tryOut } = await openAccount();
+    });
+    const { tryOut } = await world.openAccount();
     const { status, body } = await tryOut({
       url: "https://example.com/",
       timeout_seconds: 7,
@@ -115,8 +75,8 @@ describe("a try of a monitor", () => {
   });
 
   it("is down at once, with the cause of an incident", async () => {
-    answers = () => failed("connect", "target", "refused", "93.184.215.14:443: connection refused");
-    const { tryOut } = await openAccount();
+    world.answer(() => failed("connect", "target", "refused", "93.184.215.14:443: connection refused"));
+    const { tryOut } = await world.openAccount();
     const { status, body } = await tryOut({ url: "https://example.com/", locations: ["eu-west"], retries: 5 });
     expect([status, body.data]).toMatchObject([
       200,
@@ -129,25 +89,25 @@ describe("a try of a monitor", () => {
   });
 
   it("is unknown where the probe fails", async () => {
-    answers = () => failed("dns", "probe", "no_network", "the probe has no network");
-    const { tryOut } = await openAccount();
+    world.answer(() => failed("dns", "probe", "no_network", "the probe has no network"));
+    const { tryOut } = await world.openAccount();
     const { body } = await tryOut({ url: "https://example.com/", locations: ["eu-west"] });
     expect(body.data).toMatchObject({ verdict: "unknown", cause: { code: "no_network" } });
   });
 
   it("of a picture without one is unknown and never down", async () => {
-    const { tryOut } = await openAccount();
-    const browser = service.attach("browser", { capabilities: ["browser"] }, (job) => answers(job));
+    const { tryOut } = await world.openAccount();
+    const browser = world.attachBrowser();
     try {
       const fault = { stage: "response", reason: "http_error", message: "expected a page, got 404" };
-      answers = () => ok({ ...GOOD, verdict: "down", fault, phases: null });
+      world.answer(() => ok({ ...GOOD, verdict: "down", fault, phases: null }));
       const body = { url: "https://example.com/", check_type: "visual" };
       expect((await tryOut(body)).body.data).toMatchObject({
         verdict: "unknown",
         cause: { code: "http_error" },
         checks: [{ location: "browser", status: "unknown", error: { reason: "http_error" } }],
       });
-      answers = () => ok({ ...GOOD, phases: null });
+      world.answer(() => ok({ ...GOOD, phases: null }));
       expect((await tryOut(body)).body.data).toMatchObject({ verdict: "unknown", cause: { code: "picture_missing" } });
     } finally {
       browser.cut();
@@ -155,27 +115,27 @@ describe("a try of a monitor", () => {
   });
 
   it("of a domain asks its registry from one place, whose silence says nothing", async () => {
-    const { tryOut } = await openAccount();
+    const { tryOut } = await world.openAccount();
     const asked: unknown[] = [];
     const body = { url: "example.org", check_type: "domain", timeout_seconds: 3 };
-    answers = (job) => {
+    world.answer((job) => {
       asked.push([job.tool, (JSON.parse(job.params) as { timeout_seconds: number }).timeout_seconds]);
       return ok({ ...GOOD, http_status: null, phases: null });
-    };
+    });
     expect((await tryOut(body)).body.data).toMatchObject({ verdict: "up", checks: [{ location: "eu-west" }] });
     expect(asked).toEqual([["monitor-domain", 28]]);
     const fault = { stage: "response", reason: "expired", message: "the registration has expired" };
-    answers = () => ok({ ...GOOD, verdict: "down", fault });
+    world.answer(() => ok({ ...GOOD, verdict: "down", fault }));
     expect((await tryOut(body)).body.data).toMatchObject({
       verdict: "down",
       checks: [{ error: { reason: "expired" } }],
     });
-    answers = () => failed("response", "target", "timeout", "no answer in 28 s");
+    world.answer(() => failed("response", "target", "timeout", "no answer in 28 s"));
     expect((await tryOut(body)).body.data).toMatchObject({ verdict: "unknown", cause: { code: "timeout" } });
   });
 
   it("of a heartbeat has nothing to check, and shows the next runs of its cron expression", async () => {
-    const { tryOut } = await openAccount();
+    const { tryOut } = await world.openAccount();
     const cron = { cron: "30 2 * * *", timezone: "Europe/Berlin" };
     const { status, body } = await tryOut({ check_type: "heartbeat", name: "Backup", heartbeat: cron });
     expect([status, body.data]).toMatchObject([
@@ -199,7 +159,7 @@ describe("a try of a monitor", () => {
   });
 
   it("of a composite is the state that it would have now", async () => {
-    const { tryOut, create } = await openAccount();
+    const { tryOut, create } = await world.openAccount();
     const made: number[] = [];
     for (const name of ["Shop", "Blog"]) {
       made.push((await create({ check_type: "heartbeat", name })).body.data["id"]);
@@ -207,7 +167,7 @@ describe("a try of a monitor", () => {
     const body = { check_type: "composite", name: "Both", composite: { monitor_ids: made, down_when: "any" } };
     const states = async (...statuses: readonly string[]) => {
       for (const [index, status] of statuses.entries()) {
-        await service.app.sql`update monitor_states set status = ${status} where monitor_id = ${made[index] ?? 0}`;
+        await world.app.sql`update monitor_states set status = ${status} where monitor_id = ${made[index] ?? 0}`;
       }
       return (await tryOut(body)).body.data as object;
     };
@@ -223,8 +183,8 @@ describe("a try of a monitor", () => {
   });
 
   it("stores nothing, also with an idempotency key", async () => {
-    answers = () => failed("connect", "target", "refused", "connection refused");
-    const { key, tryOut } = await openAccount();
+    world.answer(() => failed("connect", "target", "refused", "connection refused"));
+    const { key, tryOut } = await world.openAccount();
     const mailed = { url: "https://example.com/", notify_email: true, notify_emails: ["new@example.com"] };
     const before = await readDatabase();
     expect(before.size).toBeGreaterThan(40);
@@ -232,7 +192,7 @@ describe("a try of a monitor", () => {
     await tryOut({ check_type: "heartbeat", name: "Backup" });
     const keyed = { key, body: mailed, headers: { "x-idempotency-key": "one" } };
     for (let round = 0; round < 2; round += 1) {
-      const { status, headers } = await service.call(TRY, keyed);
+      const { status, headers } = await world.call(TRY, keyed);
       expect([status, headers.get("x-idempotent-replayed")]).toEqual([200, null]);
     }
     expect(await readDatabase()).toEqual(before);
@@ -258,10 +218,10 @@ describe("what a creation refuses", () => {
     [{ check_type: "composite", composite: { monitor_ids: [999_999, 999_998] } }],
     [{}],
   ])("a try refuses in the same words, and does not count it: %j", async (given) => {
-    answers = () => {
+    world.answer(() => {
       throw new Error("a refused monitor is checked");
-    };
-    const { tryOut, create } = await openAccount();
+    });
+    const { tryOut, create } = await world.openAccount();
     const refused = await create(given);
     expect(refused.status).toBeGreaterThanOrEqual(400);
     for (let round = 0; round < 7; round += 1) {
@@ -271,10 +231,10 @@ describe("what a creation refuses", () => {
   });
 
   it("is the same for a key that only reads, and for a body beyond the limit", async () => {
-    const { id, create, tryOut } = await openAccount();
-    const reader = await service.operate("POST", "/api/admin/keys", { account_id: id, scopes: ["monitors:read"] });
+    const { id, create, tryOut } = await world.openAccount();
+    const reader = await world.operate("POST", "/api/admin/keys", { account_id: id, scopes: ["monitors:read"] });
     const { key } = reader.body.data as { key: string };
-    const { status, body } = await service.call(TRY, { key, body: { url: "https://example.com" } });
+    const { status, body } = await world.call(TRY, { key, body: { url: "https://example.com" } });
     expect([status, body.error]).toMatchObject([403, { code: "insufficient_scope" }]);
     const large = { url: "https://example.com", name: "x".repeat(1_100_000) };
     const refused = await create(large);
@@ -283,8 +243,8 @@ describe("what a creation refuses", () => {
   });
 
   it("is not the number of monitors, of which a try warns", async () => {
-    answers = () => ok(GOOD);
-    const { tryOut, create } = await openAccount("starter");
+    world.answer(() => ok(GOOD));
+    const { tryOut, create } = await world.openAccount("starter");
     const given = { url: "http://example.com/", locations: ["eu-west"], interval_minutes: 60 };
     const before = await tryOut(given);
     expect([before.status, warningsOf(before)]).toEqual([200, ["url"]]);
@@ -297,110 +257,5 @@ describe("what a creation refuses", () => {
     expect(after.text).toContain(full.message);
     const three = await tryOut({ ...given, locations: ["eu-west", "us-east", "agent"] });
     expect(three.status).toBe(400);
-  });
-});
-
-describe("the limit of tries", () => {
-  it("is six a minute for an account, and says when the next is possible", async () => {
-    answers = () => ok(GOOD);
-    const [one, other] = [await openAccount(), await openAccount()];
-    const given = { url: "https://example.com/", locations: ["eu-west"] };
-    // A minute can end meanwhile.
-    let answer = await one.tryOut(given);
-    let admitted = 0;
-    for (; answer.status === 200; admitted += 1) answer = await one.tryOut(given);
-    expect(admitted).toBeGreaterThanOrEqual(6);
-    expect(admitted).toBeLessThanOrEqual(12);
-    expect([answer.status, answer.body.error]).toMatchObject([429, { code: "rate_limit_exceeded" }]);
-    const seconds = Number(answer.headers.get("retry-after"));
-    expect(seconds).toBeGreaterThanOrEqual(1);
-    expect(seconds).toBeLessThanOrEqual(60);
-    expect((answer.body.error as { message: string }).message).toBe(
-      `This account has tried monitors 6 times in this minute, which is the limit. Wait ${seconds} s.`,
-    );
-    expect((await other.tryOut(given)).status).toBe(200);
-  });
-
-  it("begins again with the next minute, and a list of refused monitors does not count", async () => {
-    const clock = createManualClock(new Date("2030-01-01T00:00:30Z"));
-    const { id: accountId } = await openAccount();
-    const short = openTrials({ clock });
-    const given: Given = { check_type: "heartbeat", name: "Backup" };
-    const attempt = async (): Promise<boolean | number | undefined> => {
-      const tried = await short.tryMonitor({ accountId }, given);
-      return tried.ok || tried.refusal.retryAfterSeconds;
-    };
-    for (let count = 0; count < 5; count += 1) expect(await attempt()).toBe(true);
-    await short.tryMonitors({ accountId }, [{ url: "http://10.0.0.1/" }, {}]);
-    await short.tryMonitors({ accountId }, [given, given, {}]);
-    expect(await attempt()).toBe(30);
-    clock.advance(30_000);
-    expect(await attempt()).toBe(true);
-  });
-});
-
-describe("a try of many monitors", () => {
-  const given = (count: number): Given[] =>
-    Array.from({ length: count }, (_, index) => ({ url: `https://example.com/${index}`, locations: ["eu-west"] }));
-
-  it("counts once, runs four at the same time, and refuses each for itself", async () => {
-    let running = 0;
-    let most = 0;
-    const waiting: (() => void)[] = [];
-    answers = async () => {
-      running += 1;
-      most = Math.max(most, running);
-      await new Promise<void>((resolve) => waiting.push(resolve));
-      running -= 1;
-      return ok(GOOD);
-    };
-    const { id: accountId } = await openAccount();
-    const list: Given[] = given(10);
-    list[3] = { url: "http://10.0.0.1/" };
-    const pending = service.trials.tryMonitors({ accountId }, list);
-    for (let round = 0; round < 9; round += 1) {
-      await until(() => waiting.length > 0, "a running check");
-      if (round === 0) await until(() => running === 4, "four running checks");
-      waiting.shift()?.();
-    }
-    const tried = await pending;
-    if (!tried.ok) throw new Error(JSON.stringify(tried.refusal));
-    expect(most).toBe(4);
-    expect(tried.value.map(({ ok: isGood }) => isGood)).toEqual(list.map((_, index) => index !== 3));
-    expect(tried.value[3]).toMatchObject({ refusal: { code: "target_not_allowed" } });
-    expect(tried.value[9]).toMatchObject({ value: { tried: { verdict: "up" } } });
-  });
-
-  it("has at most fifty, and warns of those that the plan does not allow", async () => {
-    answers = () => ok(GOOD);
-    const { id: accountId } = await openAccount("starter");
-    expect(await service.trials.tryMonitors({ accountId }, given(51))).toMatchObject({
-      refusal: { field: "monitors", reason: "range" },
-    });
-    const tried = await service.trials.tryMonitors(
-      { accountId },
-      given(50).map((one) => ({ ...one, interval_minutes: 60 })),
-    );
-    if (!tried.ok) throw new Error(JSON.stringify(tried.refusal));
-    const warned = tried.value.map((one) => (one.ok ? one.value.warnings.length : null));
-    expect(warned).toEqual([0, ...Array.from({ length: 49 }, () => 1)]);
-  });
-
-  it("ends when nobody waits for it any more or its time is over, and what has not ended is unknown", async () => {
-    const begun = Promise.withResolvers<null>();
-    answers = () => {
-      begun.resolve(null);
-      return new Promise(() => {});
-    };
-    const { id: accountId } = await openAccount();
-    const gone = new AbortController();
-    const [one = {}] = given(1);
-    const pending = service.trials.tryMonitor({ accountId, signal: gone.signal }, one);
-    await begun.promise;
-    gone.abort();
-    const unfinished = { verdict: "unknown", cause: { code: "not_finished" }, checks: [{ status: "unknown" }] };
-    expect(await pending).toMatchObject({ value: { tried: unfinished } });
-    const short = openTrials({ longestMs: 20 });
-    expect(await short.tryMonitor({ accountId }, one)).toMatchObject({ value: { tried: unfinished } });
   });
 });
