@@ -114,7 +114,7 @@ export const MONITOR = {
   clone: "Clone",
   remove: "Delete",
   cancel: "Cancel",
-  paused: "This monitor is paused: nothing is checked, and nobody is told.",
+  paused: "This monitor is paused: nothing is checked, and no notices are sent.",
   pausedByPlan: "The plan of the account allows fewer monitors, so this one is paused.",
   changed: "Last change",
   checked: "checked",
@@ -146,9 +146,9 @@ export const CHECKS = {
   cause: "Cause",
 } as const;
 
-/** Who is told when a monitor fails. */
+/** Who gets the notices of a monitor. */
 export const TOLD = {
-  title: "Who is told",
+  title: "Notifications",
   mail: "By mail",
   webhooks: "By webhook",
   webhook: "webhook",
@@ -156,7 +156,7 @@ export const TOLD = {
   inactive: "off",
   unsubscribed: "has unsubscribed",
   unconfirmed: "has not confirmed the address yet: the link is in a mail",
-  nobody: "Nobody is told when this monitor fails.",
+  nobody: "Nobody gets a notice when this monitor fails.",
   somebody: (isMailed: boolean, webhooks: number) =>
     [
       ...(isMailed ? ["Mail"] : []),
@@ -194,7 +194,7 @@ export const FORM = {
   cancel: "Cancel",
   groups: {
     what: "What is watched",
-    who: "Who is told",
+    who: "Notifications",
     when: "When, and from where",
     expect: "What counts as up",
     request: "What is sent",
@@ -253,7 +253,7 @@ export const FIELD_WORDS: Readonly<Record<string, { readonly label: string; read
   repeat_minutes: { label: "Remind every (minutes)", hint: "Empty: no reminders" },
   depends_on: {
     label: "Depends on monitor",
-    hint: "Number of a monitor: while that one is down, nobody is told about this one",
+    hint: "Number of a monitor: while that one is down, notices of this one wait",
   },
   port: { label: "Port" },
   keyword: { label: "Text", hint: "What the page must or must not have" },

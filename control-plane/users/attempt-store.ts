@@ -1,7 +1,7 @@
 import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
 
 /** What limits sign-ins: the SHA-256, in hex, of a user or a client address, and how many attempts it has. */
-export interface AttemptLimit {
+interface AttemptLimit {
   readonly subject: string;
   readonly limit: number;
 }

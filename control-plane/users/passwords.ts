@@ -2,9 +2,9 @@ import { argon2, timingSafeEqual } from "node:crypto";
 import type { Random } from "#shared/clock.ts";
 
 /** Shortest password, in characters. */
-export const SHORTEST_PASSWORD = 10;
+const SHORTEST_PASSWORD = 10;
 /** Longest password, in characters. */
-export const LONGEST_PASSWORD = 256;
+const LONGEST_PASSWORD = 256;
 
 /** Cost of a hash: the first choice of OWASP's Password Storage Cheat Sheet for argon2id. Memory in KiB. */
 const COST = { memory: 19_456, passes: 2, parallelism: 1 } as const;

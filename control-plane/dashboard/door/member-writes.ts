@@ -17,7 +17,7 @@ interface MemberWrite<T> {
 }
 
 /** Result of a write of a member: a refusal is shown in the form that asked for it. */
-export type Ran<T> = ({ readonly ok: true } & MemberWrite<T>) | { readonly ok: false; readonly refusal: Refusal };
+type Ran<T> = ({ readonly ok: true } & MemberWrite<T>) | { readonly ok: false; readonly refusal: Refusal };
 
 /** Runs the writes of members, by the functions that the API calls too, each in one transaction with its log of changes. */
 export interface MemberWrites {

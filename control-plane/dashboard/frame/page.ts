@@ -15,7 +15,7 @@ const SECTIONS = [
 ] as const;
 
 /** A section of the dashboard. */
-export type Section = (typeof SECTIONS)[number]["name"];
+type Section = (typeof SECTIONS)[number]["name"];
 
 /**
  * Content-Security-Policy of the dashboard: files of this service alone, forms that it receives itself. Pages need a
@@ -31,7 +31,7 @@ const HEADERS = {
 } as const;
 
 /** A page of the dashboard. */
-export interface DashboardPage {
+interface DashboardPage {
   /** Before " - Vantage" in the title of the tab. */
   readonly title: string;
   /** null: nobody is signed in. */
@@ -82,7 +82,7 @@ const renderTop: (frame: Frame) => string = compileTemplate(`
 `);
 
 /** Renders a page. `done`: the code of what a form has done, from the page's address. */
-export function renderPage(page: DashboardPage, done: unknown): string {
+function renderPage(page: DashboardPage, done: unknown): string {
   const { title, session, section, body, liveSeconds = null, isNarrow = false, isForm = false } = page;
   const top = renderTop({
     title,

@@ -2,7 +2,7 @@ import { kindOf, type CheckType } from "#control-plane/kinds/kinds.ts";
 import { PROBE_FIELDS } from "#control-plane/kinds/kind.ts";
 
 /** How a value is typed. lines: one item a line; words: items with spaces or commas; ids, codes: numbers so; pairs: "Name: value" a line. */
-export type Input =
+type Input =
   | "text"
   | "number"
   | "textarea"

@@ -1,9 +1,10 @@
-import { valueSchemaOf } from "#control-plane/dashboard/monitor-form/choices.ts";
+import { isRecord } from "#shared/is-record.ts";
 import { fieldsOf, GROUPS, type FormField, type Group } from "#control-plane/dashboard/monitor-form/form-fields.ts";
 import type { Typed } from "#control-plane/dashboard/monitor-form/values.ts";
 import { KIND_WORDS } from "#control-plane/dashboard/monitors/words.ts";
 import { FIELD_WORDS, FORM } from "#control-plane/dashboard/strings.ts";
 import { CHECK_TYPES, kindOf, type CheckType } from "#control-plane/kinds/kinds.ts";
+import { RECORD } from "#control-plane/monitors/settings/fields.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 
 /** The form of a monitor. */
@@ -48,12 +49,11 @@ const renderTop: (top: {
 <input type="hidden" name="check_type" value="<%= it.kind %>">
 `);
 
-const renderEnd: (end: { readonly isTried: boolean; readonly canTry: boolean; readonly cancel: string }) => string =
-  compileTemplate(`
-<div class="row"><% if (it.canTry && !it.isTried) { %><button class="primary" name="do" value="try">${FORM.try}</button>
+const renderEnd: (end: { readonly isTried: boolean; readonly cancel: string }) => string = compileTemplate(`
+<div class="row"><% if (!it.isTried) { %><button class="primary" name="do" value="try">${FORM.try}</button>
 <button name="do" value="save">${FORM.saveUntried}</button>
 <% } else { %><button class="primary" name="do" value="save">${FORM.save}</button>
-<% if (it.canTry) { %><button name="do" value="try">${FORM.tryAgain}</button><% } %><% } %>
+<button name="do" value="try">${FORM.tryAgain}</button><% } %>
 <a href="<%= it.cancel %>">${FORM.cancel}</a></div></form>
 `);
 
@@ -89,7 +89,7 @@ interface Shown {
   readonly choices: readonly { readonly value: string; readonly label: string }[];
 }
 
-/** Renders the form of a monitor: what it watches and who is told first, the rest in parts that open. */
+/** Renders the form of a monitor: what it watches and who gets notices first, the rest in parts that open. */
 export function renderMonitorForm(form: MonitorForm): string {
   const { checkType, id, problems, tried, formToken } = form;
   const fields = fieldsOf(checkType).filter(({ input }) => input !== "ignored");
@@ -110,7 +110,6 @@ export function renderMonitorForm(form: MonitorForm): string {
     tried,
     renderEnd({
       isTried: tried !== "",
-      canTry: kindOf(checkType).probe !== null || checkType === "heartbeat" || checkType === "composite",
       cancel: id === null ? "/app/monitors" : `/app/monitors/${id}`,
     }),
   ].join("");
@@ -159,4 +158,25 @@ function placeOf(problem: string, named: ReadonlySet<string>): string | null {
     Array.from(named).find((name) => name.startsWith(`${problem}.`)) ??
     (problem === "expected_code" ? "expected_codes" : null)
   );
+}
+
+/** Returns the values of a field of the API that has few, by its schema; "" first if it can be null. */
+function valueSchemaOf(path: string): readonly string[] {
+  let schema: unknown = RECORD;
+  let isNullable = false;
+  for (const name of path.split(".")) {
+    schema = alternativesOf(schema).find((one) => isRecord(one["properties"]) && one["properties"][name] !== undefined);
+    schema = isRecord(schema) && isRecord(schema["properties"]) ? schema["properties"][name] : null;
+  }
+  for (const one of alternativesOf(schema)) if (one["type"] === "null") isNullable = true;
+  const values = alternativesOf(schema).flatMap((one) => (Array.isArray(one["enum"]) ? one["enum"] : []));
+  const texts = values.filter((value): value is string => typeof value === "string");
+  return isNullable ? ["", ...texts] : texts;
+}
+
+/** Returns a schema, or the schemas that it allows one of. */
+function alternativesOf(schema: unknown): readonly Readonly<Record<string, unknown>>[] {
+  if (!isRecord(schema)) return [];
+  const { anyOf } = schema;
+  return Array.isArray(anyOf) ? anyOf.flatMap(alternativesOf) : [schema];
 }

@@ -17,7 +17,7 @@ export function typedOf(shown: Readonly<Record<string, unknown>>, fields: readon
   return new Map(
     fields.map((field) => {
       const value = valueAt(shown, field.name);
-      // One expected status stands in the field for several.
+      // The field for several statuses shows a single one too.
       const isOne = field.input === "codes" && value === null;
       return [field.name, write(field, isOne ? valueAt(shown, "expected_code") : value)];
     }),

@@ -18,7 +18,7 @@ export interface MonitorPage {
 }
 
 /** Returns the state of a monitor as lists show it, without maintenance. */
-export function stateOf({ is_active: isActive, status, degraded }: MonitorView): ListedState {
+function stateOf({ is_active: isActive, status, degraded }: MonitorView): ListedState {
   if (!isActive) return "paused";
   return degraded ? "degraded" : status;
 }

@@ -31,7 +31,7 @@ const NEWEST_INCIDENTS = 10;
 const URL_OF_MONITOR = "/app/monitors/:id";
 
 /** Dependencies of the page of a monitor. */
-export interface MonitorPageDeps {
+interface MonitorPageDeps {
   readonly door: Door;
   readonly clock: Clock;
   readonly monitors: Monitors;

@@ -35,7 +35,7 @@ const render: (told: {
 `);
 
 /**
- * Renders who is told when a monitor fails: addresses and subscriptions by their names, and what is missing. `tested`: what
+ * Renders who gets the notices of a monitor: addresses and subscriptions by their names, and what is missing. `tested`: what
  * became of test mails; null: none were sent.
  */
 export function renderTold(

@@ -16,7 +16,7 @@ import type { ListedMonitor } from "#control-plane/monitors/overview.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 
 /** What the list shows. */
-export interface MonitorList {
+interface MonitorList {
   readonly query: ListQuery;
   readonly selection: Selection;
   /** Strip of the last 24 hours of a monitor, as rendered; empty if there is none. */

@@ -31,8 +31,8 @@ type Answers = (job: Job) => Outcome<unknown> | Promise<Outcome<unknown>>;
 interface Account {
   readonly id: number;
   readonly key: string;
-  tryOut(given: object): Promise<Answer>;
-  create(given: object): Promise<Answer>;
+  readonly tryOut: (given: object) => Promise<Answer>;
+  readonly create: (given: object) => Promise<Answer>;
 }
 
 /** A replica with probes at eu-west and us-east, whose answers a test sets. */
