@@ -42,7 +42,7 @@ export interface StatusPages {
   /** Returns a month of a page's archive, without a name the running one; null as for view, or if there is none. */
   archive(slug: string, viewerAccountId: number | null, month: string | null): Promise<ArchiveView | null>;
   /** Returns the public page with a slug to which visitors can subscribe; null if there is none. */
-  subscribable(slug: string): Promise<{ readonly id: number; readonly accountId: number } | null>;
+  subscribable(slug: string): Promise<Pick<StatusPage, "id" | "accountId" | "title"> | null>;
   /** Returns the slug of the page whose verified domain is in a Host field; null if there is none. */
   slugOfDomain(host: string): string | null;
   /** Writes return the id of the page. */

@@ -3,6 +3,7 @@ import { transact } from "#control-plane/database/transaction.ts";
 import { askWire } from "#test/support/raw-http.ts";
 import { serveAt } from "#test/support/verified-domain.ts";
 import {
+  BASE,
   linkIn,
   startSubscriberWorld,
   type SubscribedPage,
@@ -50,6 +51,58 @@ describe("a link in a mail", () => {
   });
 });
 
+describe("the pages of a subscription", () => {
+  it("have the style of the status page and lead to it", async () => {
+    const { slug } = await createPage({ title: "Blue <Shop>" });
+    const style = (html: string) => /<style>[^<]*<\/style>/.exec(html)?.[0];
+    const page = (await plane.call(`/status/${slug}`)).text;
+    const asked = await subscribe(slug, "style@example.com");
+    const confirm = linkIn(await mailTo("style@example.com", 0), "confirm");
+    const pages = [asked, await plane.call(confirm), await plane.call(confirm, { method: "POST" })];
+    for (const { text, headers } of pages) {
+      expect(style(text)).toBe(style(page));
+      expect(text).toContain(`<a href="/status/${slug}" dir="auto">Blue &lt;Shop&gt;</a>`);
+      expect(text).not.toContain("Vantage");
+      expect(text).toContain(`<meta name="robots" content="noindex">`);
+      expect(headers.get("content-security-policy")).toContain("form-action 'self'");
+    }
+    expect((await plane.call(confirm.replace(/.$/, "~"))).text).not.toContain("Vantage");
+  });
+
+  it("are at the page's own domain, for its subscribers alone; the one click is at the service", async () => {
+    const domain = "status.letters.example";
+    const { slug, ping } = await createPage({ domain });
+    await serveAt(plane, domain);
+    const other = await createPage();
+    await subscribe(other.slug, "other@example.com");
+    const theirs = linkIn(await mailTo("other@example.com", 0), "confirm").replace(`/status/${other.slug}`, "");
+    const visit = (path: string, host = domain, body?: string) => askWire(`${plane.url}${path}`, { host }, body);
+    await subscribe(slug, "own@example.com");
+    const asked = await mailTo("own@example.com", 0);
+    expect(asked.header("subject")).toBe(`[${domain}] Confirm your subscription`);
+    const pathOf = (text: string, kind: string) =>
+      new RegExp(`https://${domain}(/${kind}/[0-9A-Za-z_-]+)`).exec(text)?.[1] ?? "";
+    const confirm = pathOf(asked.text, "confirm");
+    const shown = await visit(confirm);
+    expect([shown.status, shown.body.toString()]).toEqual([200, expect.stringContaining(`<a href="/" dir="auto">`)]);
+    for (const [path, host] of [
+      [theirs, domain],
+      [confirm, "nobody.example"],
+    ] as const) {
+      expect((await visit(path, host)).status).toBe(404);
+      expect((await visit(path, host, "")).status).toBe(404);
+    }
+    expect((await visit(confirm, domain, "")).body.toString()).toContain("<h1>Subscribed</h1>");
+    await plane.call(`${ping}/fail`);
+    const down = await mailTo("own@example.com", 1);
+    expect(down.text).toContain(`https://${domain}/incidents/${down.header("x-service-incident")}`);
+    expect(down.header("list-unsubscribe")).toMatch(new RegExp(`^<${BASE}/status/${slug}/unsubscribe/`));
+    const unsubscribe = pathOf(down.text, "unsubscribe");
+    expect((await visit(unsubscribe, domain, "")).body.toString()).toContain("<h1>Unsubscribed</h1>");
+    expect((await visit(unsubscribe)).status).toBe(404);
+  });
+});
+
 describe("a flood of subscriptions", () => {
   it("at the domain of a page, or at hosts that nobody has, is limited", async () => {
     const { slug } = await createPage({ domain: "status.shop.example" });
@@ -61,7 +114,7 @@ describe("a flood of subscriptions", () => {
         "email=domain%40example.com",
       );
     expect((await post("status.shop.example", "203.0.113.6")).status).toBe(200);
-    expect((await mailTo("domain@example.com", 0)).text).toContain(`/status/${slug}/confirm/`);
+    expect((await mailTo("domain@example.com", 0)).text).toContain("https://status.shop.example/confirm/");
     const answers = await Promise.all(
       Array.from({ length: 30 }, (_, index) => post(`host-${index}.example`, "203.0.113.7")),
     );

@@ -60,7 +60,7 @@ export async function findPublished(
 }
 
 /** A past occurrence of a public window, with what it covered at that time. */
-export interface PastRow {
+interface PastRow {
   readonly id: number;
   readonly title: string;
   readonly announcedAt: Date;

@@ -20,7 +20,7 @@ interface CachedArchive {
 }
 
 /** What pages show of the past, read once for all who ask at the same time. */
-export interface PastCache {
+interface PastCache {
   /** Returns an incident of the page with a slug (past.ts). */
   incident(slug: string, id: number): Promise<CachedIncident | null>;
   /** Returns a month of the archive of the page with a slug (past.ts). */

@@ -101,7 +101,7 @@ function statusOf({ isActive, status, isDegraded }: ShownFacts, isCovered: boole
   return status === "up" && isDegraded ? "degraded" : status;
 }
 
-/** What stands in place of a location where a monitor is not checked from one: visitors would take it for a place. */
+/** Names in the lists of locations of monitors that no location checks: visitors would take them for places. */
 const NO_PLACES: ReadonlySet<string> = new Set([HEARTBEAT_LOCATION, COMPOSITE_LOCATION]);
 
 /** A monitor that the page does not show, of an incident that it shows. */

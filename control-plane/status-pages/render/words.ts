@@ -76,7 +76,7 @@ export function formatTime(time: Date): string {
 }
 
 /** Formats the day of a UTC day YYYY-MM-DD of the last months, without its year: "22 Nov". */
-export function formatRecentDay(day: string): string {
+function formatRecentDay(day: string): string {
   return formatDay(day).replace(/ \d+$/, "");
 }
 

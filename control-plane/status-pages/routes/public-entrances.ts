@@ -28,7 +28,7 @@ export interface EntranceDeps {
 }
 
 /** An address of pages: below /status/, or the root of a page's own domain. */
-export interface Entrance {
+interface Entrance {
   /** Route of the page; "" for the root. */
   readonly prefix: string;
   /** Returns the path of a page as its visitors see it, without a slash at its end. */
@@ -53,7 +53,7 @@ export function createEntrances({ visits, gate, pages }: EntranceDeps): readonly
   ): Promise<T> {
     const viewer = keyInHeaders(request) === null ? null : await gate.admit(request, reply, { scope: null });
     const found = await read(slug, viewer?.accountId ?? null);
-    // One text for all: whether a page that is not public exists is nobody's business.
+    // One text for all: a visitor cannot learn whether a page that is not public exists.
     if (found === null) throw new Refusal("not_found", NO_PAGE);
     return found;
   }

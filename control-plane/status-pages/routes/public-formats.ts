@@ -25,7 +25,7 @@ interface Place {
 }
 
 /** A form of a page that every visitor can read. */
-export interface PublicFormat {
+interface PublicFormat {
   /** Path below the page; "" for the page itself. */
   readonly path: string;
   /** Content-Type. */

@@ -3,15 +3,15 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "#shared/clock.ts";
 import { notFound } from "#control-plane/http/error-handler.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
-import { createDocument } from "#control-plane/http/operations/document.ts";
+import { createDocument, sendDocument } from "#control-plane/http/operations/document.ts";
 import { readQuery } from "#control-plane/http/params.ts";
 import type { ErrorRenderer } from "#control-plane/http/request.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
+import { PAGE_SCRIPTS } from "#control-plane/status-pages/browser/scripts.ts";
 import { renderBadge, renderErrorBadge } from "#control-plane/status-pages/render/badge.ts";
 import { createEntrances, type EntranceDeps } from "#control-plane/status-pages/routes/public-entrances.ts";
 import { PUBLIC_FORMATS } from "#control-plane/status-pages/routes/public-formats.ts";
 import { PUBLIC_CACHE, READABLE } from "#control-plane/status-pages/routes/public-headers.ts";
-import { registerPageScripts } from "#control-plane/status-pages/routes/page-scripts.ts";
 import { registerPastPages } from "#control-plane/status-pages/routes/past-pages.ts";
 import { addRoutes, errorRendererOf } from "#control-plane/status-pages/routes/public-route.ts";
 import { createPublicSender } from "#control-plane/status-pages/routes/public-sender.ts";
@@ -113,5 +113,22 @@ export function registerPublicPages(server: FastifyInstance, { baseUrl, clock, h
         },
       },
     );
+  }
+}
+
+/** Cache-Control of scripts: a path is of one content for ever. */
+const SCRIPT_CACHE = "public, max-age=31536000, immutable";
+
+/** Registers the scripts of pages, at the service and at the pages' own domains. */
+function registerPageScripts(server: FastifyInstance): void {
+  for (const { path, text } of PAGE_SCRIPTS) {
+    const document = createDocument(text, { type: "text/javascript; charset=utf-8", cacheControl: SCRIPT_CACHE });
+    server.route({
+      method: ["GET", "HEAD"],
+      url: path,
+      schema: { hide: true },
+      config: { isOfPage: true },
+      handler: (request, reply) => sendDocument(request, reply, document),
+    });
   }
 }

@@ -3,7 +3,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { errorBody } from "#control-plane/http/envelope.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { type ErrorRenderer, factsOf } from "#control-plane/http/request.ts";
-import { PAGE_POLICY, renderMessage } from "#control-plane/pages/frame.ts";
+import { policyOf } from "#control-plane/status-pages/render/html/frame.ts";
+import { NO_PLACE, renderMessagePage } from "#control-plane/status-pages/render/html/messages.ts";
 
 /** A form of a page at a path below it. */
 interface PublicRoute {
@@ -17,8 +18,8 @@ interface PublicRoute {
 
 /** Renders an error as a page. */
 const renderPageError: ErrorRenderer = ({ code, details }, _request, reply) => {
-  reply.type("text/html; charset=utf-8").header("content-security-policy", PAGE_POLICY);
-  return renderMessage(code === "not_found" ? "Not found" : "Not available", details.message);
+  reply.type("text/html; charset=utf-8").header("content-security-policy", policyOf({ canSubscribe: false }));
+  return renderMessagePage(NO_PLACE, code === "not_found" ? "Not found" : "Not available", details.message);
 };
 
 /**

@@ -8,9 +8,15 @@ import { notFound } from "#control-plane/http/error-handler.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { createAddressLimiter } from "#control-plane/limits/address.ts";
-import { PAGE_POLICY, renderDocument, renderMessage } from "#control-plane/pages/frame.ts";
-import { compileTemplate } from "#control-plane/pages/templates.ts";
+import { policyOf } from "#control-plane/status-pages/render/html/frame.ts";
+import {
+  NO_PLACE,
+  renderMessagePage,
+  renderQuestionPage,
+  type MessagePlace,
+} from "#control-plane/status-pages/render/html/messages.ts";
 import type { StatusPages } from "#control-plane/status-pages/status-pages.ts";
+import type { Subscriber } from "#control-plane/status-pages/subscribers/store.ts";
 import type { LinkKind } from "#control-plane/status-pages/subscribers/links.ts";
 import type { Subscribers } from "#control-plane/status-pages/subscribers/subscribers.ts";
 
@@ -18,7 +24,7 @@ import type { Subscribers } from "#control-plane/status-pages/subscribers/subscr
 const SUBSCRIPTIONS_PER_MINUTE = 10;
 const VISITS_PER_MINUTE = 60;
 /** A page sends its form to its own address. */
-const POLICY = PAGE_POLICY.replace("form-action 'none'", "form-action 'self'");
+const POLICY = policyOf({ canSubscribe: true });
 const HTML = Type.String({ description: "A page" });
 const BODY = Type.Object({
   email: Type.String({
@@ -47,17 +53,6 @@ const WORDS = {
   },
 } as const;
 
-const renderForm: (page: {
-  readonly heading: string;
-  readonly text: string;
-  readonly email: string;
-  readonly button: string;
-}) => string = compileTemplate(`
-<h1><%= it.heading %></h1>
-<p><%= it.text %> <strong><%= it.email %></strong>.</p>
-<form method="post"><button type="submit"><%= it.button %></button></form>
-`);
-
 /** Dependencies of the routes. */
 interface SubscriptionRoutesDeps {
   readonly clock: Clock;
@@ -69,7 +64,7 @@ const CONFIG = {
   isOfPage: true,
   renderError: ({ details }: { readonly details: { readonly message: string } }, _: unknown, reply: FastifyReply) => {
     describe(reply);
-    return renderMessage("Not possible", details.message);
+    return renderMessagePage(NO_PLACE, "Not possible", details.message);
   },
 } as const;
 const DOCUMENTED = { tag: "Status pages", security: "none", plain: "text/html", data: HTML } as const;
@@ -96,7 +91,7 @@ function registerForm(server: FastifyInstance, deps: SubscriptionRoutesDeps): vo
     }),
     handler(request, reply) {
       take(subscriptions, request);
-      return subscribe(request, reply, request.params.slug);
+      return subscribe(request, reply, { slug: request.params.slug, base: `/status/${request.params.slug}` });
     },
   });
   // The same at a page's own domain.
@@ -109,11 +104,15 @@ function registerForm(server: FastifyInstance, deps: SubscriptionRoutesDeps): vo
       take(subscriptions, request);
       const slug = deps.pages.slugOfDomain(request.headers.host ?? "");
       if (slug === null) throw notFound();
-      return subscribe(request, reply, slug);
+      return subscribe(request, reply, { slug, base: "" });
     },
   });
 
-  async function subscribe(request: FastifyRequest, reply: FastifyReply, slug: string): Promise<string> {
+  async function subscribe(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { slug, base }: { readonly slug: string; readonly base: string },
+  ): Promise<string> {
     const page = await deps.pages.subscribable(slug);
     if (page === null || deps.subscribers.sender === null) throw new Refusal("not_found", NO_PAGE);
     const { email } = rawParams(request).values;
@@ -122,7 +121,8 @@ function registerForm(server: FastifyInstance, deps: SubscriptionRoutesDeps): vo
       throw refuseField({ field: "email", reason: "type", message: "must be a mail address such as me@example.com" });
     }
     describe(reply);
-    return renderMessage("Check your mail", "Open the link in the mail that we have sent to confirm your address.");
+    const message = "We have sent you a mail. Open the link in it to confirm your address.";
+    return renderMessagePage({ site: page.title, base }, "Check your mail", message);
   }
 }
 
@@ -133,53 +133,76 @@ function registerForm(server: FastifyInstance, deps: SubscriptionRoutesDeps): vo
 function registerLinks(server: FastifyInstance, deps: SubscriptionRoutesDeps): void {
   const visits = limiter(deps, VISITS_PER_MINUTE);
   for (const kind of ["confirm", "unsubscribe"] as const) {
-    const shared = { url: `/status/:slug/${kind}/:token`, config: CONFIG };
-    const errors = ["not_found", "rate_limit_exceeded"] as const;
-    server.route<{ Params: { token: string } }>({
-      ...shared,
-      method: "GET",
-      schema: operation({
-        ...DOCUMENTED,
-        id: `show_status_${kind}`,
-        summary: `Show the page of a link to ${kind}`,
-        errors,
-      }),
-      handler: async (request, reply) => {
-        take(visits, request);
-        const found = await deps.subscribers.findLink(kind, request.params.token);
-        if (found === null) throw new Refusal("not_found", NO_LINK);
-        describe(reply);
-        const { heading, text, button } = WORDS[kind];
-        return renderDocument(
-          { title: heading, refreshSeconds: null },
-          renderForm({ heading, text, button, email: found.email }),
-        );
-      },
-    });
-    // In a scope of its own: other routes accept JSON and forms only.
-    void server.register(async (scope) => {
-      acceptAnyBody(scope);
-      scope.route<{ Params: { token: string } }>({
-        ...shared,
-        method: "POST",
-        schema: operation({
-          ...DOCUMENTED,
-          id: kind === "confirm" ? "confirm_status_subscription" : "unsubscribe_from_status",
-          summary: kind === "confirm" ? "Confirm a subscription" : "End a subscription",
-          errors,
-        }),
-        handler: async (request, reply) => {
-          take(visits, request);
-          const found = await act(deps.subscribers, kind, request.params.token);
-          describe(reply);
-          return renderMessage(WORDS[kind].done, WORDS[kind].message(found.email, found.title));
-        },
-      });
-    });
+    for (const prefix of ["/status/:slug", ""] as const) {
+      registerLink(server, deps, { kind, prefix, visits });
+    }
   }
 }
 
-async function act(subscribers: Subscribers, kind: LinkKind, token: string) {
+/** A kind of link, at the service or (with the prefix "") at a page's own domain. */
+interface LinkRoute {
+  readonly kind: LinkKind;
+  readonly prefix: "/status/:slug" | "";
+  readonly visits: AddressLimiter;
+}
+
+function registerLink(
+  server: FastifyInstance,
+  deps: SubscriptionRoutesDeps,
+  { kind, prefix, visits }: LinkRoute,
+): void {
+  const shared = { url: `${prefix}/${kind}/:token`, config: CONFIG };
+  const errors = ["not_found", "rate_limit_exceeded"] as const;
+  const documented = (id: string, summary: string) =>
+    prefix === "" ? { hide: true } : operation({ ...DOCUMENTED, id, summary, errors });
+
+  /** Returns the subscriber of a link. A page's own domain has the links of its subscribers alone. */
+  async function find(request: FastifyRequest): Promise<Subscriber> {
+    take(visits, request);
+    const { token } = request.params as { readonly token: string };
+    const found = await deps.subscribers.findLink(kind, token);
+    const isHere = prefix !== "" || deps.pages.slugOfDomain(request.headers.host ?? "") === found?.slug;
+    if (found === null || !isHere) throw new Refusal("not_found", NO_LINK);
+    return found;
+  }
+
+  const placeOf = ({ slug, title }: Subscriber): MessagePlace => ({
+    site: title,
+    base: prefix === "" ? "" : `/status/${slug}`,
+  });
+
+  server.route({
+    ...shared,
+    method: "GET",
+    schema: documented(`show_status_${kind}`, `Show the page of a link to ${kind}`),
+    handler: async (request, reply) => {
+      const found = await find(request);
+      describe(reply);
+      const { heading, text, button } = WORDS[kind];
+      return renderQuestionPage(placeOf(found), { heading, text, button, email: found.email });
+    },
+  });
+  // In a scope of its own: other routes accept JSON and forms only.
+  void server.register(async (scope) => {
+    acceptAnyBody(scope);
+    scope.route<{ Params: { token: string } }>({
+      ...shared,
+      method: "POST",
+      schema:
+        kind === "confirm"
+          ? documented("confirm_status_subscription", "Confirm a subscription")
+          : documented("unsubscribe_from_status", "End a subscription"),
+      handler: async (request, reply) => {
+        await find(request);
+        const found = await act(deps.subscribers, kind, request.params.token);
+        describe(reply);
+        return renderMessagePage(placeOf(found), WORDS[kind].done, WORDS[kind].message(found.email, found.title));
+      },
+    });
+  });
+}
+
+async function act(subscribers: Subscribers, kind: LinkKind, token: string): Promise<Subscriber> {
   const found = kind === "confirm" ? await subscribers.confirm(token) : await subscribers.unsubscribe(token);
   if (found === null) throw new Refusal("not_found", NO_LINK);
   return found;

@@ -17,6 +17,8 @@ interface SubscriberUrls {
   readonly page: string;
   readonly confirm: string;
   readonly unsubscribe: string;
+  /** Address to which mail programs post (RFC 8058). */
+  readonly oneClick: string;
 }
 
 /** Dependencies of the sender. */
@@ -56,7 +58,7 @@ export function createSubscriberSender(deps: SubscriberSenderDeps): Sender {
         ...(incidentId === null ? {} : { "X-Service-Incident": String(incidentId) }),
         "List-Id": `<${subscriber.slug}.status.${host.replaceAll(/[^0-9A-Za-z.-]/g, "-")}>`,
         // One-click unsubscription (RFC 8058).
-        "List-Unsubscribe": `<${urls.unsubscribe}>`,
+        "List-Unsubscribe": `<${urls.oneClick}>`,
         "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
         "Auto-Submitted": "auto-generated",
         "X-Auto-Response-Suppress": "All",

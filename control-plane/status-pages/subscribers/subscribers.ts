@@ -83,8 +83,15 @@ export function createSubscribers(deps: SubscribersDeps): Subscribers {
 
   function urlsOf({ id, ...page }: Pick<Subscriber, "id" | "slug" | "domain" | "domainState">) {
     const service = `${baseUrl}/status/${page.slug}`;
-    const link = (kind: LinkKind): string => `${service}/${kind}/${makeLinkToken(encryption, kind, id)}`;
-    return { page: urlOf(page), confirm: link("confirm"), unsubscribe: link("unsubscribe") };
+    const link = (at: string, kind: LinkKind): string => `${at}/${kind}/${makeLinkToken(encryption, kind, id)}`;
+    const shown = urlOf(page);
+    return {
+      page: shown,
+      confirm: link(shown, "confirm"),
+      unsubscribe: link(shown, "unsubscribe"),
+      // At the service: it works for as long as mails are kept, also when the domain belongs to somebody else.
+      oneClick: link(service, "unsubscribe"),
+    };
   }
 
   async function findLink(kind: LinkKind, token: string): Promise<Subscriber | null> {

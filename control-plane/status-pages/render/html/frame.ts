@@ -25,8 +25,8 @@ interface Head {
   readonly canonical: string | null;
   /** Path of the page, without a slash at its end. */
   readonly base: string;
-  /** Title of the page, for the previews of other sites. */
-  readonly site: string;
+  /** Title of the page; null: the document belongs to none. */
+  readonly site: string | null;
   readonly overallStatus: OverallStatus;
   /** Whether the document is kept fresh while somebody reads it. */
   readonly isRefreshed: boolean;
@@ -36,14 +36,14 @@ const renderHeadOf: (head: Head & { readonly icon: string }) => string = compile
 <!doctype html><html lang="en"><head><meta charset="utf-8"><title><%= it.title %></title>
 <meta name="viewport" content="width=device-width,initial-scale=1">
 <meta name="description" content="<%= it.description %>">
-<meta property="og:title" content="<%= it.site %>"><meta property="og:description" content="<%= it.preview %>">
+<% if (it.site !== null) { %><meta property="og:title" content="<%= it.site %>"><meta property="og:description" content="<%= it.preview %>"><% } %>
 <% if (it.canonical === null) { %><meta name="robots" content="noindex"><% } else { %><link rel="canonical" href="<%= it.canonical %>"><% } %>
 <link rel="icon" type="image/svg+xml" href="<%= it.icon %>">
-<link rel="alternate" type="application/rss+xml" title="RSS" href="<%= it.base %>/feed.rss">
+<% if (it.site !== null) { %><link rel="alternate" type="application/rss+xml" title="RSS" href="<%= it.base %>/feed.rss">
 <link rel="alternate" type="application/atom+xml" title="Atom" href="<%= it.base %>/feed.atom">
 <link rel="alternate" type="application/feed+json" title="JSON Feed" href="<%= it.base %>/feed.json">
 <link rel="alternate" type="application/json" title="Summary" href="<%= it.base %>/summary.json">
-<link rel="alternate" type="image/svg+xml" title="Badge" href="<%= it.base %>/badge.svg">
+<link rel="alternate" type="image/svg+xml" title="Badge" href="<%= it.base %>/badge.svg"><% } %>
 <% if (it.isRefreshed) { %><noscript><meta http-equiv="refresh" content="300"></noscript><script type="module" src="${REFRESH_PATH}"></script><% } %>
 <style>${STYLE}</style></head><body>${SHAPES}
 `);
@@ -53,14 +53,18 @@ export function renderHead(head: Head): string {
   return renderHeadOf({ ...head, icon: iconOf(head.overallStatus) });
 }
 
-const renderTop: (frame: { readonly home: string; readonly site: string }) => string = compileTemplate(`
+const renderTop: (frame: { readonly home: string; readonly site: string | null }) => string = compileTemplate(`
 <a class="k" href="#main">Skip to the content</a>
-<header><p class="h"><a href="<%= it.home %>" dir="auto"><%= it.site %></a></p></header>
+<header><% if (it.site !== null) { %><p class="h"><a href="<%= it.home %>" dir="auto"><%= it.site %></a></p><% } %></header>
 <main id="main">
 `);
 
-/** Renders a page below a status page, with a link to it at the top. `body` is HTML that a compiled template has written. */
+/**
+ * Renders a page below a status page, with a link to it at the top. `body` is HTML that a compiled template has written;
+ * what has no address of its own has no times either.
+ */
 export function renderBelow(head: Head, body: string): string {
   const home = head.base === "" ? "/" : head.base;
-  return `${renderHead(head)}${renderTop({ home, site: head.site })}${body}</main><footer><p>All times are in UTC.</p></footer></body></html>\n`;
+  const footer = head.canonical === null ? "" : "<footer><p>All times are in UTC.</p></footer>";
+  return `${renderHead(head)}${renderTop({ home, site: head.site })}${body}</main>${footer}</body></html>\n`;
 }

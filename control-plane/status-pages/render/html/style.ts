@@ -88,6 +88,7 @@ main:has(#v:checked) .d p{position:static;clip-path:none;height:auto;text-align:
 .q{margin-top:1rem;padding-left:1rem}
 .q.z>*{color:var(--fg)}
 .m{white-space:pre-line}
+.l1{margin:1rem 0}
 main>.f,main>nav{margin-top:1.5rem}
 .e.a{display:flex;flex-wrap:wrap;gap:.125rem 1rem;align-items:baseline;padding-top:.75rem;padding-bottom:.75rem}
 .e.a ol{flex-basis:100%}
