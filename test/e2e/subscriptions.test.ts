@@ -105,7 +105,7 @@ describe("the pages of a subscription", () => {
 
 describe("a flood of subscriptions", () => {
   it("at the domain of a page, or at hosts that nobody has, is limited", async () => {
-    const { slug } = await createPage({ domain: "status.shop.example" });
+    await createPage({ domain: "status.shop.example" });
     await serveAt(plane, "status.shop.example");
     const post = (host: string, from: string) =>
       askWire(
