@@ -200,7 +200,9 @@ describe("GET /openapi.json", () => {
       "/s/{id}",
       "/status/{slug}",
       ...["feed.rss", "feed.atom", "feed.json", "summary.json", "badge.svg"].map((file) => `/status/{slug}/${file}`),
-      ...["confirm/{token}", "subscribe", "unsubscribe/{token}"].map((path) => `/status/{slug}/${path}`),
+      ...["confirm/{token}", "subscribe", "unsubscribe/{token}", "history", "incidents/{id}"].map(
+        (path) => `/status/{slug}/${path}`,
+      ),
       "/i/{token}",
       "/mail/confirm/{token}",
       "/mail/resubscribe/{token}",
