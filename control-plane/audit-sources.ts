@@ -3,7 +3,7 @@ import { effectiveScopes } from "#control-plane/access/principal.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import { auditRecord, auditWebhook } from "#control-plane/audit/payloads.ts";
 import type { AuditSources, MonitorFacts, Slice } from "#control-plane/audit/ports.ts";
-import type { Changes } from "#control-plane/changes/changes.ts";
+import { ALL, type Changes } from "#control-plane/changes/changes.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { readIncidents } from "#control-plane/incidents/incidents.ts";
 import type { Keys } from "#control-plane/keys/keys.ts";
@@ -69,7 +69,7 @@ export function createAuditSources(deps: AuditSourcesDeps): AuditSources {
         const { pages: rows, total } = await statusPages.list(accountId, slice);
         return { rows, total };
       },
-      changes: (accountId, slice) => changes.list(sql, accountId, slice),
+      changes: (accountId, slice) => changes.list(sql, accountId, ALL, slice),
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { ChangedField } from "#control-plane/access/diff-shown.ts";
 import type { Queryable } from "#control-plane/database/connect.ts";
 
 /**
@@ -21,13 +22,21 @@ export const RESOURCES = [
 /** What can happen to it. */
 export const ACTIONS = ["created", "changed", "deleted", "rotated", "accepted", "shown"] as const;
 
-/** One change of one resource. */
-export interface Change {
+/** What is changed. */
+interface Subject {
   readonly resource: (typeof RESOURCES)[number];
-  /** null: an account has one of this kind at most. */
+  /** null: an account has one of this kind at most, or all of them are meant. */
   readonly id: number | null;
-  readonly action: (typeof ACTIONS)[number];
+  /** What it is called now; null: it has no name. */
+  readonly name: string | null;
 }
+
+/** One change of one resource. A change that has changed no field is not logged. */
+export type Change = Subject &
+  (
+    | { readonly action: "changed"; readonly changed: readonly ChangedField[] }
+    | { readonly action: Exclude<(typeof ACTIONS)[number], "changed">; readonly changed?: readonly ChangedField[] }
+  );
 
 /** Who can change something. */
 export const ACTORS = ["key", "member", "operator", "system"] as const;
@@ -47,8 +56,6 @@ export interface ChangeSet {
   readonly actor: Actor;
   /** Address of the client; null: the service itself has none. */
   readonly address: string | null;
-  /** Names of the fields that the request contained; their values can be secret. */
-  readonly fields: readonly string[];
   readonly changes: readonly Change[];
 }
 

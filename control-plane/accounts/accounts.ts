@@ -7,6 +7,7 @@ import {
   countAccounts,
   deleteAccount,
   findAccount,
+  findForChange,
   insertAccount,
   listAccounts,
   lockAccount,
@@ -41,12 +42,12 @@ export interface Accounts {
   list(limit: number, offset: number): Promise<{ accounts: readonly Account[]; total: number }>;
   /**
    * Changes an account. Returns null if there is none, "taken" if the email address is in use. `within` is called in the
-   * transaction of the change.
+   * transaction of the change, with the account as it was and as it is now.
    */
   update(
     id: number,
     change: AccountChange,
-    within?: (tx: Queryable) => Promise<void>,
+    within?: (tx: Queryable, accounts: { readonly before: Account; readonly after: Account }) => Promise<void>,
   ): Promise<Account | "taken" | null>;
   /** Erases an account and everything that belongs to it. `withExport` reads the data of all exporters first. */
   erase(id: number, withExport: boolean): Promise<Erased>;
@@ -88,11 +89,13 @@ export function createAccounts(sql: Sql, clock: Clock): Accounts {
     async update(id, change, within = () => Promise.resolve()) {
       try {
         const changed = await transact(sql, async (tx) => {
-          const updated = await updateAccount(tx, id, change, clock.now());
-          if (updated !== null) await notifyListeners(changeListeners, tx, id);
-          if (updated !== null && change.email !== undefined) await notifyListeners(addressListeners, tx, id);
-          if (updated !== null) await within(tx);
-          return updated;
+          const before = await findForChange(tx, id);
+          const after = before === null ? null : await updateAccount(tx, id, change, clock.now());
+          if (before === null || after === null) return null;
+          await notifyListeners(changeListeners, tx, id);
+          if (change.email !== undefined) await notifyListeners(addressListeners, tx, id);
+          await within(tx, { before, after });
+          return after;
         });
         for (const listener of afterListeners) listener(id);
         return changed;

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import type { FastifyInstance } from "fastify";
 import type { RecordChanges } from "#control-plane/access/changes.ts";
+import { diffShown } from "#control-plane/access/diff-shown.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { Account } from "#control-plane/accounts/store.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
@@ -89,7 +90,7 @@ function registerCreation(server: FastifyInstance, { accounts, sql, admin, recor
       const account = await transact(sql, async (tx) => {
         const created = await accounts.create(tx, { email, plan });
         if (created === null) throw emailTaken();
-        const change = { resource: "account", id: created.id, action: "created" } as const;
+        const change = { resource: "account", id: created.id, name: email, action: "created" } as const;
         await record(tx, operatorChange(request, created.id, [change]));
         return created;
       });
@@ -139,9 +140,11 @@ function registerUpdate(server: FastifyInstance, { accounts, admin, record }: Ac
       const id = readId(request);
       const change = readWrite(Update, request, READ_ONLY);
       if (change.email !== undefined) checkEmail(change.email);
-      const updated = await accounts.update(id, change, (tx) =>
-        record(tx, operatorChange(request, id, [{ resource: "account", id, action: "changed" }])),
-      );
+      const updated = await accounts.update(id, change, (tx, { before, after }) => {
+        const changed = diffShown(show(before), show(after), []);
+        const logged = { resource: "account", id, name: after.email, action: "changed", changed } as const;
+        return record(tx, operatorChange(request, id, [logged]));
+      });
       if (updated === "taken") throw emailTaken();
       return answer(request, show(requireFound(updated, id)));
     },

@@ -35,6 +35,12 @@ export async function findAccount(sql: Queryable, id: number): Promise<Account |
   return row ?? null;
 }
 
+/** Finds an account and keeps other changes of it out until the transaction ends; null if there is none. */
+export async function findForChange(sql: Queryable, id: number): Promise<Account | null> {
+  const [row] = await sql<Account[]>`select ${columns(sql)} from accounts where id = ${id} for no key update`;
+  return row ?? null;
+}
+
 /** Returns the email addresses of accounts by id; an account without one is missing. */
 export async function readEmails(sql: Queryable, ids: readonly number[]): Promise<ReadonlyMap<number, string>> {
   const rows = await sql<{ id: number; email: string }[]>`

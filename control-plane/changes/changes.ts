@@ -3,17 +3,27 @@ import type { Clock } from "#shared/clock.ts";
 import type { RecordChanges } from "#control-plane/access/changes.ts";
 import type { Queryable, Sql } from "#control-plane/database/connect.ts";
 import { deleteInSteps, startUpkeep } from "#control-plane/database/upkeep.ts";
-import { countChanges, deleteOldChanges, insertChanges, listChanges } from "#control-plane/changes/store.ts";
+import {
+  countChanges,
+  deleteOldChanges,
+  insertChanges,
+  listChanges,
+  type ChangeFilter,
+} from "#control-plane/changes/store.ts";
 import { showChange, type ShownChange } from "#control-plane/changes/view.ts";
 
 /** The log of changes: who changed what of an account, when and from which address. */
 export interface Changes {
-  /** Logs what a request changes. Call it in the transaction of the change, once the account is locked. */
+  /**
+   * Logs what a request changes, but no change that has changed no field. Call it in the transaction of the change, once
+   * the account is locked.
+   */
   readonly record: RecordChanges;
-  /** Lists a page of an account's changes, newest first, and the total number. */
+  /** Lists a page of an account's changes that match a filter, newest first, and their total number. */
   list(
     sql: Queryable,
     accountId: number,
+    filter: ChangeFilter,
     page: { readonly limit: number; readonly offset: number },
   ): Promise<{ readonly rows: readonly ShownChange[]; readonly total: number }>;
   /** Returns the newest changes of an account for its data export. */
@@ -34,6 +44,8 @@ const KEPT_MS = 366 * 86_400_000;
 const SWEEP_MS = 3_600_000;
 const DELETED_AT_ONCE = 1_000;
 const MOST_EXPORTED = 10_000;
+/** A filter that every change matches. */
+export const ALL: ChangeFilter = { subject: null, actor: null, from: null, to: null };
 
 /** Opens the log in one replica and starts its housekeeping. */
 export function createChanges({ sql, clock, log }: ChangesDeps): Changes {
@@ -48,14 +60,15 @@ export function createChanges({ sql, clock, log }: ChangesDeps): Changes {
   });
   return {
     record: async (tx, set) => {
-      if (set.changes.length > 0) await insertChanges(tx, set, clock.now());
+      const changes = set.changes.filter(({ action, changed }) => action !== "changed" || changed.length > 0);
+      if (changes.length > 0) await insertChanges(tx, { ...set, changes }, clock.now());
     },
-    async list(on, accountId, page) {
-      const rows = await listChanges(on, accountId, page);
-      return { rows: rows.map(showChange), total: await countChanges(on, accountId) };
+    async list(on, accountId, filter, page) {
+      const rows = await listChanges(on, accountId, filter, page);
+      return { rows: rows.map(showChange), total: await countChanges(on, accountId, filter) };
     },
     export: async (on, accountId) =>
-      (await listChanges(on, accountId, { limit: MOST_EXPORTED, offset: 0 })).map(showChange),
+      (await listChanges(on, accountId, ALL, { limit: MOST_EXPORTED, offset: 0 })).map(showChange),
     close: () => upkeep.stop(),
   };
 }

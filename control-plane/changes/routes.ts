@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import type { FastifyInstance } from "fastify";
+import { FILTER_FIELDS, readFilter } from "#control-plane/changes/filter.ts";
 import { CHANGE } from "#control-plane/changes/view.ts";
 import type { Changes } from "#control-plane/changes/changes.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
@@ -8,7 +9,7 @@ import { operation } from "#control-plane/http/operations/operation.ts";
 import { PageFields, pageOf, readQuery } from "#control-plane/http/params.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
 
-const QUERY = Type.Object(PageFields);
+const QUERY = Type.Object({ ...FILTER_FIELDS, ...PageFields });
 
 /** Dependencies of the route. */
 interface ChangeRoutesDeps {
@@ -30,14 +31,16 @@ export function registerChanges(server: FastifyInstance, { gate, sql, changes }:
       summary: "List the changes of your account, newest first: who changed what, when and from which address",
       description:
         "Monitors, incidents, maintenance, status pages, webhooks, API keys, the account itself and its audit secret. " +
-        "A change is kept for a year. Values of fields are never in it.",
+        "A change is kept for a year. It has the values of the changed fields before and after, but no secret: of " +
+        "header values, bodies, tokens and addresses that are secret it says that they have changed.",
       data: Type.Array(Type.Ref("Change#")),
       query: QUERY,
       errors: ["missing_parameter"],
     }),
     handler: async (request) => {
-      const page = pageOf(readQuery(QUERY, request));
-      const { rows, total } = await changes.list(sql, callerOf(request).accountId, page);
+      const query = readQuery(QUERY, request);
+      const page = pageOf(query);
+      const { rows, total } = await changes.list(sql, callerOf(request).accountId, readFilter(query), page);
       return answer(request, rows, { pagination: page.pagination(total) });
     },
   });

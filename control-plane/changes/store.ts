@@ -1,4 +1,5 @@
 import type { Actor, Change, ChangeSet } from "#control-plane/access/changes.ts";
+import type { ChangedField } from "#control-plane/access/diff-shown.ts";
 import type { Queryable, Sql } from "#control-plane/database/connect.ts";
 import { given } from "#control-plane/database/given.ts";
 
@@ -15,43 +16,76 @@ export interface LoggedChange {
   readonly address: string | null;
   readonly resource: Change["resource"];
   readonly resourceId: number | null;
+  /** What the resource was called then; null: it has no name, or the row is from before names were stored. */
+  readonly resourceName: string | null;
   readonly action: Change["action"];
+  /** null: the row is from before values were stored, and has the names of fields. */
+  readonly changed: readonly ChangedField[] | null;
+  /** Names of the fields that a request from before contained. */
   readonly fields: readonly string[];
 }
 
+/** Maximum length of a stored name, characters. */
+const MOST_NAME = 200;
+
 /** Inserts the changes of one request. The name of its key is read by the same statement. */
 export async function insertChanges(sql: Queryable, set: ChangeSet, now: Date): Promise<void> {
-  const { accountId, actor, address, fields, changes } = set;
+  const { accountId, actor, address, changes } = set;
   const actorId = "id" in actor ? actor.id : null;
   const keyId = actor.type === "key" ? actor.id : null;
   const memberName = actor.type === "member" ? actor.name : null;
+  const rows = changes.map(({ changed = [], ...change }) => ({ ...change, changed }));
+  const types = { resource: "text", id: "bigint", name: "text", action: "text", changed: "json" } as const;
   await sql`
     insert into account_changes (account_id, changed_at, actor_type, actor_id, actor_name, address, resource,
-      resource_id, action, fields)
+      resource_id, subject_name, action, changed)
     select ${accountId}, ${now}, ${actor.type}, ${actorId}::bigint,
-      coalesce(${memberName}, (select coalesce(name, prefix) from keys where id = ${keyId}::bigint)), ${address}, resource, given.id, action,
-      ${[...fields]}::text[]
-    from ${given(sql, changes, { resource: "text", id: "bigint", action: "text" }, { ordinality: "ordinal" })}
+      coalesce(${memberName}, (select coalesce(name, prefix) from keys where id = ${keyId}::bigint)), ${address}, resource,
+      given.id, left(given.name, ${MOST_NAME}), action, changed
+    from ${given(sql, rows, types, { ordinality: "ordinal" })}
     order by ordinal`;
+}
+
+/** What a list contains; null: every one. */
+export interface ChangeFilter {
+  /** A kind of resource, or the one with an id. */
+  readonly subject: { readonly kind: Change["resource"]; readonly id: number | null } | null;
+  /** A kind of actor, or the one with an id. */
+  readonly actor: { readonly kind: Actor["type"]; readonly id: number | null } | null;
+  /** From this time on. */
+  readonly from: Date | null;
+  /** Before this time. */
+  readonly to: Date | null;
 }
 
 /** Lists a page of an account's changes, newest first. */
 export async function listChanges(
   sql: Queryable,
   accountId: number,
+  filter: ChangeFilter,
   { limit, offset }: { readonly limit: number; readonly offset: number },
 ): Promise<readonly LoggedChange[]> {
   return sql<LoggedChange[]>`
     select id, changed_at as "changedAt", actor_type as "actorType", actor_id as "actorId", actor_name as "actorName",
-      address, resource, resource_id as "resourceId", action, fields
-    from account_changes where account_id = ${accountId} order by id desc limit ${limit} offset ${offset}`;
+      address, resource, resource_id as "resourceId", subject_name as "resourceName", action, changed, fields
+    from account_changes where ${matches(sql, accountId, filter)} order by id desc limit ${limit} offset ${offset}`;
 }
 
 /** Counts an account's changes. */
-export async function countChanges(sql: Queryable, accountId: number): Promise<number> {
+export async function countChanges(sql: Queryable, accountId: number, filter: ChangeFilter): Promise<number> {
   const [row] = await sql<{ total: number }[]>`
-    select count(*) as total from account_changes where account_id = ${accountId}`;
+    select count(*) as total from account_changes where ${matches(sql, accountId, filter)}`;
   return row?.total ?? 0;
+}
+
+function matches(sql: Queryable, accountId: number, { subject, actor, from, to }: ChangeFilter) {
+  return sql`account_id = ${accountId}
+    ${subject === null ? sql`` : sql`and resource = ${subject.kind}`}
+    ${subject === null || subject.id === null ? sql`` : sql`and resource_id = ${subject.id}`}
+    ${actor === null ? sql`` : sql`and actor_type = ${actor.kind}`}
+    ${actor === null || actor.id === null ? sql`` : sql`and actor_id = ${actor.id}`}
+    ${from === null ? sql`` : sql`and changed_at >= ${from}`}
+    ${to === null ? sql`` : sql`and changed_at < ${to}`}`;
 }
 
 /** Deletes up to `limit` changes from before `cutoff`. Returns how many. */

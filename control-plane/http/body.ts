@@ -14,25 +14,12 @@ const AMPERSAND = 38;
 export class RawBody {
   readonly kind: "json" | "form";
   readonly bytes: Buffer;
-  #names: readonly string[] | null = null;
   #json: JsonObject | null = null;
   #form: Record<string, unknown> | null = null;
 
   constructor(kind: "json" | "form", bytes: Buffer) {
     this.kind = kind;
     this.bytes = bytes;
-  }
-
-  /** Notes the names of the fields of a JSON body that another thread has parsed. */
-  noteNames(names: readonly string[]): void {
-    this.#names = names;
-  }
-
-  /** Returns the names of the fields of a JSON body; [] if it is invalid. */
-  names(): readonly string[] {
-    if (this.#names !== null) return this.#names;
-    const parsed = this.json();
-    return parsed.ok ? Object.keys(parsed.value) : [];
   }
 
   /** Parses the body as a JSON object. */
@@ -112,13 +99,6 @@ export function rawParams(request: FastifyRequest): RawParams {
     if (Array.isArray(value)) throw duplicate(name);
   }
   return { values: { ...query, ...fields }, from: "json" };
-}
-
-/** Returns the names of the fields of a JSON body, without `api_key`; [] if there is none. */
-export function namesOfFields(request: FastifyRequest): readonly string[] {
-  const body = bodyOf(request);
-  if (body === null || body.kind === "form") return [];
-  return body.names().filter((name) => name !== "api_key");
 }
 
 /** Returns the key in a body, for the versions that allow it; null if there is none or the body is invalid. */

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Change, RecordChanges } from "#control-plane/access/changes.ts";
 import type { Sql, Transaction } from "#control-plane/database/connect.ts";
 import { transact, transactAndFinish } from "#control-plane/database/transaction.ts";
-import { namesOfFields, RawBody } from "#control-plane/http/body.ts";
+import { RawBody } from "#control-plane/http/body.ts";
 import type { Extras } from "#control-plane/http/envelope.ts";
 import { answerError } from "#control-plane/http/error-handler.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
@@ -71,8 +71,7 @@ export function createWrites({ sql, answers, metrics, record }: WritesDeps): Wri
   async function log(tx: Transaction, request: FastifyRequest, changes: readonly Change[]): Promise<void> {
     if (changes.length === 0) return;
     const { accountId } = callerOf(request);
-    const fields = namesOfFields(request);
-    await record(tx, { accountId, actor: actorOf(request), address: request.clientAddress, fields, changes });
+    await record(tx, { accountId, actor: actorOf(request), address: request.clientAddress, changes });
   }
 
   return {

@@ -1,4 +1,5 @@
 import type { FieldProblem } from "#shared/schema/problem.ts";
+import { diffShown, type ChangedField } from "#control-plane/access/diff-shown.ts";
 import { MOST_ENTRIES, type NewEntry } from "#control-plane/incidents/entries/entry.ts";
 import type { Impact, Incident, Status } from "#control-plane/incidents/incident.ts";
 import { readTitle } from "#control-plane/incidents/texts.ts";
@@ -80,6 +81,16 @@ export function applyChange(incident: Incident, change: IncidentChange, author: 
       : []),
   ];
   return { ok: true, incident: { ...changed, entryCount: incident.entryCount + entries.length }, entries };
+}
+
+/** Returns the fields that a change has changed, for the log of changes. A note and an update have nothing before them. */
+export function changedFields(before: Incident, after: Incident, change: IncidentChange): readonly ChangedField[] {
+  const { note = null, update = null } = change;
+  return diffShown(writable(before), { ...writable(after), note, update }, []);
+}
+
+function writable({ title, impact, status, isPublic, acknowledged }: Incident): Readonly<Record<string, unknown>> {
+  return { title, impact, status, public: isPublic, acknowledged: acknowledged !== null };
 }
 
 function problemOfUpdate({ monitor, resolvedAt }: Incident, update: Update | undefined): FieldProblem | null {

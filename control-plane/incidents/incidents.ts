@@ -1,6 +1,7 @@
+import type { ChangedField } from "#control-plane/access/diff-shown.ts";
 import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
 import { refuseAbsent, refuseProblem, refuseWrite, type Written } from "#control-plane/http/written.ts";
-import { applyChange, type IncidentChange } from "#control-plane/incidents/changes.ts";
+import { applyChange, changedFields, type IncidentChange } from "#control-plane/incidents/changes.ts";
 import { insertEntries, readEntries, readUpdates } from "#control-plane/incidents/entries/store.ts";
 import type { Impact, Incident, Status } from "#control-plane/incidents/incident.ts";
 import {
@@ -87,14 +88,23 @@ interface Published {
   readonly text: string;
 }
 
-/** Changes an incident by hand. `published` is what visitors have to be informed of; null: nothing. */
+/** An incident that a person has changed. */
+interface ChangedByHand {
+  readonly incident: Incident;
+  /** What visitors have to be informed of; null: nothing. */
+  readonly published: Published | null;
+  /** For the log of changes. */
+  readonly changed: readonly ChangedField[];
+}
+
+/** Changes an incident by hand. */
 export async function changeByHand(
   tx: Transaction,
   accountId: number,
   id: number,
   change: IncidentChange,
   author: Author,
-): Promise<Written<{ readonly incident: Incident; readonly published: Published | null }>> {
+): Promise<Written<ChangedByHand>> {
   await shareAccount(tx, accountId);
   const incident = await findIncident(tx, accountId, id, { lock: true });
   if (incident === null) return refuseAbsent("incident");
@@ -109,7 +119,10 @@ export async function changeByHand(
   await noteAccountChanged(tx, [accountId]);
   const update = changed.entries.find(({ kind, isPublic }) => kind === "update" && isPublic);
   const published = await publish(tx, incident, changed.incident, update?.text ?? null);
-  return { ok: true, value: { incident: changed.incident, published } };
+  return {
+    ok: true,
+    value: { incident: changed.incident, published, changed: changedFields(incident, changed.incident, change) },
+  };
 }
 
 /** Decides what visitors are informed of after a change. `update`: text of its public update; null: it has none. */

@@ -133,7 +133,7 @@ function readOpening(deps: IncidentRoutesDeps, request: FastifyRequest): Write {
     return {
       status: 201,
       data: requireFound(await readIncident(tx, accountId, id, { now: at, evidenceOf }), "incident"),
-      changes: [{ resource: "incident", id, action: "created" }],
+      changes: [{ resource: "incident", id, name: incident.title, action: "created" }],
     };
   };
 }
@@ -150,12 +150,12 @@ function readChange(deps: IncidentRoutesDeps, request: FastifyRequest): Write {
     const at = deps.clock.now();
     const author = { by: await deps.nameCaller(tx, caller), at };
     const { accountId } = caller;
-    const { incident, published } = requireWritten(await changeByHand(tx, accountId, id, change, author));
+    const { incident, published, changed } = requireWritten(await changeByHand(tx, accountId, id, change, author));
     if (published !== null) await announceIncident(tx, deps.events, { accountId, at, incident, ...published });
     const { evidenceOf } = deps;
     return {
       data: requireFound(await readIncident(tx, accountId, id, { now: at, evidenceOf }), "incident"),
-      changes: [{ resource: "incident", id, action: "changed" }],
+      changes: [{ resource: "incident", id, name: incident.title, action: "changed", changed }],
     };
   };
 }

@@ -32,7 +32,15 @@ interface KeyRequest {
 interface CreatedKey {
   readonly id: number;
   readonly key: string;
+  /** Its first characters, which name it if it has no name. */
+  readonly prefix: string;
   readonly scopes: readonly KeyScope[];
+}
+
+/** A key that was revoked. */
+interface RevokedKey {
+  readonly accountId: number;
+  readonly name: string;
 }
 
 /** API keys: creates, lists and revokes them, and finds their owners. */
@@ -44,9 +52,9 @@ export interface Keys {
   list(filter: KeyFilter, limit: number, offset: number): Promise<{ keys: readonly ListedKey[]; total: number }>;
   /**
    * Revokes a key: this replica refuses it from now on, others within milliseconds. Returns false if there is none.
-   * `within` is called in the transaction with the key's account.
+   * `within` is called in the transaction with the key's account and name, which is its first characters if it has none.
    */
-  revoke(id: number, within?: (tx: Queryable, accountId: number) => Promise<void>): Promise<boolean>;
+  revoke(id: number, within?: (tx: Queryable, key: RevokedKey) => Promise<void>): Promise<boolean>;
   /** Finds the account of a key; null if the key is not valid. */
   accountOf(key: string): Promise<number | null>;
   /** Names a key in records of changes: "key deploy", or by its first characters if it has no name. */
@@ -107,7 +115,7 @@ export function createKeys({ sql, gate, notifications, plans, clock, random }: K
         mostKeys: plan.keys,
         now: clock.now(),
       });
-      return id === null ? null : { id, key, scopes: effectiveScopes(scopes, plan.scopes) };
+      return id === null ? null : { id, key, prefix: keyPrefix(key), scopes: effectiveScopes(scopes, plan.scopes) };
     },
     async list(filter, limit, offset) {
       const [keys, total] = await Promise.all([listKeys(sql, filter, limit, offset), countKeys(sql, filter)]);
@@ -116,7 +124,7 @@ export function createKeys({ sql, gate, notifications, plans, clock, random }: K
     async revoke(id, within = () => Promise.resolve()) {
       const digest = await transact(sql, async (tx) => {
         const deleted = await deleteKey(tx, id);
-        if (deleted !== null) await within(tx, deleted.accountId);
+        if (deleted !== null) await within(tx, deleted);
         return deleted?.digest ?? null;
       });
       if (digest !== null) lookup.forgetKey(digest);

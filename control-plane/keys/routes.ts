@@ -137,8 +137,8 @@ export function registerKeyRoutes(server: FastifyInstance, deps: KeyRoutesDeps):
     }),
     handler: async (request) => {
       const id = readId(request);
-      const isRevoked = await keys.revoke(id, (tx, accountId) =>
-        record(tx, operatorChange(request, accountId, [{ resource: "key", id, action: "deleted" }])),
+      const isRevoked = await keys.revoke(id, (tx, { accountId, name }) =>
+        record(tx, operatorChange(request, accountId, [{ resource: "key", id, name, action: "deleted" }])),
       );
       if (!isRevoked) throw noKey(id);
       return answer(request, { id, deleted: true });
@@ -161,8 +161,8 @@ async function create({ keys, accounts, plans, sql, record }: KeyRoutesDeps, req
     if (made.kind === "full") throw new Refusal("plan_limit_exceeded", made.message);
     const isNew = accountId === undefined;
     const changes: readonly Change[] = [
-      ...(isNew ? [{ resource: "account", id: account.id, action: "created" } as const] : []),
-      { resource: "key", id: made.id, action: "created" },
+      ...(isNew ? [{ resource: "account", id: account.id, name: account.email, action: "created" } as const] : []),
+      { resource: "key", id: made.id, name: name ?? made.prefix, action: "created" },
     ];
     await record(tx, operatorChange(request, account.id, changes));
     return { id: made.id, account_id: account.id, key: made.key, plan: account.plan, scopes: made.scopes, name };

@@ -93,24 +93,25 @@ function matches(sql: Queryable, { id, accountId }: KeyFilter) {
 }
 
 /**
- * Deletes a key and notifies every replica, in one statement. Returns its digest and account, or null if there is none.
+ * Deletes a key and notifies every replica, in one statement. Returns its digest and account, and what it was called, or
+ * null if there is none.
  * It locks the account before the key, as the erasure of an account does: in the other order the two could deadlock.
  */
 export async function deleteKey(
   sql: Queryable,
   id: number,
-): Promise<{ readonly digest: string; readonly accountId: number } | null> {
-  const [row] = await sql<{ digest: string; accountId: number }[]>`
+): Promise<{ readonly digest: string; readonly accountId: number; readonly name: string } | null> {
+  const [row] = await sql<{ digest: string; accountId: number; name: string }[]>`
     with owner as materialized (
       select accounts.id from accounts where id = (select account_id from keys where id = ${id}) for update
     ), gone as (
       delete from keys using owner where keys.id = ${id} and account_id = owner.id
-      returning account_id, encode(digest, 'hex') as digest
+      returning account_id, encode(digest, 'hex') as digest, coalesce(name, prefix) as name
     ), account as (
       update accounts set key_count = key_count - 1 from gone where accounts.id = gone.account_id
     )
-    select digest, account_id as "accountId", pg_notify(${KEY_CHANNEL}, 'key:' || digest) from gone`;
-  return row === undefined ? null : { digest: row.digest, accountId: row.accountId };
+    select digest, account_id as "accountId", name, pg_notify(${KEY_CHANNEL}, 'key:' || digest) from gone`;
+  return row === undefined ? null : { digest: row.digest, accountId: row.accountId, name: row.name };
 }
 
 /** Makes every replica forget an account's keys, because its plan changed or it was deleted. */

@@ -15,7 +15,7 @@ import { MOST_WINDOWS, type Maintenance } from "#control-plane/maintenance/maint
 import { readWindow } from "#control-plane/maintenance/read-window.ts";
 import { CREATE, READ_ONLY, type Given } from "#control-plane/maintenance/schemas.ts";
 import { listWindows } from "#control-plane/maintenance/store.ts";
-import { showWindow } from "#control-plane/maintenance/view.ts";
+import { changeOf, showWindow } from "#control-plane/maintenance/view.ts";
 import type { MaintenanceWindow } from "#control-plane/maintenance/window.ts";
 
 const LIST = "maintenance";
@@ -102,13 +102,13 @@ export function createWindowRows({ clock, maintenance, events }: WindowRowsDeps)
           problems.push(refusalAt(index, written.refusal));
           continue;
         }
-        const { window: changed, isNews } = written.value;
+        const { window: changed, isNews, before } = written.value;
         // oxlint-disable-next-line no-await-in-loop -- one connection
         if (isNews) await announceWindow(tx, events, { accountId, window: changed, at: clock.now() });
         const { id } = changed;
         ids.push(id);
         counts[window === null ? "created" : "updated"] += 1;
-        changes.push({ resource: "maintenance", id, action: window === null ? "created" : "changed" });
+        changes.push(changeOf(changed, before));
       }
       return { counts: { ...counts, ids }, problems, changes, leftOut };
     },

@@ -39,6 +39,8 @@ interface WrittenWindow {
   readonly window: MaintenanceWindow;
   /** Whether visitors have to be informed of it. */
   readonly isNews: boolean;
+  /** As it was; null: it is new. */
+  readonly before: MaintenanceWindow | null;
 }
 
 /** The page of a list. */
@@ -53,8 +55,8 @@ export interface Maintenance {
   create(tx: Transaction, accountId: number, given: Given): Promise<Written<WrittenWindow>>;
   /** Changes a window from now on; what it has covered stays. */
   change(tx: Transaction, accountId: number, id: number, given: Given): Promise<Written<WrittenWindow>>;
-  /** Deletes a window and ends it if it is in progress; what it has covered stays. Returns false if there is none. */
-  remove(tx: Transaction, accountId: number, id: number): Promise<boolean>;
+  /** Deletes a window and ends it if it is in progress; what it has covered stays. Returns its title; null if there is none. */
+  remove(tx: Transaction, accountId: number, id: number): Promise<string | null>;
   /** Finds a window; null if the account has none with this id. */
   find(accountId: number, id: number): Promise<MaintenanceWindow | null>;
   /** Lists a page of an account's windows that match a filter, newest first, and their total number. */
@@ -148,7 +150,7 @@ export function createMaintenance({ sql, clock, log, monitorsOf }: MaintenanceDe
     }
     const isShownNow = isShown(written) && (before === null || !isShown(before));
     const isNews = isShownNow && (await markAnnounced(tx, window.id, now));
-    return { ok: true, value: { window: written, isNews } };
+    return { ok: true, value: { window: written, isNews, before } };
   }
 
   async function upkeep(): Promise<void> {
@@ -191,12 +193,12 @@ export function createMaintenance({ sql, clock, log, monitorsOf }: MaintenanceDe
       return finishWrite(tx, { id, accountId }, read.value, current, now);
     },
     async remove(tx, accountId, id) {
-      if (!(await lockWindow(tx, accountId, id))) return false;
+      if (!(await lockWindow(tx, accountId, id))) return null;
       const now = clock.now();
       await replaceOccurrences(tx, { id, accountId }, planNothing(now.getTime()), now);
-      await markDeleted(tx, id, now);
+      const title = await markDeleted(tx, id, now);
       await noteAccountChanged(tx, [accountId]);
-      return true;
+      return title;
     },
     find: (accountId, id) => findOn(sql, accountId, id),
     async list(accountId, filter, page) {

@@ -12,7 +12,7 @@ import type { Writes } from "#control-plane/http/writes.ts";
 import { announceWindow } from "#control-plane/maintenance/announcement.ts";
 import type { Maintenance } from "#control-plane/maintenance/maintenance.ts";
 import { CHANGE, CREATE, READ, READ_ONLY, SHOWN } from "#control-plane/maintenance/schemas.ts";
-import { showWindow } from "#control-plane/maintenance/view.ts";
+import { changeOf, showWindow } from "#control-plane/maintenance/view.ts";
 
 const URL = "/api/v4/maintenance";
 const TAG = "Maintenance";
@@ -60,8 +60,7 @@ function registerCreation(server: FastifyInstance, deps: MaintenanceRoutesDeps):
       return writes.run(request, reply, async (tx) => {
         const { window, isNews } = requireWritten(await maintenance.create(tx, accountId, given));
         if (isNews) await announceWindow(tx, events, { accountId, window, at: clock.now() });
-        const change = { resource: "maintenance", id: window.id, action: "created" } as const;
-        return { status: 201, data: showWindow(window), changes: [change] };
+        return { status: 201, data: showWindow(window), changes: [changeOf(window, null)] };
       });
     },
   });
@@ -116,9 +115,9 @@ function registerChange(server: FastifyInstance, deps: MaintenanceRoutesDeps): v
       const id = readId(request);
       const given = readWrite(CHANGE, request, READ_ONLY);
       return writes.run(request, reply, async (tx) => {
-        const { window, isNews } = requireWritten(await maintenance.change(tx, accountId, id, given));
+        const { window, isNews, before } = requireWritten(await maintenance.change(tx, accountId, id, given));
         if (isNews) await announceWindow(tx, events, { accountId, window, at: clock.now() });
-        return { data: showWindow(window), changes: [{ resource: "maintenance", id, action: "changed" }] };
+        return { data: showWindow(window), changes: [changeOf(window, before)] };
       });
     },
   });
@@ -143,8 +142,9 @@ function registerDeletion(server: FastifyInstance, { gate, writes, maintenance }
       const { accountId } = callerOf(request);
       const id = readId(request);
       return writes.run(request, reply, async (tx) => {
-        if (!(await maintenance.remove(tx, accountId, id))) throw new Refusal("not_found", absentMessage(NOUN));
-        return { data: { id, deleted: true }, changes: [{ resource: "maintenance", id, action: "deleted" }] };
+        const name = await maintenance.remove(tx, accountId, id);
+        if (name === null) throw new Refusal("not_found", absentMessage(NOUN));
+        return { data: { id, deleted: true }, changes: [{ resource: "maintenance", id, name, action: "deleted" }] };
       });
     },
   });

@@ -87,9 +87,11 @@ export async function markAnnounced(tx: Transaction, id: number, now: Date): Pro
   return count > 0;
 }
 
-/** Marks a window as deleted. Its occurrences stay. */
-export async function markDeleted(tx: Transaction, id: number, now: Date): Promise<void> {
-  await tx`update maintenance set deleted_at = ${now}, updated_at = ${now} where id = ${id}`;
+/** Marks a window as deleted. Its occurrences stay. Returns its title; null if there is none. */
+export async function markDeleted(tx: Transaction, id: number, now: Date): Promise<string | null> {
+  const [row] = await tx<{ title: string }[]>`
+    update maintenance set deleted_at = ${now}, updated_at = ${now} where id = ${id} returning title`;
+  return row?.title ?? null;
 }
 
 /** Lists a page of an account's windows, newest first. */

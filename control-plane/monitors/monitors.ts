@@ -1,3 +1,4 @@
+import type { ChangedField } from "#control-plane/access/diff-shown.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { Sql, Queryable, Transaction } from "#control-plane/database/connect.ts";
 import { writeCronLine } from "#control-plane/heartbeats/cron-line.ts";
@@ -8,6 +9,7 @@ import { followAccounts } from "#control-plane/monitors/account/account.ts";
 import { changeMonitors, type ManyChanged } from "#control-plane/monitors/bulk/bulk.ts";
 import type { BulkChange } from "#control-plane/monitors/bulk/parse.ts";
 import type { Written } from "#control-plane/http/written.ts";
+import { changedFields } from "#control-plane/monitors/changed-fields.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { readOverview, type ListedMonitor } from "#control-plane/monitors/overview.ts";
 import { showMonitors, type ShowDeps } from "#control-plane/monitors/show.ts";
@@ -52,6 +54,8 @@ interface ChangedMonitor {
   readonly monitor: MonitorView;
   /** Secrets that were removed because the url leads to another origin, as dotted names of fields. */
   readonly removed: readonly string[];
+  /** For the log of changes. */
+  readonly changed: readonly ChangedField[];
 }
 
 /** The monitors of accounts. Writes belong to the caller's transaction, which a refusal rolls back. */
@@ -68,8 +72,8 @@ export interface Monitors {
   changeMany(tx: Transaction, accountId: number, change: BulkChange): Promise<Written<ManyChanged>>;
   /** Returns the statistics of a monitor; none if the account has none with this id. */
   statisticsOf(monitor: OwnMonitor): Promise<ReadonlyMap<number, Statistics>>;
-  /** Deletes a monitor; its open incident is resolved without an event. */
-  remove(tx: Transaction, monitor: OwnMonitor): Promise<Written<number>>;
+  /** Deletes a monitor; its open incident is resolved without an event. Returns what it was called. */
+  remove(tx: Transaction, monitor: OwnMonitor): Promise<Written<{ readonly name: string }>>;
   /** Replaces the address of a heartbeat; the present one stops working. */
   rotate(tx: Transaction, monitor: OwnMonitor): Promise<Written<CreatedMonitor>>;
   /** Accepts the newest picture of a visual monitor. */
@@ -166,7 +170,9 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
       const changed = await changeMonitor(deps, tx, monitor, given);
       if (!changed.ok) return changed;
       const read = await readBack(tx, monitor, statistics);
-      return read.ok ? { ok: true, value: { monitor: read.value, removed: changed.value.removed } } : read;
+      if (!read.ok) return read;
+      const { before, monitor: after, removed } = changed.value;
+      return { ok: true, value: { monitor: read.value, removed, changed: changedFields(encryption, before, after) } };
     },
     changeMany: (tx, accountId, change) => changeMonitors(deps, tx, accountId, change),
     async statisticsOf({ accountId, id }) {

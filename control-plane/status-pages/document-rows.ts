@@ -105,10 +105,9 @@ export function createPageRows(deps: WriteDeps): DocumentPart {
         // oxlint-disable-next-line no-await-in-loop -- one connection
         const { written, outcome } = await writeRow(deps, tx, accountId, read.value);
         if (written.ok) {
-          ids.push(written.value);
+          ids.push(written.value.id);
           counts[outcome] += 1;
-          const action = outcome === "created" ? "created" : "changed";
-          if (outcome !== "unchanged") changes.push({ resource: "status_page", id: written.value, action });
+          if (written.value.change !== null) changes.push(written.value.change);
         } else problems.push(refusalAt(index, written.refusal));
         index += 1;
       }
@@ -173,19 +172,25 @@ const NO_MONITOR = "no monitor of the document has this name";
 
 type Outcome = "created" | "updated" | "unchanged";
 
+/** The page of a row; `change` is null if it was as the row has it. */
+interface WrittenRow {
+  readonly id: number;
+  readonly change: Change | null;
+}
+
 /** Writes a row. A refusal does not end the transaction, so that the next rows can be tried too. */
 async function writeRow(
   deps: WriteDeps,
   tx: Transaction,
   accountId: number,
   given: Given,
-): Promise<{ readonly written: Written<number>; readonly outcome: Outcome }> {
+): Promise<{ readonly written: Written<WrittenRow>; readonly outcome: Outcome }> {
   const found = await findBySlug(tx, given.slug ?? "");
   const page = found?.accountId === accountId ? found : null;
   if (page !== null) {
     const read = readSettings(given, page, deps.ownHost);
     if (read.ok && isDeepStrictEqual({ ...page, ...read.value }, page)) {
-      return { written: { ok: true, value: page.id }, outcome: "unchanged" };
+      return { written: { ok: true, value: { id: page.id, change: null } }, outcome: "unchanged" };
     }
   }
   let refused: Refused | null = null;

@@ -1,6 +1,7 @@
 import type { Static } from "typebox";
+import { diffShown, type ChangedField } from "#control-plane/access/diff-shown.ts";
 import { recordOf } from "#control-plane/status-pages/domains/record.ts";
-import type { PAGE } from "#control-plane/status-pages/settings/fields.ts";
+import { READ_ONLY, type PAGE } from "#control-plane/status-pages/settings/fields.ts";
 import type { StatusPage } from "#control-plane/status-pages/settings/page-settings.ts";
 
 /** A page as the answers to its account show it. */
@@ -28,4 +29,17 @@ export function showPage(page: StatusPage, names: ReadonlyMap<number, string>, u
     created_at: page.createdAt.toISOString(),
     updated_at: page.updatedAt.toISOString(),
   };
+}
+
+/** Returns the fields of a page that a change has changed: those that users write. `names` as above, before and after. */
+export function changedFields(
+  before: StatusPage,
+  after: StatusPage,
+  names: ReadonlyMap<number, string>,
+): readonly ChangedField[] {
+  const writable = (page: StatusPage) => {
+    const fields = Object.entries(showPage(page, names, ""));
+    return Object.fromEntries(fields.filter(([name]) => !READ_ONLY.includes(name)));
+  };
+  return diffShown(writable(before), writable(after), []);
 }

@@ -21,7 +21,13 @@ import type { StatusPage } from "#control-plane/status-pages/settings/page-setti
 import { isSlug } from "#control-plane/status-pages/settings/slug.ts";
 import { showPage, type ShownPage } from "#control-plane/status-pages/show-page.ts";
 import { countPages, findBySlug, findOwned, findPage, listPages } from "#control-plane/status-pages/store.ts";
-import { changePage, createPage, MOST_PAGES, removePage } from "#control-plane/status-pages/writes.ts";
+import {
+  changePage,
+  createPage,
+  MOST_PAGES,
+  removePage,
+  type WrittenPage,
+} from "#control-plane/status-pages/writes.ts";
 import type { Teardown } from "#control-plane/teardown.ts";
 
 /** A page of an account. */
@@ -46,9 +52,9 @@ export interface StatusPages {
   /** Returns the slug of the page whose verified domain is in a Host field; null if there is none. */
   slugOfDomain(host: string): string | null;
   /** Writes return the id of the page. */
-  create(tx: Transaction, accountId: number, given: Given): Promise<Written<number>>;
-  change(tx: Transaction, page: OwnPage, given: Given): Promise<Written<number>>;
-  remove(tx: Transaction, page: OwnPage): Promise<Written<number>>;
+  create(tx: Transaction, accountId: number, given: Given): Promise<Written<WrittenPage>>;
+  change(tx: Transaction, page: OwnPage, given: Given): Promise<Written<WrittenPage>>;
+  remove(tx: Transaction, page: OwnPage): Promise<Written<WrittenPage>>;
   /** Finds a page as the API shows it; null if the account has none with this id. */
   find(sql: Queryable, page: OwnPage): Promise<ShownPage | null>;
   /** Lists a page of an account's status pages, newest first, and their total number. */

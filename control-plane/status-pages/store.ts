@@ -106,10 +106,11 @@ async function insertMonitors(tx: Transaction, pageId: number, { monitors, group
     )}`;
 }
 
-/** Deletes a page. Returns false if the account has none with this id. */
-export async function deletePage(tx: Transaction, accountId: number, id: number): Promise<boolean> {
-  const { count } = await tx`delete from status_pages where id = ${id} and account_id = ${accountId}`;
-  return count > 0;
+/** Deletes a page. Returns its slug; null if the account has none with this id. */
+export async function deletePage(tx: Transaction, accountId: number, id: number): Promise<string | null> {
+  const [row] = await tx<{ slug: string }[]>`
+    delete from status_pages where id = ${id} and account_id = ${accountId} returning slug`;
+  return row?.slug ?? null;
 }
 
 /** Finds a page of an account; null if there is none. */

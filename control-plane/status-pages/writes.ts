@@ -1,6 +1,7 @@
 import type { Clock, Random } from "#shared/clock.ts";
 import { hasErrorCode } from "#shared/error-code.ts";
 import { refuse, type Read } from "#shared/schema/problem.ts";
+import type { Change } from "#control-plane/access/changes.ts";
 import { UNIQUE_VIOLATION } from "#control-plane/database/codes.ts";
 import type { Transaction } from "#control-plane/database/connect.ts";
 import { refuseAbsent, refuseGone, refuseProblem, refuseWrite, type Written } from "#control-plane/http/written.ts";
@@ -12,6 +13,7 @@ import { findRelease, releaseDomain } from "#control-plane/status-pages/domains/
 import type { Given } from "#control-plane/status-pages/settings/fields.ts";
 import type { PageSettings } from "#control-plane/status-pages/settings/page-settings.ts";
 import { readSettings } from "#control-plane/status-pages/settings/read-settings.ts";
+import { changedFields } from "#control-plane/status-pages/show-page.ts";
 import { deletePage, findPage, insertPage, lockAccount, updatePage } from "#control-plane/status-pages/store.ts";
 
 /** Maximum number of pages of an account. */
@@ -25,13 +27,19 @@ export interface WriteDeps {
   readonly ownHost: string;
 }
 
+/** A page that was written, for the log of changes. */
+export interface WrittenPage {
+  readonly id: number;
+  readonly change: Change;
+}
+
 /** Creates a page. */
 export async function createPage(
   { clock, random, ownHost }: WriteDeps,
   tx: Transaction,
   accountId: number,
   given: Given,
-): Promise<Written<number>> {
+): Promise<Written<WrittenPage>> {
   const read = readSettings(given, null, ownHost);
   if (!read.ok) return refuseProblem(read.problem);
   const account = await lockAccount(tx, accountId);
@@ -40,14 +48,16 @@ export async function createPage(
     const message = `You have ${MOST_PAGES} status pages, the limit. Delete one first.`;
     return refuseWrite({ code: "plan_limit_exceeded", field: "status_pages", message });
   }
-  const vetted = await vetMonitors(tx, accountId, read.value);
+  const vetted = await vetMonitors(tx, accountId, read.value, null);
   if (!vetted.ok) return refuseProblem(vetted.problem);
-  return unlessInUse(vetted.value, async () => {
+  const { settings } = vetted.value;
+  return unlessInUse(settings, async () => {
     const now = clock.now();
     const domainToken = randomBase62(random, TOKEN_LENGTH);
-    const id = await insertPage(tx, accountId, vetted.value, { now, domainToken });
+    const id = await insertPage(tx, accountId, settings, { now, domainToken });
     await notePageChanged(tx, accountId);
-    return unlessHeld(tx, accountId, vetted.value.domain, now, { ok: true, value: id });
+    const change = { resource: "status_page", id, name: settings.slug, action: "created" } as const;
+    return unlessHeld(tx, accountId, settings.domain, now, { ok: true, value: { id, change } });
   });
 }
 
@@ -57,21 +67,24 @@ export async function changePage(
   tx: Transaction,
   { accountId, id }: { readonly accountId: number; readonly id: number },
   given: Given,
-): Promise<Written<number>> {
+): Promise<Written<WrittenPage>> {
   if ((await lockAccount(tx, accountId)) === null) return refuseGone();
   const current = await findPage(tx, accountId, id);
   if (current === null) return refuseAbsent("status page");
   const read = readSettings(given, current, ownHost);
   if (!read.ok) return refuseProblem(read.problem);
-  const vetted = await vetMonitors(tx, accountId, read.value);
+  const vetted = await vetMonitors(tx, accountId, read.value, current);
   if (!vetted.ok) return refuseProblem(vetted.problem);
-  return unlessInUse(vetted.value, async () => {
+  const { settings, names } = vetted.value;
+  return unlessInUse(settings, async () => {
     const now = clock.now();
-    const { domain } = vetted.value;
+    const { domain, slug: name } = settings;
     await releaseDomain(tx, { accountId, id }, domain, now);
-    await updatePage(tx, id, vetted.value, { now, asksDomain: given.domain !== undefined });
+    await updatePage(tx, id, settings, { now, asksDomain: given.domain !== undefined });
     await notePageChanged(tx, accountId);
-    const written = { ok: true, value: id } as const;
+    const changed = changedFields(current, { ...current, ...settings }, names);
+    const change = { resource: "status_page", id, name, action: "changed", changed } as const;
+    const written = { ok: true, value: { id, change } } as const;
     return domain === current.domain ? written : unlessHeld(tx, accountId, domain, now, written);
   });
 }
@@ -81,34 +94,39 @@ export async function removePage(
   { clock }: Pick<WriteDeps, "clock">,
   tx: Transaction,
   { accountId, id }: { readonly accountId: number; readonly id: number },
-): Promise<Written<number>> {
+): Promise<Written<WrittenPage>> {
   if ((await lockAccount(tx, accountId)) === null) return refuseGone();
   await notePageChanged(tx, accountId);
   await releaseDomain(tx, { accountId, id }, null, clock.now());
-  return (await deletePage(tx, accountId, id)) ? { ok: true, value: id } : refuseAbsent("status page");
+  const name = await deletePage(tx, accountId, id);
+  if (name === null) return refuseAbsent("status page");
+  return { ok: true, value: { id, change: { resource: "status_page", id, name, action: "deleted" } } };
 }
 
 /**
  * Finds the first monitor that is not the account's. A name that equals the monitor's is not stored: answers show it
- * where none is set, so an answer that is sent back still follows the monitor.
+ * where none is set, so an answer that is sent back still follows the monitor. `names` are those of the monitors that the
+ * page shows or has shown.
  */
-async function vetMonitors(tx: Transaction, accountId: number, settings: PageSettings): Promise<Read<PageSettings>> {
+async function vetMonitors(
+  tx: Transaction,
+  accountId: number,
+  settings: PageSettings,
+  current: PageSettings | null,
+): Promise<Read<{ readonly settings: PageSettings; readonly names: ReadonlyMap<number, string> }>> {
   const { monitors } = settings;
-  const names = await namesOf(
-    tx,
-    accountId,
-    monitors.map(({ id }) => id),
-  );
+  const all = [...monitors, ...(current?.monitors ?? [])].map(({ id }) => id);
+  const names = await namesOf(tx, accountId, [...new Set(all)]);
   const unknown = monitors.findIndex(({ id }) => !names.has(id));
   if (unknown >= 0) {
     return refuse(`monitors.${unknown}.id`, "unknown", "no monitor of your account has this id");
   }
   const followed = monitors.map(({ id, name }) => ({ id, name: name === names.get(id) ? null : name }));
-  return { ok: true, value: { ...settings, monitors: followed } };
+  return { ok: true, value: { settings: { ...settings, monitors: followed }, names } };
 }
 
 /** Runs a write; refuses a slug or a domain of another page. The transaction is unusable then. */
-async function unlessInUse(settings: PageSettings, write: () => Promise<Written<number>>): Promise<Written<number>> {
+async function unlessInUse<T>(settings: PageSettings, write: () => Promise<Written<T>>): Promise<Written<T>> {
   try {
     return await write();
   } catch (error) {
@@ -124,13 +142,13 @@ async function unlessInUse(settings: PageSettings, write: () => Promise<Written<
  * Refuses a domain that another account gave up shortly before. Looked for after the write, which waits for another
  * transaction that gives up the domain at the same time.
  */
-async function unlessHeld(
+async function unlessHeld<T>(
   tx: Transaction,
   accountId: number,
   domain: string | null,
   now: Date,
-  written: Written<number>,
-): Promise<Written<number>> {
+  written: Written<T>,
+): Promise<Written<T>> {
   if (domain === null) return written;
   const releasedAt = await findRelease(tx, { accountId, domain }, new Date(now.getTime() - HELD_MS));
   if (releasedAt === null) return written;

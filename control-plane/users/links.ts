@@ -189,11 +189,12 @@ function join(
     const isNew = link.accountId === null;
     const accountId = link.accountId ?? (await createAccount(accounts, tx, user.email));
     const member = { accountId, userId: user.id, role: isNew ? "owner" : (link.role ?? "viewer") };
-    const changes: Change[] = isNew ? [{ resource: "account", id: accountId, action: "created" }] : [];
+    const { email: name } = user;
+    const changes: Change[] = isNew ? [{ resource: "account", id: accountId, name, action: "created" }] : [];
     if (await insertMember(tx, member, clock.now()))
-      changes.push({ resource: "member", id: user.id, action: "created" });
-    const actor = { type: "member", id: user.id, name: user.email } as const;
-    await record(tx, { accountId, actor, address: from.address, fields: [], changes });
+      changes.push({ resource: "member", id: user.id, name, action: "created" });
+    const actor = { type: "member", id: user.id, name } as const;
+    await record(tx, { accountId, actor, address: from.address, changes });
     const opened = await sessions.open(tx, { userId: user.id, accountId }, from);
     return { kind: "ok", token: opened, userId: user.id, accountId };
   });

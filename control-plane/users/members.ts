@@ -1,4 +1,4 @@
-import type { Actor, Change, RecordChanges } from "#control-plane/access/changes.ts";
+import type { Change, RecordChanges } from "#control-plane/access/changes.ts";
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import type { Role } from "#control-plane/users/roles.ts";
@@ -39,28 +39,31 @@ interface MembersDeps {
 export function createMembers({ sql, sessions, record }: MembersDeps): Members {
   /**
    * Changes a member while the others stay as they are: of two owners who demote each other at the same time, the second
-   * is the last one.
+   * is the last one. `next`: the role afterwards; null: the member is removed.
    */
   function change(
     by: MemberAction,
     userId: number,
-    {
-      next,
-      action,
-      fields,
-    }: { readonly next: Role | null; readonly action: Change["action"]; readonly fields: string[] },
+    next: Role | null,
     work: (tx: Transaction) => Promise<unknown>,
   ): Promise<MemberChange> {
-    const { accountId } = by.session;
+    const { accountId, userId: id, email } = by.session;
     return transact(sql, async (tx) => {
-      const roles = await lockMembers(tx, accountId);
-      const role = roles.get(userId);
-      if (role === undefined) return "gone";
+      const members = await lockMembers(tx, accountId);
+      const member = members.get(userId);
+      if (member === undefined) return "gone";
+      const { role, email: name } = member;
       if (role === next) return "ok";
-      const owners = [...roles.values()].filter((one) => one === "owner").length;
+      const owners = [...members.values()].filter((one) => one.role === "owner").length;
       if (role === "owner" && owners === 1) return "last_owner";
       await work(tx);
-      await record(tx, memberChange(by, fields, [{ resource: "member", id: userId, action }]));
+      const subject = { resource: "member", id: userId, name } as const;
+      const logged: Change =
+        next === null
+          ? { ...subject, action: "deleted" }
+          : { ...subject, action: "changed", changed: [{ field: "role", before: role, after: next }] };
+      const actor = { type: "member", id, name: email } as const;
+      await record(tx, { accountId, actor, address: by.from.address, changes: [logged] });
       return "ok";
     });
   }
@@ -69,21 +72,11 @@ export function createMembers({ sql, sessions, record }: MembersDeps): Members {
     list: listMembers,
     accountsOf: listMemberships,
     setRole: (by, userId, role) =>
-      change(by, userId, { next: role, action: "changed", fields: ["role"] }, async (tx) => {
+      change(by, userId, role, async (tx) => {
         const { accountId } = by.session;
         await updateRole(tx, accountId, userId, role);
         await sessions.endOf(tx, userId, { accountId });
       }),
-    remove: (by, userId) =>
-      change(by, userId, { next: null, action: "deleted", fields: [] }, (tx) =>
-        deleteMember(tx, by.session.accountId, userId),
-      ),
+    remove: (by, userId) => change(by, userId, null, (tx) => deleteMember(tx, by.session.accountId, userId)),
   };
-}
-
-/** Returns what a member changes of the session's account, for the log of changes. `fields`: names of what was given. */
-export function memberChange({ session, from }: MemberAction, fields: readonly string[], changes: readonly Change[]) {
-  const { accountId, userId: id, email: name } = session;
-  const actor: Actor = { type: "member", id, name };
-  return { accountId, actor, address: from.address, fields, changes };
 }

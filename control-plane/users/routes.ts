@@ -81,10 +81,11 @@ export function registerUserRoutes(server: FastifyInstance, deps: UserRoutesDeps
         if (isFirstOnly && (await hasUsers(tx))) throw new Refusal("conflict", "There are users who can sign in.");
         const accountId = given ?? (await findFirstAccount(tx));
         if (accountId === null) throw new Refusal("not_found", NO_ACCOUNT);
-        if ((await accounts.find(tx, accountId)) === null)
-          throw new Refusal("not_found", `No account has the id ${accountId}.`);
+        const account = await accounts.find(tx, accountId);
+        if (account === null) throw new Refusal("not_found", `No account has the id ${accountId}.`);
         const { token, expiresAt } = await users.createStartLink(tx, accountId);
-        await record(tx, operatorChange(request, accountId, [{ resource: "account", id: accountId, action: "shown" }]));
+        const change = { resource: "account", id: accountId, name: account.email, action: "shown" } as const;
+        await record(tx, operatorChange(request, accountId, [change]));
         return {
           account_id: accountId,
           url: `${localName(baseUrl)}/start/${token}`,

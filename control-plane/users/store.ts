@@ -119,11 +119,15 @@ export async function listMemberships(sql: Queryable, userId: number): Promise<r
     where user_id = ${userId} order by account_id`;
 }
 
-/** Locks the members of an account until the transaction ends, and returns their roles by user. */
-export async function lockMembers(tx: Transaction, accountId: number): Promise<ReadonlyMap<number, Role>> {
-  const rows = await tx<{ userId: number; role: Role }[]>`
-    select user_id as "userId", role from members where account_id = ${accountId} order by user_id for update`;
-  return new Map(rows.map(({ userId, role }) => [userId, role]));
+/** Locks the members of an account until the transaction ends, and returns them by user. */
+export async function lockMembers(
+  tx: Transaction,
+  accountId: number,
+): Promise<ReadonlyMap<number, Pick<Member, "userId" | "email" | "role">>> {
+  const rows = await tx<Pick<Member, "userId" | "email" | "role">[]>`
+    select user_id as "userId", email, role from members join users on users.id = user_id
+    where account_id = ${accountId} order by user_id for update of members`;
+  return new Map(rows.map((member) => [member.userId, member]));
 }
 
 /** Sets the role of a member. Returns false if there is none. */

@@ -97,35 +97,6 @@ export function readWebhook(
   };
 }
 
-/** Returns which fields of two drafts differ; of header fields and options each by its own name. */
-export function changedFields(before: WebhookDraft, after: WebhookDraft): readonly string[] {
-  const fieldsOf = ({ settings, secrets }: WebhookDraft) => ({
-    name: settings.name,
-    url: settings.url,
-    secret: secrets.secret,
-    events: settings.events,
-    filter: settings.filter,
-    ...named("headers", secrets.headers),
-    format: settings.format,
-    ...named("format_options", secrets.format_options),
-    managed_by: secrets.managed_by ?? null,
-    is_active: settings.isActive,
-  });
-  const [one, other]: readonly Readonly<Record<string, unknown>>[] = [fieldsOf(before), fieldsOf(after)];
-  const fields = Object.keys({ ...one, ...other });
-  return fields.filter((field) => JSON.stringify(one?.[field]) !== JSON.stringify(other?.[field]));
-}
-
-/** Names of header fields have no case. */
-function named(field: string, values: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [
-      `${field}.${field === "headers" ? name.toLowerCase() : name}`,
-      value,
-    ]),
-  );
-}
-
 /** Checks the address of a receiver. The addresses of a name are checked at each attempt. */
 function readUrl(raw: string, egress: Egress): Written<string> {
   const checked = egress.checkUrl(raw);

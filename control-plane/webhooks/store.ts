@@ -100,10 +100,11 @@ export async function updateWebhook(
   return row === undefined ? null : toStored(row);
 }
 
-/** Deletes a subscription. Returns false if the account has none with this id. */
-export async function deleteWebhook(tx: Transaction, accountId: number, id: number): Promise<boolean> {
-  const { count } = await tx`delete from webhooks where id = ${id} and account_id = ${accountId}`;
-  return count > 0;
+/** Deletes a subscription. Returns its name; null if the account has none with this id. */
+export async function deleteWebhook(tx: Transaction, accountId: number, id: number): Promise<string | null> {
+  const [row] = await tx<{ name: string }[]>`
+    delete from webhooks where id = ${id} and account_id = ${accountId} returning name`;
+  return row?.name ?? null;
 }
 
 /** Lists the active subscriptions of accounts with what selects their events. */

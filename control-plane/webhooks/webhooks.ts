@@ -1,10 +1,12 @@
 import type { Clock, Random } from "#shared/clock.ts";
 import type { Egress } from "#shared/egress.ts";
+import type { ChangedField } from "#control-plane/access/diff-shown.ts";
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
 import type { FailingReceivers } from "#control-plane/deliveries/failing/failing.ts";
 import type { PlanName, Plans } from "#control-plane/plans/plans.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
-import { changedFields, readWebhook, type WebhookDraft } from "#control-plane/webhooks/read-webhook.ts";
+import { changedFields, changedNames } from "#control-plane/webhooks/changed-fields.ts";
+import { readWebhook, type WebhookDraft } from "#control-plane/webhooks/read-webhook.ts";
 import { refuseAbsent, refuseWrite, type Written } from "#control-plane/http/written.ts";
 import type { Given } from "#control-plane/webhooks/schemas.ts";
 import { generateSecret, openSecrets, replaceSecret, sealSecrets } from "#control-plane/webhooks/secrets.ts";
@@ -21,6 +23,13 @@ import {
 import { showWebhook, type ShownWebhook } from "#control-plane/webhooks/view.ts";
 import type { StoredWebhook } from "#control-plane/webhooks/webhook.ts";
 
+/** A subscription that was changed. */
+interface ChangedWebhook {
+  readonly webhook: ShownWebhook;
+  /** For the log of changes. */
+  readonly changed: readonly ChangedField[];
+}
+
 /** Webhook subscriptions of accounts. */
 export interface Webhooks {
   /** Lists the subscriptions of an account, oldest first. */
@@ -28,16 +37,19 @@ export interface Webhooks {
   /** Creates a subscription. Without a secret one is generated, which the result shows. */
   create(tx: Transaction, accountId: number, given: Given): Promise<Written<ShownWebhook>>;
   /** Changes a subscription. */
-  change(tx: Transaction, accountId: number, id: number, given: Given): Promise<Written<ShownWebhook>>;
+  change(tx: Transaction, accountId: number, id: number, given: Given): Promise<Written<ChangedWebhook>>;
   /**
    * Checks a creation, or the change of a subscription, and writes nothing. Returns the fields that would get another
    * value.
    */
   attempt(tx: Transaction, accountId: number, id: number | null, given: Given): Promise<Written<readonly string[]>>;
   /** Gives a subscription a new secret, which the result shows. The old one signs too for 24 h. */
-  rotate(tx: Transaction, accountId: number, id: number): Promise<Written<ShownWebhook>>;
-  /** Deletes a subscription. What waits for it fails; its log stays. Returns false if the account has none with this id. */
-  remove(tx: Transaction, accountId: number, id: number): Promise<boolean>;
+  rotate(tx: Transaction, accountId: number, id: number): Promise<Written<ChangedWebhook>>;
+  /**
+   * Deletes a subscription. What waits for it fails; its log stays. Returns its name; null if the account has none with
+   * this id.
+   */
+  remove(tx: Transaction, accountId: number, id: number): Promise<string | null>;
   /** Adapts the subscriptions of an account to its plan, in the transaction that changes it. */
   accountChanged(on: Queryable, accountId: number): Promise<void>;
   /** Returns the account's subscriptions for its data export. */
@@ -98,17 +110,20 @@ export function createWebhooks({
   }
 
   /** Writes what `change` makes of a subscription. */
-  async function edit(tx: Transaction, accountId: number, id: number, change: Edit): Promise<Written<ShownWebhook>> {
+  async function edit(tx: Transaction, accountId: number, id: number, change: Edit): Promise<Written<ChangedWebhook>> {
     const vetted = await vet(tx, accountId, id, change);
     if (!vetted.ok) return vetted;
-    const { stored, draft, plan, now } = vetted.value;
+    const { stored, present, draft, plan, now } = vetted.value;
     const { settings, secrets } = draft;
     const inactiveReason = settings.isActive === stored.isActive ? stored.inactiveReason : null;
     const row = { ...settings, inactiveReason, secrets: sealSecrets(encryption, secrets) };
     const written = await updateWebhook(tx, id, row, now);
     if (written === null) return refuseAbsent("webhook");
     if (settings.isActive && !stored.isActive) await failing.forget(tx, id);
-    return { ok: true, value: showWebhook(written, secrets, plan) };
+    const webhook = showWebhook(written, secrets, plan);
+    const before = { ...present, shown: showWebhook(stored, present.secrets, plan) };
+    const after = { ...draft, shown: webhook };
+    return { ok: true, value: { webhook, changed: changedFields(before, after) } };
   }
 
   /** Locks the account, and checks a subscription that it would get. */
@@ -157,24 +172,26 @@ export function createWebhooks({
       if (id === null) {
         const generated = generateSecret(random);
         const made = await vetCreation(tx, accountId, given, generated);
-        return made.ok ? { ok: true, value: changedFields(newDraft(generated), made.value.draft) } : made;
+        return made.ok ? { ok: true, value: changedNames(newDraft(generated), made.value.draft) } : made;
       }
       const vetted = await vet(tx, accountId, id, (present, context) => readWebhook(given, present, context));
       if (!vetted.ok) return vetted;
-      return { ok: true, value: changedFields(vetted.value.present, vetted.value.draft) };
+      return { ok: true, value: changedNames(vetted.value.present, vetted.value.draft) };
     },
     async rotate(tx, accountId, id) {
       const generated = generateSecret(random);
       const rotated = await edit(tx, accountId, id, ({ settings, secrets }, { now }) => {
         return { ok: true, value: { settings, secrets: replaceSecret(secrets, generated, now) } };
       });
-      return rotated.ok ? { ok: true, value: { ...rotated.value, signing_secret: generated } } : rotated;
+      if (!rotated.ok) return rotated;
+      const { webhook, changed } = rotated.value;
+      return { ok: true, value: { webhook: { ...webhook, signing_secret: generated }, changed } };
     },
     async remove(tx, accountId, id) {
       await lockAccount(tx, accountId);
-      const isDeleted = await deleteWebhook(tx, accountId, id);
-      if (isDeleted) await failing.forget(tx, id);
-      return isDeleted;
+      const name = await deleteWebhook(tx, accountId, id);
+      if (name !== null) await failing.forget(tx, id);
+      return name;
     },
     async accountChanged(on, accountId) {
       const tx = on as Transaction;

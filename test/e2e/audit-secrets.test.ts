@@ -64,7 +64,10 @@ describe("the secret of an account", () => {
       select secret from audit_secrets where account_id = ${id}`;
     expect(Buffer.from(row?.secret ?? []).includes(secret)).toBe(false);
     const changes = await one.call("/api/v4/changes", { key });
-    expect(changes.body.data[0]).toMatchObject({ resource: "audit_secret", resource_id: null, action: "created" });
+    expect(changes.body.data[0]).toMatchObject({
+      subject: { kind: "audit_secret", id: null, name: null },
+      action: "created",
+    });
     expect(changes.text).not.toContain(secret);
     expect(lines.length).toBeGreaterThan(5);
     expect(lines.filter((line) => line.includes(secret) || line.includes("vas_"))).toEqual([]);

@@ -6,12 +6,11 @@ import { attachScripted, helloOf, type ScriptedAgent } from "#test/support/scrip
 interface Shown {
   readonly id: number;
   readonly at: string;
-  readonly actor: { readonly type: string; readonly id: number | null; readonly name: string | null };
-  readonly address: string;
-  readonly resource: string;
-  readonly resource_id: number | null;
+  readonly actor: { readonly kind: string; readonly id: number | null; readonly name: string | null };
+  readonly address: string | null;
   readonly action: string;
-  readonly fields: readonly string[];
+  readonly subject: { readonly kind: string; readonly id: number | null; readonly name: string | null };
+  readonly changed: readonly { readonly field: string; readonly before: unknown; readonly after: unknown }[];
 }
 
 let plane: TestControlPlane;
@@ -36,14 +35,14 @@ async function changesOf({ key }: TestAccount): Promise<readonly Shown[]> {
   return body.data;
 }
 
-/** Returns what was logged while `work` ran, oldest first, as "resource id action fields". */
+/** Returns what was logged while `work` ran, oldest first, as "kind id name: action fields". */
 async function loggedBy(work: () => Promise<unknown>, owner = account): Promise<readonly string[]> {
   const before = (await changesOf(owner)).length;
   await work();
   const added = (await changesOf(owner)).slice(0, -before || undefined).toReversed();
-  return added.map(
-    ({ resource, resource_id: id, action, fields }) => `${resource} ${id} ${action} ${fields.join(",")}`,
-  );
+  return added.map(({ subject: { kind, id, name }, action, changed }) => {
+    return `${kind} ${id} ${name}: ${action} ${changed.map(({ field }) => field).join(",")}`.trim();
+  });
 }
 
 /** Sends a write that must succeed; returns the id in its answer. */
@@ -62,17 +61,18 @@ async function write(
 const MONITOR = { name: "Shop", url: "https://shop.example.com/", locations: ["eu-a"], is_active: false };
 
 describe("the log of changes", () => {
-  it("says who changed what, when and from which address, with names of fields and without values", async () => {
+  it("says who changed what, when and from which address", async () => {
     const before = Date.now();
     const id = await write("POST", "v4/monitors", { ...MONITOR, request_headers: { Authorization: "Bearer s3cret" } });
     const [newest] = await changesOf(account);
-    expect(newest).toMatchObject({
-      actor: { type: "key", id: expect.any(Number), name: "deploy" },
+    expect(newest).toEqual({
+      id: expect.any(Number),
+      at: expect.any(String),
+      actor: { kind: "key", id: expect.any(Number), name: "deploy" },
       address: "127.0.0.1",
-      resource: "monitor",
-      resource_id: id,
       action: "created",
-      fields: ["name", "url", "locations", "is_active", "request_headers"],
+      subject: { kind: "monitor", id, name: "Shop" },
+      changed: [],
     });
     expect(Math.abs(new Date(newest?.at ?? 0).getTime() - before)).toBeLessThan(60_000);
     expect(JSON.stringify(await changesOf(account))).not.toContain("s3cret");
@@ -83,7 +83,7 @@ describe("the log of changes", () => {
     const beat = await write("POST", "v4/monitors", { check_type: "heartbeat", name: "Backup" });
     let [incident, window, page, old] = [0, 0, 0, 0];
     const logged = await loggedBy(async () => {
-      await write("PUT", `v4/monitors?id=${id}`, { interval_minutes: 5, is_active: false });
+      await write("PUT", `v4/monitors?id=${id}`, { interval_minutes: 15, is_active: false });
       await write("POST", `v4/monitors?id=${beat}&action=rotate`);
       incident = await write("POST", "v4/incidents", { title: "Slow", text: "We look.", monitor_ids: [id] });
       await write("PUT", `v4/incidents?id=${incident}`, { acknowledged: true });
@@ -100,20 +100,20 @@ describe("the log of changes", () => {
       await write("DELETE", `v3/monitors?id=${old}`);
     });
     expect(logged).toEqual([
-      `monitor ${id} changed interval_minutes,is_active`,
-      `monitor ${beat} rotated `,
-      `incident ${incident} created title,text,monitor_ids`,
-      `incident ${incident} changed acknowledged`,
-      `maintenance ${window} created title,monitor_ids,starts_at,ends_at`,
-      `maintenance ${window} changed title`,
-      `maintenance ${window} deleted `,
-      `status_page ${page} created title,slug`,
-      `status_page ${page} changed title`,
-      `status_page ${page} deleted `,
-      `monitor ${id} deleted `,
-      `monitor ${old} created check_type,url,is_active`,
-      `monitor ${old} changed interval_minutes`,
-      `monitor ${old} deleted `,
+      `monitor ${id} Shop: changed interval_minutes`,
+      `monitor ${beat} Backup: rotated heartbeat_url`,
+      `incident ${incident} Slow: created`,
+      `incident ${incident} Slow: changed acknowledged`,
+      `maintenance ${window} Updates: created`,
+      `maintenance ${window} Upgrade: changed title`,
+      `maintenance ${window} Upgrade: deleted`,
+      `status_page ${page} changes-shop: created`,
+      `status_page ${page} changes-shop: changed title`,
+      `status_page ${page} changes-shop: deleted`,
+      `monitor ${id} Shop: deleted`,
+      `monitor ${old} a.example.com: created`,
+      `monitor ${old} a.example.com: changed interval_minutes`,
+      `monitor ${old} a.example.com: deleted`,
     ]);
   });
 
@@ -128,14 +128,14 @@ describe("the log of changes", () => {
       await write("DELETE", `v4/webhooks?id=${hook}`);
     });
     expect(logged).toEqual([
-      `webhook ${hook} created name,url,secret,is_active`,
-      `webhook ${hook} changed headers`,
-      `webhook ${hook} rotated `,
-      `webhook ${hook} deleted `,
+      `webhook ${hook} Hook: created`,
+      `webhook ${hook} Hook: changed headers.X-Team`,
+      `webhook ${hook} Hook: rotated secret`,
+      `webhook ${hook} Hook: deleted`,
     ]);
   });
 
-  it("has each monitor of an import, and nothing of a dry run, a check now, a batch or a refused write", async () => {
+  it("has each monitor of an import, and nothing of a dry run, a check now, a batch, a refused write or one that changes nothing", async () => {
     const rows = [
       { name: "a", check_type: "heartbeat" },
       { name: "b", check_type: "heartbeat" },
@@ -145,6 +145,7 @@ describe("the log of changes", () => {
     const logged = await loggedBy(async () => {
       await write("POST", "v4/monitors?action=import&dry_run=1", document);
       await write("POST", `v4/monitors?id=${active}&action=run`);
+      await write("PUT", `v4/monitors?id=${active}`, { name: MONITOR.name });
       await write("POST", "v4/batch", { urls: ["https://www.example.com/"] });
       for (const [method, path, body] of [
         ["POST", "monitors", { ...MONITOR, interval_minutes: 0 }],
@@ -162,8 +163,8 @@ describe("the log of changes", () => {
     expect(logged).toEqual([]);
     const imported = await loggedBy(() => write("POST", "v4/monitors?action=import", document));
     expect(imported.map((line) => line.replace(/\d+/, "id"))).toEqual([
-      "monitor id created version,monitors",
-      "monitor id created version,monitors",
+      "monitor id a: created",
+      "monitor id b: created",
     ]);
   });
 
@@ -183,20 +184,23 @@ describe("the log of changes", () => {
     const headers = { "x-api-key": spare.key };
     await plane.call("/api/v4/monitors", { headers, body: { check_type: "heartbeat", name: "Backup" } });
     await plane.operate("DELETE", `/api/admin/keys?id=${spare.id}`);
-    await plane.operate("PUT", `/api/admin/accounts?id=${own.id}`, { plan: "business" });
+    await plane.operate("PUT", `/api/admin/accounts?id=${own.id}`, { plan: "business", email: "changed@example.com" });
     const logged = (await changesOf(own)).toReversed();
-    expect(
-      logged.map(({ actor, resource, action, fields }) => [actor.type, resource, action, fields.join(",")]),
-    ).toEqual([
-      ["operator", "account", "created", "plan,name"],
-      ["operator", "key", "created", "plan,name"],
-      ["operator", "key", "created", "account_id"],
-      ["key", "monitor", "created", "check_type,name"],
-      ["operator", "key", "deleted", ""],
-      ["operator", "account", "changed", "plan"],
+    const prefix = spare.key.slice(0, 8);
+    expect(logged.map(({ actor, subject, action }) => [actor.kind, subject.kind, subject.name, action])).toEqual([
+      ["operator", "account", null, "created"],
+      ["operator", "key", "first", "created"],
+      ["operator", "key", prefix, "created"],
+      ["key", "monitor", "Backup", "created"],
+      ["operator", "key", prefix, "deleted"],
+      ["operator", "account", "changed@example.com", "changed"],
     ]);
-    expect(logged[3]?.actor).toEqual({ type: "key", id: spare.id, name: spare.key.slice(0, 8) });
-    expect(logged[0]?.actor).toEqual({ type: "operator", id: null, name: null });
+    expect(logged[5]?.changed).toEqual([
+      { field: "email", before: null, after: "changed@example.com" },
+      { field: "plan", before: "pro", after: "business" },
+    ]);
+    expect(logged[3]?.actor).toEqual({ kind: "key", id: spare.id, name: prefix });
+    expect(logged[0]?.actor).toEqual({ kind: "operator", id: null, name: null });
     const created = await plane.operate("POST", "/api/admin/accounts", { email: "changes@example.com", plan: "pro" });
     const { id } = created.body.data as { id: number };
     expect(await plane.app.sql`select action from account_changes where account_id = ${id}`).toEqual([
@@ -213,8 +217,51 @@ describe("GET /api/v4/changes", () => {
     expect((body.data as readonly Shown[]).map(({ id }) => id)).toEqual(ids.slice(2, 4));
     expect(body.meta["pagination"]).toMatchObject({ total: ids.length, page: 2, per_page: 2 });
     const other = await createAccount(plane, "pro");
-    expect((await changesOf(other)).map(({ resource }) => resource)).toEqual(["key", "account"]);
+    expect((await changesOf(other)).map(({ subject }) => subject.kind)).toEqual(["key", "account"]);
     const narrow = await createAccount(plane, "pro", { scopes: ["check"] });
     expect((await plane.call("/api/v4/changes", { key: narrow.key })).status).toBe(403);
+  });
+
+  it("selects by subject, actor and time, all of them together, in pages", async () => {
+    const own = await createAccount(plane, "pro", { name: "first" });
+    const ids: number[] = [];
+    for (const name of ["a", "b", "c"]) {
+      const made = await plane.call("/api/v4/monitors", { key: own.key, body: { check_type: "heartbeat", name } });
+      ids.push((made.body.data as { id: number }).id);
+    }
+    const put = { method: "PUT", key: own.key, body: { name: "renamed" } };
+    expect((await plane.call(`/api/v4/monitors?id=${ids[1]}`, put)).status).toBe(200);
+    const all = await changesOf(own);
+    const [newest] = all;
+    const select = async (query: string) => {
+      const { body, text } = await plane.call(`/api/v4/changes?${query}`, { key: own.key });
+      const rows = body.data as readonly Shown[];
+      return { names: rows.map(({ subject }) => subject.name), total: body.meta["pagination"]?.["total"], text };
+    };
+    expect(await select("subject=monitor")).toMatchObject({ names: ["renamed", "c", "b", "a"], total: 4 });
+    expect(await select(`subject=monitor:${ids[1]}`)).toMatchObject({ names: ["renamed", "b"], total: 2 });
+    expect(await select("subject=webhook")).toMatchObject({ names: [], total: 0 });
+    expect(await select("actor=operator")).toMatchObject({ names: ["first", null], total: 2 });
+    expect(await select(`actor=key:${newest?.actor.id}&per_page=1&page=2`)).toMatchObject({ names: ["c"], total: 4 });
+    expect(await select("actor=member")).toMatchObject({ total: 0 });
+    const at = encodeURIComponent(newest?.at ?? "");
+    expect(await select(`to=${at}`)).toMatchObject({ total: all.filter((one) => one.at < (newest?.at ?? "")).length });
+    expect(await select(`from=${at}&subject=monitor:${ids[1]}`)).toMatchObject({ names: ["renamed"], total: 1 });
+  });
+
+  it.each([
+    ["subject=page", "subject", "enum", "subject: must be account, audit_secret, incident"],
+    ["subject=monitor:0", "subject", "enum", "or one of them with an id, such as account:1"],
+    ["subject=monitor:1:2", "subject", "enum", "subject: must be"],
+    ["subject=monitor:9007199254740992", "subject", "enum", "subject: must be"],
+    ["actor=user", "actor", "enum", "actor: must be key, member, operator, system, or key or member with an id"],
+    ["actor=operator:1", "actor", "enum", "actor: must be"],
+    ["from=yesterday", "from", "type", "from: must be an ISO 8601 time"],
+    ["to=2026-02-30T00:00:00Z", "to", "type", "to: must be an ISO 8601 time"],
+    ["from=2026-02-01&to=2026-02-01", "from", "range", "from: must be before `to`"],
+  ])("refuses %s and says what is allowed", async (query, field, reason, message) => {
+    const { status, body } = await plane.call(`/api/v4/changes?${query}`, { key: account.key });
+    expect([status, body.error]).toMatchObject([400, { code: "missing_parameter", field, reason }]);
+    expect(JSON.stringify(body.error)).toContain(message);
   });
 });

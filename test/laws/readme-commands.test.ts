@@ -324,7 +324,7 @@ const REQUESTS: Readonly<Record<string, Check>> = {
   },
   "/api/v4/changes": async (path) => {
     const listed = await get(path, { "x-api-key": newcomer.key });
-    expect(listed).toContain('"resource":"account"');
+    expect(listed).toContain('"kind":"account"');
   },
   "/healthz": async () => expect(JSON.parse(await get("/healthz"))).toEqual({ status: "ok" }),
   "/readyz": async () => expect(JSON.parse(await get("/readyz"))).toMatchObject({ status: "ready", degraded: [] }),

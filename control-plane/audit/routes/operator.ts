@@ -100,7 +100,7 @@ export function registerAuditOperator(server: FastifyInstance, admin: Hook, deps
       const { kid, secret } = await transact(sql, async (tx) => {
         const revealed = await secrets.reveal(tx, accountId);
         if (revealed === null) throw new Refusal("not_found", `No account has the id ${accountId}.`);
-        const change = { resource: "audit_secret", id: null, action: revealed.action } as const;
+        const change = { resource: "audit_secret", id: null, name: null, action: revealed.action } as const;
         await record(tx, operatorChange(request, accountId, [change]));
         return revealed;
       });

@@ -8,8 +8,6 @@ export interface Form {
   text(name: string): string;
   /** Returns all values of a field. */
   list(name: string): readonly string[];
-  /** Returns the names of the fields, without those that begin with "_". */
-  names(): readonly string[];
   /** Reports whether a field was sent: a checkbox that is not checked is not. */
   has(name: string): boolean;
 }
@@ -27,7 +25,6 @@ export function readForm(request: FastifyRequest): Form {
   return {
     list,
     text: (name) => list(name)[0] ?? "",
-    names: () => Object.keys(fields).filter((name) => !name.startsWith("_")),
     has: (name) => list(name).length > 0,
   };
 }

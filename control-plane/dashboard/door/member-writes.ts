@@ -3,7 +3,6 @@ import type { Change, RecordChanges } from "#control-plane/access/changes.ts";
 import type { Sql, Transaction } from "#control-plane/database/connect.ts";
 import { transactAndFinish } from "#control-plane/database/transaction.ts";
 import { memberOf } from "#control-plane/dashboard/door/door.ts";
-import { readForm } from "#control-plane/dashboard/door/form.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import type { Warning } from "#control-plane/http/warnings.ts";
 
@@ -42,8 +41,7 @@ export function createMemberWrites({ sql, record, onChanged }: MemberWritesDeps)
         const written = await transactAndFinish(sql, write, async (tx, { changes }) => {
           if (changes.length === 0) return;
           const actor = { type: "member", id: userId, name: email } as const;
-          const fields = readForm(request).names();
-          await record(tx, { accountId, actor, address: request.clientAddress, fields, changes });
+          await record(tx, { accountId, actor, address: request.clientAddress, changes });
         });
         if (written.changes.length > 0) onChanged(accountId);
         return { ok: true, ...written };

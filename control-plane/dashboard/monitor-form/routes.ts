@@ -11,8 +11,8 @@ import { FORM } from "#control-plane/dashboard/strings.ts";
 import { absentMessage, Refusal, requireFound, requireRead } from "#control-plane/http/errors.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import { CHECK_TYPES, type CheckType } from "#control-plane/kinds/kinds.ts";
+import { changeOf } from "#control-plane/monitors/changed-fields.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
-import { changeOf } from "#control-plane/monitors/routes/post.ts";
 import { parseChange, parseCreation } from "#control-plane/monitors/settings/parse.ts";
 import type { Trials } from "#control-plane/monitors/try/try.ts";
 import type { MonitorView } from "#control-plane/monitors/view.ts";
@@ -73,7 +73,7 @@ function registerCreation(scope: FastifyInstance, { door, monitors, trials, writ
         }
         const ran = await writes.run(request, async (tx) => {
           const created = requireWritten(await monitors.create(tx, accountId, given));
-          return { data: created.id, changes: [changeOf(created.id, "created")] };
+          return { data: created.id, changes: [changeOf(created, "created")] };
         });
         if (!ran.ok) throw ran.refusal;
         return reply.redirect(`/app/monitors/${ran.data}?done=created`, 303);
@@ -120,10 +120,10 @@ function registerEdit(scope: FastifyInstance, { door, monitors, trials, writes }
         const body = toBody(typed, fields, typedOf(monitor, fields));
         const given = requireRead(parseChange(body, "current"));
         const statistics = await monitors.statisticsOf({ accountId, id });
-        const ran = await writes.run(request, async (tx) => ({
-          data: requireWritten(await monitors.change(tx, { accountId, id }, given, statistics)),
-          changes: [changeOf(id, "changed")],
-        }));
+        const ran = await writes.run(request, async (tx) => {
+          const data = requireWritten(await monitors.change(tx, { accountId, id }, given, statistics));
+          return { data, changes: [changeOf(data.monitor, "changed", data.changed)] };
+        });
         if (!ran.ok) throw ran.refusal;
         return reply.redirect(`/app/monitors/${id}?done=saved`, 303);
       });

@@ -20,8 +20,8 @@ import type { Webhooks } from "#control-plane/webhooks/webhooks.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import { coveredBetween } from "#control-plane/maintenance/coverage/coverage.ts";
+import { changeOf } from "#control-plane/monitors/changed-fields.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
-import { changeOf } from "#control-plane/monitors/routes/post.ts";
 import { parseChange } from "#control-plane/monitors/settings/parse.ts";
 import type { MonitorView } from "#control-plane/monitors/view.ts";
 import { isAllowed } from "#control-plane/users/roles.ts";
@@ -93,10 +93,10 @@ export function registerMonitor(scope: FastifyInstance, deps: MonitorPageDeps): 
         const own = { accountId: memberOf(request).accountId, id: idOf(request) };
         const given = requireRead(parseChange({ is_active: action === "resume" }, "current"));
         const statistics = await monitors.statisticsOf(own);
-        const ran = await writes.run(request, async (tx) => ({
-          data: requireWritten(await monitors.change(tx, own, given, statistics)),
-          changes: [changeOf(own.id, "changed")],
-        }));
+        const ran = await writes.run(request, async (tx) => {
+          const data = requireWritten(await monitors.change(tx, own, given, statistics));
+          return { data, changes: [changeOf(data.monitor, "changed", data.changed)] };
+        });
         if (!ran.ok) throw ran.refusal;
         return reply.redirect(`/app/monitors/${own.id}?done=${action}`, 303);
       },
@@ -162,10 +162,10 @@ function registerRemoval(scope: FastifyInstance, { door, monitors, writes }: Mon
         const body = renderRemoval({ id: own.id, name, formToken, problem: MONITOR.removeProblem });
         return sendMonitorPage(request, reply.code(400), MONITOR.removeTitle, body);
       }
-      const ran = await writes.run(request, async (tx) => ({
-        data: requireWritten(await monitors.remove(tx, own)),
-        changes: [changeOf(own.id, "deleted")],
-      }));
+      const ran = await writes.run(request, async (tx) => {
+        const data = requireWritten(await monitors.remove(tx, own));
+        return { data, changes: [changeOf({ id: own.id, name: data.name }, "deleted")] };
+      });
       if (!ran.ok) throw ran.refusal;
       return reply.redirect("/app/monitors?done=deleted", 303);
     },

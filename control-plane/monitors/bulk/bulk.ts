@@ -1,8 +1,9 @@
+import type { ChangedField } from "#control-plane/access/diff-shown.ts";
 import type { Transaction } from "#control-plane/database/connect.ts";
 import { createPace } from "#control-plane/pace.ts";
 import { refuseGone, refuseProblem, type WriteRefusal, type Written } from "#control-plane/http/written.ts";
 import { lockAccount, type MonitorAccount } from "#control-plane/monitors/account/store.ts";
-import { differencesOf, type FieldChange } from "#control-plane/monitors/bulk/differences.ts";
+import { differencesOf } from "#control-plane/monitors/bulk/differences.ts";
 import type { BulkChange } from "#control-plane/monitors/bulk/parse.ts";
 import { refuseAbsentIds, refuseRows, refuseSet, rowProblem } from "#control-plane/monitors/bulk/problems.ts";
 import { MOST_TAGS, type Given } from "#control-plane/monitors/settings/fields.ts";
@@ -26,7 +27,7 @@ export interface ManyChanged {
   readonly monitors: readonly {
     readonly id: number;
     readonly name: string;
-    readonly changed: readonly FieldChange[];
+    readonly changed: readonly ChangedField[];
   }[];
   /** From how many monitors a secret is removed because it would go to another origin, by the name of its field. */
   readonly removed: ReadonlyMap<string, number>;
@@ -36,7 +37,7 @@ export interface ManyChanged {
 interface Row extends DraftedChange {
   /** Index of its id. */
   readonly index: number;
-  readonly changed: readonly FieldChange[];
+  readonly changed: readonly ChangedField[];
 }
 
 /** The refusal of a monitor; `index` is that of its id. */

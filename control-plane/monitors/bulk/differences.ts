@@ -1,16 +1,8 @@
 import { isRecord } from "#shared/is-record.ts";
+import type { ChangedField } from "#control-plane/access/diff-shown.ts";
 import { hasOptions } from "#control-plane/kinds/kinds.ts";
 import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
 import { secretPlaceOf } from "#control-plane/kinds/secrets.ts";
-
-/** A field that a change gives another value, as the API shows both. */
-export interface FieldChange {
-  /** Dotted within the object of a kind, such as heartbeat.grace_seconds. */
-  readonly field: string;
-  /** CHANGED in place of a secret, or of a long value. */
-  readonly before: unknown;
-  readonly after: unknown;
-}
 
 /** Shown in place of values that are secret or long. */
 export const CHANGED = "changed";
@@ -18,7 +10,7 @@ export const CHANGED = "changed";
 export const LONGEST_SHOWN = 1_000;
 
 /** Compares a monitor with its present fields, whose kind is the same. Returns those that differ, in their order. */
-export function differencesOf(present: MonitorDraft, draft: MonitorDraft): readonly FieldChange[] {
+export function differencesOf(present: MonitorDraft, draft: MonitorDraft): readonly ChangedField[] {
   const { kind, field: secret } = secretPlaceOf(draft.check_type);
   const secrets = new Set(["request_headers", "body", ...(kind === null ? [] : [`${kind}.${secret}`])]);
   const after = flatten(draft);
@@ -37,7 +29,7 @@ function flatten(draft: MonitorDraft): ReadonlyMap<string, unknown> {
   return new Map(fields);
 }
 
-function compare(field: string, before: unknown, after: unknown, isSecret: boolean): FieldChange | null {
+function compare(field: string, before: unknown, after: unknown, isSecret: boolean): ChangedField | null {
   const [one, other] = [before, after].map((value) => JSON.stringify(value ?? null));
   if (one === other) return null;
   if (isSecret) return { field, before: CHANGED, after: CHANGED };

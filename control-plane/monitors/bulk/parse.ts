@@ -11,8 +11,6 @@ import { findFurther } from "#control-plane/monitors/transfer/row.ts";
 
 /** The fields that many monitors get. */
 interface BulkSet {
-  /** Their names as given. */
-  readonly names: readonly string[];
   /** Fields as a change of one monitor has them. */
   readonly given: Given;
   readonly tagsAdd: readonly string[];
@@ -63,7 +61,7 @@ function parseSet(raw: Fields): Read<BulkSet> {
   const problem = findListProblem(given);
   if (problem !== null) return { ok: false, problem };
   const lists = readTagLists({ add, remove, isReplaced: given.tags !== undefined });
-  return lists.ok ? { ok: true, value: { names: Object.keys(raw), given, ...lists.value } } : lists;
+  return lists.ok ? { ok: true, value: { given, ...lists.value } } : lists;
 }
 
 function refuseSingle(field: string): Read<never> {

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { FastifyRequest } from "fastify";
-import { RawBody, readBody } from "#control-plane/http/body.ts";
+import { readBody } from "#control-plane/http/body.ts";
 import { IdField } from "#control-plane/http/params.ts";
 import { callerOf } from "#control-plane/http/request.ts";
 import { LONGEST_PARAMETER, type Warning } from "#control-plane/http/warnings.ts";
@@ -8,8 +8,8 @@ import type { Write } from "#control-plane/http/writes.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import { CHANGED, LONGEST_SHOWN } from "#control-plane/monitors/bulk/differences.ts";
 import { parseBulk } from "#control-plane/monitors/bulk/parse.ts";
+import { changeOf } from "#control-plane/monitors/changed-fields.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
-import { changeOf } from "#control-plane/monitors/routes/post.ts";
 
 const Shown = (when: string) =>
   Type.Unknown({
@@ -42,8 +42,6 @@ export const BULK_CHANGED = Type.Object({
 export function readBulk(monitors: Monitors, request: FastifyRequest): Write {
   const { accountId } = callerOf(request);
   const change = requireWritten(parseBulk(readBody(request)));
-  // The log of changes names the fields that the monitors get.
-  if (request.body instanceof RawBody) request.body.noteNames(change.set.names);
   return async (tx) => {
     const { monitors: rows, removed } = requireWritten(await monitors.changeMany(tx, accountId, change));
     const changed = rows.filter((row) => row.changed.length > 0);
@@ -54,7 +52,7 @@ export function readBulk(monitors: Monitors, request: FastifyRequest): Write {
         unchanged: rows.length - changed.length,
         monitors: rows,
       },
-      changes: change.isDryRun ? [] : changed.map(({ id }) => changeOf(id, "changed")),
+      changes: change.isDryRun ? [] : changed.map((row) => changeOf(row, "changed", row.changed)),
       warnings: Array.from(removed, ([field, count]) => warnOfRemovals(field, count)),
     };
   };

@@ -11,9 +11,10 @@ import { LONGEST_PARAMETER, type Warning } from "#control-plane/http/warnings.ts
 import { requireWritten } from "#control-plane/http/written.ts";
 import type { TestMails } from "#control-plane/mail/test-mail/test-mails.ts";
 import { BULK_BODY } from "#control-plane/monitors/bulk/fields.ts";
+import { changeOf } from "#control-plane/monitors/changed-fields.ts";
 import { BULK_CHANGED, readBulk } from "#control-plane/monitors/routes/bulk.ts";
 import { createImportBodies } from "#control-plane/monitors/routes/import-body.ts";
-import { changeOf, readPost } from "#control-plane/monitors/routes/post.ts";
+import { readPost } from "#control-plane/monitors/routes/post.ts";
 import { POST_QUERY, PUT_QUERY } from "#control-plane/monitors/routes/queries.ts";
 import { MONITORS_URL, registerReads, TAG, type ReadRoutesDeps } from "#control-plane/monitors/routes/read.ts";
 import { CREATED, importedSchema, RUN } from "#control-plane/monitors/routes/schemas.ts";
@@ -127,7 +128,7 @@ function registerChange(server: FastifyInstance, keyed: Keyed, { writes, monitor
         const changed = requireWritten(await monitors.change(tx, { accountId, id }, given, statistics));
         return {
           data: changed.monitor,
-          changes: [changeOf(id, "changed")],
+          changes: [changeOf(changed.monitor, "changed", changed.changed)],
           warnings: changed.removed.map(warnOfRemoval),
         };
       });
@@ -158,10 +159,10 @@ function registerRemoval(server: FastifyInstance, keyed: Keyed, { writes, monito
     handler: (request, reply) => {
       const { accountId } = callerOf(request);
       const id = readId(request);
-      return writes.run(request, reply, async (tx) => ({
-        data: { id: requireWritten(await monitors.remove(tx, { accountId, id })), deleted: true },
-        changes: [changeOf(id, "deleted")],
-      }));
+      return writes.run(request, reply, async (tx) => {
+        const { name } = requireWritten(await monitors.remove(tx, { accountId, id }));
+        return { data: { id, deleted: true }, changes: [changeOf({ id, name }, "deleted")] };
+      });
     },
   });
 }

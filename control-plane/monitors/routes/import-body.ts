@@ -46,7 +46,6 @@ export function createImportBodies(): ImportBodies {
       const parsed = await thread.run(() => body.bytes);
       switch (parsed.kind) {
         case "document":
-          body.noteNames(parsed.names);
           return documentFrom(parsed.written);
         case "problem":
           throw refuseField(parsed.problem);

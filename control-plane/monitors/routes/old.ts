@@ -6,8 +6,8 @@ import { operation } from "#control-plane/http/operations/operation.ts";
 import { DELETED, IdQuery, pageOf, readId, readQuery } from "#control-plane/http/params.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
+import { changeOf } from "#control-plane/monitors/changed-fields.ts";
 import type { MonitorRoutesDeps } from "#control-plane/monitors/routes/current.ts";
-import { changeOf } from "#control-plane/monitors/routes/post.ts";
 import { OLD_READ } from "#control-plane/monitors/routes/queries.ts";
 import { OLD_MONITOR, OLD_MONITOR_WITH_CHECKS } from "#control-plane/monitors/routes/schemas.ts";
 import { OLD_CHANGE, OLD_CREATE } from "#control-plane/monitors/settings/fields.ts";
@@ -71,7 +71,7 @@ export function registerOld(
       const given = requireRead(parseCreation(readBody(request), "old"));
       return writes.run(request, reply, async (tx) => {
         const created = requireWritten(await monitors.create(tx, accountId, given));
-        return { status: 201, data: showOldMonitor(created), changes: [changeOf(created.id, "created")] };
+        return { status: 201, data: showOldMonitor(created), changes: [changeOf(created, "created")] };
       });
     },
   });
@@ -91,10 +91,10 @@ export function registerOld(
       refuseAction(request);
       const id = readId(request);
       const given = requireRead(parseChange(readBody(request), "old"));
-      return writes.run(request, reply, async (tx) => ({
-        data: showOldMonitor(requireWritten(await monitors.change(tx, { accountId, id }, given, new Map())).monitor),
-        changes: [changeOf(id, "changed")],
-      }));
+      return writes.run(request, reply, async (tx) => {
+        const { monitor, changed } = requireWritten(await monitors.change(tx, { accountId, id }, given, new Map()));
+        return { data: showOldMonitor(monitor), changes: [changeOf(monitor, "changed", changed)] };
+      });
     },
   });
   server.route({
@@ -111,10 +111,10 @@ export function registerOld(
       const { accountId } = callerOf(request);
       refuseAction(request);
       const id = readId(request);
-      return writes.run(request, reply, async (tx) => ({
-        data: { id: requireWritten(await monitors.remove(tx, { accountId, id })), deleted: true },
-        changes: [changeOf(id, "deleted")],
-      }));
+      return writes.run(request, reply, async (tx) => {
+        const { name } = requireWritten(await monitors.remove(tx, { accountId, id }));
+        return { data: { id, deleted: true }, changes: [changeOf({ id, name }, "deleted")] };
+      });
     },
   });
 }

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { FastifyRequest } from "fastify";
-import type { Change } from "#control-plane/access/changes.ts";
+import { secretChange } from "#control-plane/access/diff-shown.ts";
 import type { DocumentPart } from "#control-plane/document-part.ts";
 import { BODY_LIMIT, RawBody, readBody } from "#control-plane/http/body.ts";
 import { Refusal, refuseField, requireRead } from "#control-plane/http/errors.ts";
@@ -9,6 +9,7 @@ import { callerOf } from "#control-plane/http/request.ts";
 import { LONGEST_PARAMETER, type Warning } from "#control-plane/http/warnings.ts";
 import type { Write } from "#control-plane/http/writes.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
+import { changeOf } from "#control-plane/monitors/changed-fields.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import { warnOfPlainHttp } from "#control-plane/monitors/plain-http.ts";
 import type { ImportBodies } from "#control-plane/monitors/routes/import-body.ts";
@@ -67,15 +68,17 @@ export async function readPost(
   if (action === "rotate" || action === "accept") {
     readWrite(Type.Object({}), request);
     if (id === undefined) throw refuseField({ field: "id", reason: "required", message: "is required" });
-    return async (tx) => ({
-      data: requireWritten(await monitors[action](tx, { accountId, id })),
-      changes: [changeOf(id, action === "rotate" ? "rotated" : "accepted")],
-    });
+    return async (tx) => {
+      const data = requireWritten(await monitors[action](tx, { accountId, id }));
+      const change =
+        action === "rotate" ? changeOf(data, "rotated", [secretChange("heartbeat_url")]) : changeOf(data, "accepted");
+      return { data, changes: [change] };
+    };
   }
   const given = readCreation(request);
   return async (tx) => {
     const created = requireWritten(await monitors.create(tx, accountId, given));
-    const changes = [changeOf(created.id, "created")];
+    const changes = [changeOf(created, "created")];
     return { status: 201, data: created, changes, warnings: warnOfPlainHttp(created) };
   };
 }
@@ -90,9 +93,4 @@ function requireSmall({ body }: FastifyRequest): void {
 export function readCreation(request: FastifyRequest): Given {
   requireSmall(request);
   return requireRead(parseCreation(readBody(request), "current"));
-}
-
-/** Returns a change of a monitor for the log of changes. */
-export function changeOf(id: number, action: Change["action"]): Change {
-  return { resource: "monitor", id, action };
 }

@@ -114,7 +114,7 @@ function sendExport(
     return {
       data: { version: VERSION, monitors: rows, ...Object.fromEntries(lists) },
       extras: { monitor_ids: [...names.keys()] },
-      changes: withSecrets ? [{ resource: "monitor", id: null, action: "shown" }] : [],
+      changes: withSecrets ? [{ resource: "monitor", id: null, name: null, action: "shown" }] : [],
     };
   });
 }

@@ -15,13 +15,13 @@ import {
 
 /** What a body is: a document, no document of the form, or no JSON object. */
 export type ParsedDocument =
-  | { readonly kind: "document"; readonly names: readonly string[]; readonly written: WrittenDocument }
+  | { readonly kind: "document"; readonly written: WrittenDocument }
   | { readonly kind: "problem"; readonly problem: FieldProblem }
   | { readonly kind: "unreadable"; readonly why: Extract<JsonObject, { readonly ok: false }> };
 
 type Outline = Static<typeof OUTLINE>;
 
-/** Parses a document to import, for another thread. `names` are those of its fields. */
+/** Parses a document to import, for another thread. */
 export function parseDocument(bytes: Uint8Array): ParsedDocument {
   const json = parseJsonObject(bytes);
   if (!json.ok) return { kind: "unreadable", why: json };
@@ -32,7 +32,7 @@ export function parseDocument(bytes: Uint8Array): ParsedDocument {
   if (problem !== null) return { kind: "problem", problem };
   const parts = { status_pages: writePart(status_pages), maintenance: writePart(maintenance) };
   const written = { version, count: monitors.length, monitors: writeRows(monitors), parts };
-  return { kind: "document", names: Object.keys(json.value), written };
+  return { kind: "document", written };
 }
 
 /** Returns what version 1 has not; null if a document has the form of its version. */

@@ -2,7 +2,9 @@ import type { Change } from "#control-plane/access/changes.ts";
 import type { Transaction } from "#control-plane/database/connect.ts";
 import type { RowCounts, RowProblem } from "#control-plane/document-part.ts";
 import type { MonitorAccount } from "#control-plane/monitors/account/store.ts";
+import { changedFields, changeOf } from "#control-plane/monitors/changed-fields.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
+import type { StoredMonitor } from "#control-plane/monitors/store.ts";
 import type { CheckedRow } from "#control-plane/monitors/transfer/check-rows.ts";
 import type { LinkedRows } from "#control-plane/monitors/transfer/link-rows.ts";
 import type { WriteRefusal } from "#control-plane/http/written.ts";
@@ -39,9 +41,11 @@ export async function writeRows(
     updateOf(row, index, { parent: parents[index], members: members[index] }, ids),
   );
   const problems: RowProblem[] = [];
+  const written = new Map<number, StoredMonitor>();
   const change = async (index: number, id: number, given: Given): Promise<void> => {
     const changed = await changeMonitor(deps, tx, { accountId: account.id, id }, given, 0);
-    if (!changed.ok) problems.push(problemOf(index, withRowField(changed.refusal)));
+    if (changed.ok) written.set(id, changed.value.monitor);
+    else problems.push(problemOf(index, withRowField(changed.refusal)));
   };
   // What is turned round would be a circle halfway: dependencies that change are ended first.
   for (const { index, id, isTurned } of updates) {
@@ -65,8 +69,13 @@ export async function writeRows(
     },
     problems,
     changes: [
-      ...inserted.map((id): Change => ({ resource: "monitor", id, action: "created" })),
-      ...updates.map(({ id }): Change => ({ resource: "monitor", id, action: "changed" })),
+      ...made.map(({ row: { draft }, index }) => changeOf({ id: ids[index] ?? 0, name: draft.name }, "created")),
+      ...updates.flatMap(({ id, own }) => {
+        const monitor = written.get(id);
+        return monitor === undefined
+          ? []
+          : [changeOf(monitor, "changed", changedFields(deps.encryption, own, monitor))];
+      }),
     ],
   };
 }
@@ -82,6 +91,8 @@ function withRowField(refusal: WriteRefusal): WriteRefusal {
 interface Update {
   readonly index: number;
   readonly id: number;
+  /** The monitor as it was. */
+  readonly own: StoredMonitor;
   readonly given: Given;
   /** Whether it depends on another monitor now. */
   readonly isTurned: boolean;
@@ -103,7 +114,7 @@ function updateOf(
   if (!isChanged && !isLinked && !isFollowing) return [];
   const isTurned = isLinked && own.dependsOn !== null;
   const composite = isFollowing ? { composite: { ...given.composite, monitor_ids: followed } } : {};
-  return [{ index, id: own.id, given: { ...given, ...composite, depends_on: dependsOn }, isTurned }];
+  return [{ index, id: own.id, own, given: { ...given, ...composite, depends_on: dependsOn }, isTurned }];
 }
 
 function idsOf(indexes: readonly number[], ids: readonly number[]): number[] {

@@ -13,6 +13,8 @@ import { writeChanges } from "#control-plane/monitors/write/write-changes.ts";
 /** A monitor after a change. */
 interface Changed {
   readonly monitor: StoredMonitor;
+  /** As it was. */
+  readonly before: StoredMonitor;
   /** Secrets that the change has removed: `body`, or `request_headers.` and the name of the field. */
   readonly removed: readonly string[];
 }
@@ -37,7 +39,7 @@ export async function changeMonitor(
   const drafted = draftChange(deps, account, stored, given);
   if (!drafted.ok) return drafted;
   const { present, draft, change, removed } = drafted.value;
-  if (!change.isChanged) return { ok: true, value: { monitor: stored, removed } };
+  if (!change.isChanged) return { ok: true, value: { monitor: stored, before: stored, removed } };
   if (isResumed(drafted.value) && account.active >= plan.monitors) return refuseResumption(plan);
   if (draft.depends_on !== present.depends_on) {
     const dependency = await vetDependency(tx, accountId, id, draft.depends_on);
@@ -46,5 +48,5 @@ export async function changeMonitor(
   const members = await vetMembers(tx, { accountId, id }, draft, { present, least: leastMembers });
   if (!members.ok) return members;
   const [monitor = stored] = await writeChanges(deps, tx, account, [drafted.value]);
-  return { ok: true, value: { monitor, removed } };
+  return { ok: true, value: { monitor, before: stored, removed } };
 }

@@ -15,12 +15,12 @@ import { acceptPicture } from "#control-plane/pictures/facts.ts";
 /** Maximum number of checks of a monitor that users request within `seconds`. */
 const RUN_LIMIT = { count: 6, seconds: 60 } as const;
 
-/** Deletes a monitor, with the confirmation mails that were queued for its addresses alone. */
+/** Deletes a monitor, with the confirmation mails that were queued for its addresses alone. Returns what it was called. */
 export async function removeMonitor(
   { clock, mail }: WriteDeps,
   tx: Transaction,
   { accountId, id }: OwnMonitor,
-): Promise<Written<number>> {
+): Promise<Written<{ readonly name: string }>> {
   if ((await lockAccount(tx, accountId)) === null) return refuseGone();
   const monitor = await findMonitor(tx, accountId, id);
   if (monitor === null) return refuseAbsent("monitor");
@@ -34,7 +34,7 @@ export async function removeMonitor(
   const listed = monitor.settings.notify_emails ?? [];
   const unmailed = listed.length === 0 ? [] : await readUnmailed(tx, accountId, listed);
   if (unmailed.length > 0) await mail.recipients.withdrawRecipients(tx, accountId, unmailed);
-  return { ok: true, value: id };
+  return { ok: true, value: { name: monitor.name } };
 }
 
 /** Takes a monitor that is deleted out of the composites that follow it, which are judged again. */

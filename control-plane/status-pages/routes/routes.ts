@@ -47,9 +47,8 @@ function registerCreation(server: FastifyInstance, { gate, writes, pages }: Stat
       const { accountId } = callerOf(request);
       const given = readWrite(CREATE, request, READ_ONLY);
       return writes.run(request, reply, async (tx) => {
-        const id = requireWritten(await pages.create(tx, accountId, given));
-        const data = await readBack(pages, tx, { accountId, id });
-        return { status: 201, data, changes: [{ resource: "status_page", id, action: "created" }] };
+        const { id, change } = requireWritten(await pages.create(tx, accountId, given));
+        return { status: 201, data: await readBack(pages, tx, { accountId, id }), changes: [change] };
       });
     },
   });
@@ -76,9 +75,8 @@ function registerChange(server: FastifyInstance, { gate, writes, pages }: Status
       const page = { accountId, id: readId(request) };
       const given = readWrite(CHANGE, request, READ_ONLY);
       return writes.run(request, reply, async (tx) => {
-        requireWritten(await pages.change(tx, page, given));
-        const data = await readBack(pages, tx, page);
-        return { data, changes: [{ resource: "status_page", id: page.id, action: "changed" }] };
+        const { change } = requireWritten(await pages.change(tx, page, given));
+        return { data: await readBack(pages, tx, page), changes: [change] };
       });
     },
   });
@@ -101,10 +99,10 @@ function registerRemoval(server: FastifyInstance, { gate, writes, pages }: Statu
     handler: (request, reply) => {
       const { accountId } = callerOf(request);
       const page = { accountId, id: readId(request) };
-      return writes.run(request, reply, async (tx) => ({
-        data: { id: requireWritten(await pages.remove(tx, page)), deleted: true },
-        changes: [{ resource: "status_page", id: page.id, action: "deleted" }],
-      }));
+      return writes.run(request, reply, async (tx) => {
+        const { id, change } = requireWritten(await pages.remove(tx, page));
+        return { data: { id, deleted: true }, changes: [change] };
+      });
     },
   });
 }

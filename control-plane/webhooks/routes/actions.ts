@@ -84,8 +84,9 @@ export function performAction(
     case "rotate": {
       const id = require(query.id, "id");
       return writes.run(request, reply, async (tx) => {
-        const data = requireWritten(await webhooks.rotate(tx, accountId, id));
-        return { data, changes: [{ resource: "webhook", id, action: "rotated" }], warnings: warningsOn(data) };
+        const { webhook, changed } = requireWritten(await webhooks.rotate(tx, accountId, id));
+        const change = { resource: "webhook", id, name: webhook.name, action: "rotated", changed } as const;
+        return { data: webhook, changes: [change], warnings: warningsOn(webhook) };
       });
     }
     case "replay": {

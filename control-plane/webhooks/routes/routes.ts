@@ -96,7 +96,8 @@ function registerPost(server: FastifyInstance, deps: WebhookRoutesDeps): void {
       return writes.run(request, reply, async (tx) => {
         if (isDryRun) return tried(await webhooks.attempt(tx, accountId, null, given));
         const data = requireWritten(await webhooks.create(tx, accountId, given));
-        const changes = [{ resource: "webhook", id: data.id, action: "created" }] as const;
+        const { id, name } = data;
+        const changes = [{ resource: "webhook", id, name, action: "created" }] as const;
         return { status: 201, data, changes, warnings: warningsOn(data) };
       });
     },
@@ -131,8 +132,9 @@ function registerChange(server: FastifyInstance, { gate, writes, webhooks }: Web
       const given = readWrite(CHANGE, request, READ_ONLY);
       return writes.run(request, reply, async (tx) => {
         if (isDryRun) return tried(await webhooks.attempt(tx, accountId, id, given));
-        const data = requireWritten(await webhooks.change(tx, accountId, id, given));
-        return { data, changes: [{ resource: "webhook", id, action: "changed" }], warnings: warningsOn(data) };
+        const { webhook, changed } = requireWritten(await webhooks.change(tx, accountId, id, given));
+        const change = { resource: "webhook", id, name: webhook.name, action: "changed", changed } as const;
+        return { data: webhook, changes: [change], warnings: warningsOn(webhook) };
       });
     },
   });
@@ -162,8 +164,9 @@ function registerRemoval(server: FastifyInstance, { gate, writes, webhooks }: We
       const { accountId } = callerOf(request);
       const id = readId(request);
       return writes.run(request, reply, async (tx) => {
-        if (!(await webhooks.remove(tx, accountId, id))) throw new Refusal("not_found", absentMessage("webhook"));
-        return { data: { id, deleted: true }, changes: [{ resource: "webhook", id, action: "deleted" }] };
+        const name = await webhooks.remove(tx, accountId, id);
+        if (name === null) throw new Refusal("not_found", absentMessage("webhook"));
+        return { data: { id, deleted: true }, changes: [{ resource: "webhook", id, name, action: "deleted" }] };
       });
     },
   });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Actor } from "#control-plane/access/changes.ts";
 import { insertAccount } from "#control-plane/accounts/store.ts";
+import { ALL } from "#control-plane/changes/changes.ts";
 import { insertChanges, listChanges } from "#control-plane/changes/store.ts";
 import { showChange } from "#control-plane/changes/view.ts";
 import { connect, type Sql } from "#control-plane/database/connect.ts";
@@ -22,17 +23,17 @@ afterAll(async () => {
 });
 
 function log(actor: Actor, address: string | null): Promise<void> {
-  const changes = [{ resource: "session", id: null, action: "created" }] as const;
-  return insertChanges(sql, { accountId, actor, address, fields: [], changes }, NOW);
+  const changes = [{ resource: "session", id: null, name: null, action: "created" }] as const;
+  return insertChanges(sql, { accountId, actor, address, changes }, NOW);
 }
 
 it("a change names the member by the email address of that time, and the service itself without an address", async () => {
   await log({ type: "member", id: 7, name: "ops@example.com" }, "192.0.2.1");
   await log({ type: "system" }, null);
-  const shown = (await listChanges(sql, accountId, { limit: 10, offset: 0 })).map(showChange);
+  const shown = (await listChanges(sql, accountId, ALL, { limit: 10, offset: 0 })).map(showChange);
   expect(shown.map(({ actor, address }) => [actor, address])).toEqual([
-    [{ type: "system", id: null, name: null }, null],
-    [{ type: "member", id: 7, name: "ops@example.com" }, "192.0.2.1"],
+    [{ kind: "system", id: null, name: null }, null],
+    [{ kind: "member", id: 7, name: "ops@example.com" }, "192.0.2.1"],
   ]);
 });
 

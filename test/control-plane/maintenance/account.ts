@@ -51,7 +51,7 @@ export async function openTestMaintenance(start: string): Promise<TestMaintenanc
       requireWritten(await transact(sql, (tx) => maintenance.create(tx, accountId, given))),
     change: async (accountId, id, given) =>
       requireWritten(await transact(sql, (tx) => maintenance.change(tx, accountId, id, given))),
-    remove: (accountId, id) => transact(sql, (tx) => maintenance.remove(tx, accountId, id)),
+    remove: (accountId, id) => transact(sql, async (tx) => (await maintenance.remove(tx, accountId, id)) !== null),
     async covered(accountId) {
       const rows = await sql<{ from: Date; to: Date }[]>`
         select covers_from as "from", ends_at as "to" from maintenance_occurrences

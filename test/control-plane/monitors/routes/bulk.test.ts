@@ -50,7 +50,7 @@ async function stored(ids: readonly number[]): Promise<readonly unknown[]> {
 }
 
 const logOf = (ids: readonly number[]) => world.app.sql`
-  select resource_id as id, action, fields from account_changes
+  select resource_id as id, subject_name as name, action, changed from account_changes
   where resource = 'monitor' and action <> 'created' and resource_id = any(${[...ids]}::bigint[]) order by id`;
 
 const slotsOf = (ids: readonly number[]) => world.app.sql`
@@ -89,13 +89,18 @@ describe("a change of many monitors", () => {
     ]);
   });
 
-  it("notes in the log of changes each monitor that it changes, with the names of the fields, and no other", async () => {
-    const [one, two] = [await create(), await create({ ...BODY, retries: 1 })];
-    expect(await change([one, two], { retries: 1 })).toMatchObject({ changed: 1, unchanged: 1 });
+  it("notes in the log of changes each monitor that it changes, with its name and the values, and no other", async () => {
+    const [one, two] = [await create({ ...BODY, name: "Shop" }), await create({ ...BODY, retries: 1 })];
+    const three = await create({ ...BODY, name: "Mail", retries: 0 });
+    expect(await change([one, two, three], { retries: 1 })).toMatchObject({ changed: 2, unchanged: 1 });
     const before = await stored([two]);
     expect(await change([one, two], { retries: 1 })).toMatchObject({ changed: 0, unchanged: 2 });
     expect(await stored([two])).toEqual(before);
-    expect(await logOf([one, two])).toEqual([{ id: one, action: "changed", fields: ["retries"] }]);
+    const logged = { action: "changed", changed: [{ field: "retries", before: 2, after: 1 }] };
+    expect(await logOf([one, two, three])).toEqual([
+      { ...logged, id: one, name: "Shop" },
+      { ...logged, id: three, name: "Mail", changed: [{ field: "retries", before: 0, after: 1 }] },
+    ]);
   });
 
   it("as a dry run answers the same, and writes nothing", async () => {

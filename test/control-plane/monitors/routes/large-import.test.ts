@@ -118,14 +118,15 @@ it("bytes that are no UTF-8 and another coding of the body are refused as in a s
   expect((await post(Buffer.alloc(4 * MB + 1, 32), json)).status).toBe(413);
 });
 
-it("a large import is stored, and the log of changes has the names of its fields", async () => {
+it("a large import is stored, and the log of changes has its monitors", async () => {
   const key = await service.createKey();
   const made = await send(key, long(documentOf([ROW, { ...ROW, name: "second" }])));
   expect([made.status, made.body.data], made.text).toMatchObject([201, { created: 2 }]);
-  const rows = await service.app.sql`select fields from account_changes where resource = 'monitor'`;
-  expect(rows.map(({ fields }) => fields as unknown)).toEqual([
-    ["version", "monitors"],
-    ["version", "monitors"],
+  const rows = await service.app.sql`
+    select subject_name, action from account_changes where resource = 'monitor' order by id`;
+  expect([...rows]).toEqual([
+    { subject_name: "example.com/", action: "created" },
+    { subject_name: "second", action: "created" },
   ]);
 });
 
