@@ -29,7 +29,7 @@ interface KeyRequest {
 }
 
 /** A new key, in plain text for the only time. */
-interface CreatedKey {
+export interface CreatedKey {
   readonly id: number;
   readonly key: string;
   /** Its first characters, which name it if it has no name. */

@@ -1,8 +1,7 @@
 import { hiddenProblem } from "#shared/hidden-characters.ts";
-import type { KeyScope } from "#shared/tools/define.ts";
 import { keyScopesOf } from "#control-plane/access/principal.ts";
 import type { Queryable } from "#control-plane/database/connect.ts";
-import type { Keys } from "#control-plane/keys/keys.ts";
+import type { CreatedKey, Keys } from "#control-plane/keys/keys.ts";
 import type { PlanName, Plans } from "#control-plane/plans/plans.ts";
 
 /** Longest name of a key, in characters. */
@@ -10,7 +9,7 @@ export const LONGEST_KEY_NAME = 100;
 
 /** Result of the creation of a key. invalid: `message` says what is allowed. full: the plan allows no more keys. */
 export type NewKey =
-  | { readonly kind: "ok"; readonly id: number; readonly key: string; readonly scopes: readonly KeyScope[] }
+  | ({ readonly kind: "ok" } & CreatedKey)
   | {
       readonly kind: "invalid";
       readonly field: "name" | "scopes";

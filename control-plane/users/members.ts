@@ -1,4 +1,4 @@
-import type { Change, RecordChanges } from "#control-plane/access/changes.ts";
+import type { Change, ChangeSet, RecordChanges } from "#control-plane/access/changes.ts";
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import type { Role } from "#control-plane/users/roles.ts";
@@ -17,7 +17,7 @@ export interface Members {
   accountsOf(sql: Queryable, userId: number): Promise<readonly Membership[]>;
   /** Sets the role of a member of the session's account, and ends the member's sessions there. */
   setRole(by: MemberAction, userId: number, role: Role): Promise<MemberChange>;
-  /** Removes a member from the session's account, with the member's sessions there: another one, or whoever leaves. */
+  /** Removes a member from the session's account, with the member's sessions there: another one, or itself. */
   remove(by: MemberAction, userId: number): Promise<MemberChange>;
 }
 
@@ -47,7 +47,7 @@ export function createMembers({ sql, sessions, record }: MembersDeps): Members {
     next: Role | null,
     work: (tx: Transaction) => Promise<unknown>,
   ): Promise<MemberChange> {
-    const { accountId, userId: id, email } = by.session;
+    const { accountId } = by.session;
     return transact(sql, async (tx) => {
       const members = await lockMembers(tx, accountId);
       const member = members.get(userId);
@@ -62,8 +62,7 @@ export function createMembers({ sql, sessions, record }: MembersDeps): Members {
         next === null
           ? { ...subject, action: "deleted" }
           : { ...subject, action: "changed", changed: [{ field: "role", before: role, after: next }] };
-      const actor = { type: "member", id, name: email } as const;
-      await record(tx, { accountId, actor, address: by.from.address, changes: [logged] });
+      await record(tx, memberChange(by, [logged]));
       return "ok";
     });
   }
@@ -79,4 +78,10 @@ export function createMembers({ sql, sessions, record }: MembersDeps): Members {
       }),
     remove: (by, userId) => change(by, userId, null, (tx) => deleteMember(tx, by.session.accountId, userId)),
   };
+}
+
+/** Returns what a member changes of the session's account, for the log of changes. */
+export function memberChange({ session, from }: MemberAction, changes: readonly Change[]): ChangeSet {
+  const { accountId, userId: id, email: name } = session;
+  return { accountId, actor: { type: "member", id, name }, address: from.address, changes };
 }

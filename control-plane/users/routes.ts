@@ -123,7 +123,7 @@ export function registerUserRoutes(server: FastifyInstance, deps: UserRoutesDeps
           throw new Refusal("not_found", `No account has the id ${accountId}.`);
         const invite = { accountId, email, role: role ?? (accountId === null ? "owner" : "viewer") } as const;
         const link = await users.invite(tx, invite, ttl === undefined ? undefined : ttl * 1_000);
-        const change = { resource: "invite", id: link.id, action: "created" } as const;
+        const change = { resource: "invite", id: link.id, name: email, action: "created" } as const;
         if (accountId !== null) await record(tx, operatorChange(request, accountId, [change]));
         return link;
       });

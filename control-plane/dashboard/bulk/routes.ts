@@ -13,7 +13,7 @@ import { requireWritten } from "#control-plane/http/written.ts";
 import { MOST_IDS } from "#control-plane/monitors/bulk/fields.ts";
 import { parseBulk } from "#control-plane/monitors/bulk/parse.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
-import { changeOf } from "#control-plane/monitors/routes/post.ts";
+import { changeOf } from "#control-plane/monitors/changed-fields.ts";
 
 /** Dependencies of the change of many. */
 interface BulkDeps {

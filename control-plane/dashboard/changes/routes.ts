@@ -28,7 +28,12 @@ export function registerChangesPage(scope: FastifyInstance, { door, sql, changes
       const session = memberOf(request);
       const { page: given } = request.query as { readonly page?: unknown };
       const page = typeof given === "string" && /^[1-9]\d{0,4}$/.test(given) ? Math.min(Number(given), MOST_PAGES) : 1;
-      const { rows, total } = await changes.list(sql, session.accountId, { limit: ROWS, offset: (page - 1) * ROWS });
+      const { rows, total } = await changes.list(
+        sql,
+        session.accountId,
+        {},
+        { limit: ROWS, offset: (page - 1) * ROWS },
+      );
       const body = render({
         rows: rows.map((row) => toRow(row, session.timezone)),
         timezone: session.timezone,
@@ -65,20 +70,30 @@ const render: (data: {
 <% if (it.older !== null) { %><a class="button" rel="next" href="/app/changes?page=<%= it.older %>">${CHANGES.older}</a><% } %></nav><% } %>
 `);
 
-function toRow({ at, actor, address, resource, resource_id: id, action, fields }: ShownChange, timezone: string): Row {
-  const subject = id === null ? CHANGES.resources[resource] : `${CHANGES.resources[resource]} ${id}`;
+function toRow(
+  { at, actor, address, subject: { kind, id, name }, action, changed }: ShownChange,
+  timezone: string,
+): Row {
+  const subject = `${CHANGES.resources[kind]} ${name ?? id ?? ""}`.trimEnd();
   return {
     at,
     when: formatLocal(new Date(at), timezone),
     who: nameOf(actor),
     what: `${subject} ${action}`,
-    fields: fields.join(", "),
+    fields: changed.map(describe).join("; "),
     from: address ?? "",
   };
 }
 
-function nameOf({ type, id, name }: ShownChange["actor"]): string {
-  if (type === "operator" || type === "system") return CHANGES[type];
+/** Writes a field with its values before and after; a secret has none. */
+function describe({ field, before, after }: ShownChange["changed"][number]): string {
+  if (before === after) return field;
+  const write = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+  return `${field}: ${write(before)} → ${write(after)}`;
+}
+
+function nameOf({ kind, id, name }: ShownChange["actor"]): string {
+  if (kind === "operator" || kind === "system") return CHANGES[kind];
   const named = name ?? String(id);
-  return type === "key" ? CHANGES.key(named) : named;
+  return kind === "key" ? CHANGES.key(named) : named;
 }

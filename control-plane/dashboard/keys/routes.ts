@@ -65,12 +65,16 @@ export function registerKeyPages(scope: FastifyInstance, deps: KeyPagesDeps): vo
         name: typed.name === "" ? null : typed.name,
         scopes: typed.scopes.length === 0 ? null : typed.scopes,
       };
-      const fields = [...(wanted.name === null ? [] : ["name"]), ...(wanted.scopes === null ? [] : ["scopes"])];
       const made = await transact(sql, async (tx) => {
         const created = await createNewKey(deps, tx, wanted);
         if (created.kind === "ok") {
-          const change = { resource: "key", id: created.id, action: "created" } as const;
-          await record(tx, memberChange(actionOf(request), fields, [change]));
+          const change = {
+            resource: "key",
+            id: created.id,
+            name: wanted.name ?? created.prefix,
+            action: "created",
+          } as const;
+          await record(tx, memberChange(actionOf(request), [change]));
         }
         return created;
       });
@@ -105,9 +109,9 @@ export function registerKeyPages(scope: FastifyInstance, deps: KeyPagesDeps): vo
     ...SHOWN,
     url: `${PATH}/:id/revoke`,
     async handler(request, reply) {
-      const { id } = await findKey(request, keys);
-      const change = { resource: "key", id, action: "deleted" } as const;
-      const isRevoked = await keys.revoke(id, (tx) => record(tx, memberChange(actionOf(request), [], [change])));
+      const { id, name, prefix } = await findKey(request, keys);
+      const change = { resource: "key", id, name: name ?? prefix, action: "deleted" } as const;
+      const isRevoked = await keys.revoke(id, (tx) => record(tx, memberChange(actionOf(request), [change])));
       if (!isRevoked) throw new Refusal("not_found", KEYS.gone);
       return reply.redirect(`${PATH}?done=key_revoked`, 303);
     },

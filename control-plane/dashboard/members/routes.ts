@@ -112,8 +112,8 @@ export function registerMembers(scope: FastifyInstance, deps: MemberPagesDeps): 
         return sendMembers(request, reply.code(409), deps, { typed, problem: MEMBERS.tooMany });
       const { token, expiresAt } = await transact(sql, async (tx) => {
         const created = await users.invite(tx, { accountId, email, role });
-        const change = { resource: "invite", id: created.id, action: "created" } as const;
-        await record(tx, memberChange(actionOf(request), email === null ? ["role"] : ["email", "role"], [change]));
+        const change = { resource: "invite", id: created.id, name: email, action: "created" } as const;
+        await record(tx, memberChange(actionOf(request), [change]));
         return created;
       });
       const body = renderCreatedInvite({ url: `${baseUrl}/invite/${token}`, expiresAt, mailedTo: null }, session);
@@ -132,7 +132,7 @@ export function registerMembers(scope: FastifyInstance, deps: MemberPagesDeps): 
       await transact(sql, async (tx) => {
         // One that is used or over in the meantime does not work any more either.
         if (!(await users.revokeInvite(tx, accountId, id))) return;
-        await record(tx, memberChange(actionOf(request), [], [{ resource: "invite", id, action: "deleted" }]));
+        await record(tx, memberChange(actionOf(request), [{ resource: "invite", id, name: null, action: "deleted" }]));
       });
       return reply.redirect(`${PATH}?done=invite_revoked`, 303);
     },

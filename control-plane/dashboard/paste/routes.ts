@@ -9,7 +9,7 @@ import { PASTE } from "#control-plane/dashboard/strings.ts";
 import { Refusal, requireRead } from "#control-plane/http/errors.ts";
 import { refuseProblem, requireWritten, type Written } from "#control-plane/http/written.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
-import { changeOf } from "#control-plane/monitors/routes/post.ts";
+import { changeOf } from "#control-plane/monitors/changed-fields.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { parseCreation } from "#control-plane/monitors/settings/parse.ts";
 import type { Trials } from "#control-plane/monitors/try/try.ts";

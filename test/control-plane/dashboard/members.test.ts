@@ -48,9 +48,16 @@ async function join(owner: Browser, email: string, role: string): Promise<Browse
 
 /** The newest change of an account, without its time. */
 async function lastChange(accountId: number) {
-  const { rows } = await plane.app.changes.list(plane.app.sql, accountId, { limit: 1, offset: 0 });
-  const [{ actor, resource, action, fields } = { actor: null, resource: "", action: "", fields: [] }] = rows;
-  return { actor: actor?.name, type: actor?.type, resource, action, fields };
+  const { rows } = await plane.app.changes.list(plane.app.sql, accountId, {}, { limit: 1, offset: 0 });
+  const [newest] = rows;
+  const fields = newest?.changed.map(({ field }) => field);
+  return {
+    actor: newest?.actor.name,
+    type: newest?.actor.kind,
+    resource: newest?.subject.kind,
+    action: newest?.action,
+    fields,
+  };
 }
 
 describe("the members of an account", () => {
