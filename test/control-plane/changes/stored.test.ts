@@ -37,6 +37,13 @@ it("a change names the member by the email address of that time, and the service
   ]);
 });
 
-it("whoever sends a request has an address in the log", async () => {
+it("only the service itself can be without an address", async () => {
   await expect(log({ type: "operator" }, null)).rejects.toMatchObject({ code: "23514" });
+});
+
+it("a long name is stored with its first 200 characters", async () => {
+  const changes = [{ resource: "monitor", id: 1, name: "\u{1f600}".repeat(300), action: "created" }] as const;
+  await insertChanges(sql, { accountId, actor: { type: "system" }, address: null, changes }, NOW);
+  const [row] = await listChanges(sql, accountId, ALL, { limit: 1, offset: 0 });
+  expect(row?.resourceName).toBe("\u{1f600}".repeat(200));
 });
