@@ -56,7 +56,10 @@ export function registerBulk(scope: FastifyInstance, { door, monitors, overviews
         const ran = await writes.run(request, async (tx) => {
           const data = requireWritten(await monitors.changeMany(tx, accountId, change));
           const changed = data.monitors.filter((one) => one.changed.length > 0);
-          return { data: data.monitors, changes: isApplied ? changed.map(({ id }) => changeOf(id, "changed")) : [] };
+          return {
+            data: data.monitors,
+            changes: isApplied ? changed.map((row) => changeOf(row, "changed", row.changed)) : [],
+          };
         });
         if (!ran.ok) throw ran.refusal;
         if (isApplied) return await reply.redirect("/app/monitors?done=bulk", 303);

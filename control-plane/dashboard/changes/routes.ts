@@ -9,6 +9,7 @@ import type { Sql } from "#control-plane/database/connect.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 
 const ROWS = 50;
+const ALL = { subject: null, actor: null, from: null, to: null };
 const MOST_PAGES = 100_000;
 
 /** Dependencies of the log's page. */
@@ -28,12 +29,10 @@ export function registerChangesPage(scope: FastifyInstance, { door, sql, changes
       const session = memberOf(request);
       const { page: given } = request.query as { readonly page?: unknown };
       const page = typeof given === "string" && /^[1-9]\d{0,4}$/.test(given) ? Math.min(Number(given), MOST_PAGES) : 1;
-      const { rows, total } = await changes.list(
-        sql,
-        session.accountId,
-        {},
-        { limit: ROWS, offset: (page - 1) * ROWS },
-      );
+      const { rows, total } = await changes.list(sql, session.accountId, ALL, {
+        limit: ROWS,
+        offset: (page - 1) * ROWS,
+      });
       const body = render({
         rows: rows.map((row) => toRow(row, session.timezone)),
         timezone: session.timezone,

@@ -12,6 +12,7 @@ import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import { changeOf } from "#control-plane/monitors/changed-fields.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { parseCreation } from "#control-plane/monitors/settings/parse.ts";
+import type { MonitorView } from "#control-plane/monitors/view.ts";
 import type { Trials } from "#control-plane/monitors/try/try.ts";
 
 /** Dependencies of pasting. */
@@ -91,10 +92,10 @@ async function createLines(
   const { accountId } = memberOf(request);
   const givens = lines.map((line) => requireWritten(givenOf(line, tags)));
   const ran = await writes.run(request, async (tx) => {
-    const ids: number[] = [];
+    const created: MonitorView[] = [];
     // oxlint-disable-next-line no-await-in-loop -- one connection
-    for (const given of givens) ids.push(requireWritten(await monitors.create(tx, accountId, given)).id);
-    return { data: ids.length, changes: ids.map((id) => changeOf(id, "created")) };
+    for (const given of givens) created.push(requireWritten(await monitors.create(tx, accountId, given)));
+    return { data: created.length, changes: created.map((monitor) => changeOf(monitor, "created")) };
   });
   if (!ran.ok) throw ran.refusal;
   return reply.redirect("/app/monitors?sort=newest&done=pasted", 303);

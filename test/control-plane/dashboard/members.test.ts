@@ -48,7 +48,8 @@ async function join(owner: Browser, email: string, role: string): Promise<Browse
 
 /** The newest change of an account, without its time. */
 async function lastChange(accountId: number) {
-  const { rows } = await plane.app.changes.list(plane.app.sql, accountId, {}, { limit: 1, offset: 0 });
+  const all = { subject: null, actor: null, from: null, to: null };
+  const { rows } = await plane.app.changes.list(plane.app.sql, accountId, all, { limit: 1, offset: 0 });
   const [newest] = rows;
   const fields = newest?.changed.map(({ field }) => field);
   return {
