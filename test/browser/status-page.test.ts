@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import axe from "axe-core";
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { NO_PLACE, renderMessagePage, renderQuestionPage } from "#control-plane/status-pages/render/html/messages.ts";
 import { CHROMIUM, describeBrowser } from "#test/browser/chromium.ts";
 import { startPublicPages, type PublicPageServer } from "#test/support/public-pages.ts";
 import { changeTexts, HOSTILE, makeView, makeViews } from "#test/support/status-page-views.ts";
@@ -117,6 +118,20 @@ describeBrowser("a status page in a browser", () => {
       await close();
     },
   );
+
+  it("has messages and questions for subscribers that are accessible", async () => {
+    const place = { site: "Acme", base: "/status/acme" };
+    const question = { heading: "Unsubscribe", text: "Nothing is mailed to", email: "me@example.com", button: "Stop" };
+    const { page, close } = await open("/status/operational", { javaScriptEnabled: true });
+    for (const html of [
+      renderQuestionPage(place, question),
+      renderMessagePage(NO_PLACE, "Not found", "Nothing here."),
+    ]) {
+      await page.setContent(html);
+      expect(await violationsOf(page)).toEqual([]);
+    }
+    await close();
+  });
 
   it("can be used with the keyboard: every stop is visible and marked", async () => {
     const { page, close } = await open("/status/outage", { javaScriptEnabled: true });
