@@ -35,7 +35,7 @@ ${["", "7 4", "2 4", "10 4 2 4", "4 3", "12 5 4 5"]
 .cl p,.cl details{font-size:.875rem;margin:.5rem 0}
 .cl details>div{overflow-x:auto}
 .cl th,.cl td{text-align:right;padding:.1rem .75rem .1rem 0;white-space:nowrap;font-weight:400}
-.cl th:first-child{text-align:left}
+.cl caption,.cl th:first-child{text-align:left}
 @media(max-width:40rem){.cb90{mask:none}}
 @container (max-width:40rem){.cl .co{display:none}}
 `;

@@ -1,3 +1,4 @@
+import type { HourlyLatency } from "#control-plane/history/read/latency.ts";
 import type { Month } from "#control-plane/status-pages/read/month.ts";
 
 /** A monitor's status on a page. Maintenance hides what the monitor reports while it lasts. */
@@ -115,6 +116,8 @@ export interface PageView {
   readonly maintenance: readonly ShownMaintenance[];
   /** Set if the newest observation is too old to be trusted: when that was; `at` is null if there was never one. */
   readonly stale: { readonly at: Date | null } | null;
+  /** Response times of its monitors, without their locations; null: the page does not show them. */
+  readonly responses: HourlyLatency | null;
   /** Whether visitors can subscribe by mail. */
   readonly canSubscribe: boolean;
   /** When the settings of the page last changed. */

@@ -24,6 +24,7 @@ export function showPage(page: StatusPage, names: ReadonlyMap<number, string>, u
     show_causes: page.showCauses,
     auto_incidents: page.autoIncidents,
     auto_incidents_after_minutes: page.autoIncidentsAfterMinutes,
+    response_graph: page.responseGraph,
     monitors: page.monitors.map(({ id, name }) => ({ id, name: name ?? names.get(id) ?? "" })),
     groups: page.groups.map(({ name, monitorIds }) => ({ name, monitor_ids: [...monitorIds] })),
     created_at: page.createdAt.toISOString(),

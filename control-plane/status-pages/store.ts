@@ -47,10 +47,10 @@ export async function insertPage(
   const [row] = await tx<{ id: number }[]>`
     insert into status_pages (account_id, slug, title, description, footer, homepage_url, is_public, domain, domain_token,
       domain_state, domain_claimed_at, domain_due_at, show_causes, auto_incidents,
-      auto_incidents_after_minutes, group_names, created_at, updated_at)
+      auto_incidents_after_minutes, response_graph, group_names, created_at, updated_at)
     values (${accountId}, ${settings.slug}, ${settings.title}, ${settings.description}, ${settings.footer},
       ${settings.homepageUrl}, ${settings.isPublic}, ${domain}, ${domainToken}, ${domainState}, ${claimedAt}, ${claimedAt},
-      ${settings.showCauses}, ${settings.autoIncidents}, ${settings.autoIncidentsAfterMinutes}, ${settings.groups.map(({ name }) => name)}::text[], ${now}, ${now})
+      ${settings.showCauses}, ${settings.autoIncidents}, ${settings.autoIncidentsAfterMinutes}, ${settings.responseGraph}, ${settings.groups.map(({ name }) => name)}::text[], ${now}, ${now})
     returning id`;
   if (row === undefined) throw new Error("the page was not inserted");
   await insertMonitors(tx, row.id, settings);
@@ -79,7 +79,7 @@ export async function updatePage(
         when ${isKept} and (domain_state = 'verified' or not ${asksDomain}) then domain_due_at
         else ${now} end,
       show_causes = ${settings.showCauses}, auto_incidents = ${settings.autoIncidents},
-      auto_incidents_after_minutes = ${settings.autoIncidentsAfterMinutes},
+      auto_incidents_after_minutes = ${settings.autoIncidentsAfterMinutes}, response_graph = ${settings.responseGraph},
       group_names = ${settings.groups.map(({ name }) => name)}::text[], updated_at = ${now}
     where id = ${id}`;
   await tx`delete from status_page_monitors where page_id = ${id}`;
@@ -154,7 +154,7 @@ function pages(sql: Queryable, where: SqlFragment) {
   return sql`
     select p.id, p.account_id as "accountId", p.slug, p.title, p.description, p.footer, p.homepage_url as "homepageUrl", p.is_public as "isPublic",
       p.domain, p.domain_state as "domainState", p.domain_token as "domainToken", p.show_causes as "showCauses", p.auto_incidents as "autoIncidents",
-      p.auto_incidents_after_minutes as "autoIncidentsAfterMinutes", p.group_names as "groupNames", p.created_at as "createdAt", p.updated_at as "updatedAt", (
+      p.auto_incidents_after_minutes as "autoIncidentsAfterMinutes", p.response_graph as "responseGraph", p.group_names as "groupNames", p.created_at as "createdAt", p.updated_at as "updatedAt", (
         select coalesce(json_agg(json_build_array(monitor_id, name, group_index, group_position) order by position), '[]')
         from status_page_monitors where page_id = p.id
       ) as shown

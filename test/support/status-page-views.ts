@@ -100,6 +100,7 @@ export function makeView(over: Partial<PageView> = {}): PageView {
     ],
     incidents: [makeIncident(7)],
     maintenance: [makeMaintenance(2, { status: "completed", startsAt: hoursAgo(60), endsAt: hoursAgo(58) })],
+    responses: null,
     stale: null,
     canSubscribe: true,
     changedAt: hoursAgo(300),

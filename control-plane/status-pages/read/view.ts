@@ -26,7 +26,7 @@ import type { StatusPage } from "#control-plane/status-pages/settings/page-setti
 export interface ViewDeps {
   readonly sql: Sql;
   readonly clock: Clock;
-  readonly history: Pick<History, "days" | "lastResponses">;
+  readonly history: Pick<History, "days" | "lastResponses" | "hourlyLatency">;
   /** Returns the address of a page. */
   readonly urlOf: (page: AddressedPage) => string;
   /** Whether visitors of public pages can subscribe by mail. */
@@ -44,10 +44,11 @@ export async function buildView(
   const known = ids.flatMap((id) => facts.get(id) ?? []);
   const active = known.filter(({ isActive }) => isActive);
   const checked = active.flatMap(({ id, lastCheckedAt }) => (lastCheckedAt === null ? [] : [{ id, lastCheckedAt }]));
-  const [covered, times, responses, incidents, maintenance] = await Promise.all([
+  const [covered, times, newest, responses, incidents, maintenance] = await Promise.all([
     readCovered(sql, page.accountId, active, now),
     history.days(known, SHOWN_DAYS),
     history.lastResponses(checked),
+    page.responseGraph ? history.hourlyLatency(known.map(({ id }) => id)) : null,
     publishedIncidents(sql, { ...page, pageId: page.id, monitorIds: ids }, now),
     publishedWindows(sql, page.accountId, known, now),
   ]);
@@ -59,7 +60,7 @@ export async function buildView(
       const status = statusOf(monitor, covered.has(id));
       const bars = showDays(days, times.get(id) ?? [], uptimePercent);
       const { changedAt } = monitor;
-      const responseTimeMs = responses.get(id) ?? null;
+      const responseTimeMs = newest.get(id) ?? null;
       return [[id, { id, name: name ?? monitor.name, status, responseTimeMs, changedAt, ...bars }]];
     }),
   );
@@ -76,6 +77,7 @@ export async function buildView(
       .filter(({ monitor, resolvedAt }) => monitor === null || resolvedAt !== null || !covered.has(monitor.id))
       .map((incident) => showIncident(incident, shown, page.showCauses)),
     maintenance,
+    responses,
     stale: findStale(active, now),
     canSubscribe: canSubscribe && page.isPublic,
     changedAt: page.updatedAt,

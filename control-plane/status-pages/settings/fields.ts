@@ -117,6 +117,12 @@ const OPTIONAL = {
       "Minutes from the confirmation of an outage until it is an incident of the page. One that ends before is none. " +
       `Default: ${INCIDENT_MINUTES.default}`,
   }),
+  response_graph: Type.Boolean({
+    examples: [false],
+    description:
+      "Whether visitors see a graph of the response times of each monitor in the last 24 hours, without the locations. " +
+      "Default: false",
+  }),
   monitors: Type.Array(GivenMonitor, {
     maxItems: MOST_MONITORS,
     examples: [[{ id: 1, name: "Shop" }]],
@@ -178,6 +184,7 @@ export const PAGE = Type.Object(
     show_causes: Type.Boolean({ description: "Whether visitors read the causes of outages as their account does" }),
     auto_incidents: Type.Boolean({ description: "Whether outages are incidents of the page" }),
     auto_incidents_after_minutes: Type.Integer({ description: "Minutes after which a confirmed outage is one" }),
+    response_graph: Type.Boolean({ description: "Whether visitors see a graph of the response times" }),
     monitors: Type.Array(Type.Object({ id: IdField, name: Type.String({ description: "Name on the page" }) }), {
       description: "Monitors of the page in their order",
     }),

@@ -31,6 +31,8 @@ export interface PageSettings {
   readonly autoIncidents: boolean;
   /** Minutes from the confirmation of an outage until it is an incident of the page. */
   readonly autoIncidentsAfterMinutes: number;
+  /** Whether visitors see the response times of the last day as graphs. */
+  readonly responseGraph: boolean;
   readonly monitors: readonly PageMonitor[];
   readonly groups: readonly PageGroup[];
 }

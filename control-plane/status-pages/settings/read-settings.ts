@@ -48,6 +48,7 @@ export function readSettings(given: Given, current: PageSettings | null, ownHost
     autoIncidents: given.auto_incidents ?? current?.autoIncidents ?? true,
     autoIncidentsAfterMinutes:
       given.auto_incidents_after_minutes ?? current?.autoIncidentsAfterMinutes ?? INCIDENT_MINUTES.default,
+    responseGraph: given.response_graph ?? current?.responseGraph ?? false,
     monitors: monitors.value,
     groups: groups.value,
   });

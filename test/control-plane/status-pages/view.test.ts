@@ -4,6 +4,7 @@ import { isDatabaseAway } from "#control-plane/database/database-away.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { coveredBetween } from "#control-plane/maintenance/coverage/coverage.ts";
 import { createHistory, type History } from "#control-plane/history/history.ts";
+import { rollUpHours } from "#control-plane/history/roll-up/hours.ts";
 import { addStatusChanges } from "#control-plane/history/record.ts";
 import { onPageChanges } from "#control-plane/page-changes/page-changes.ts";
 import { createStatusPages, type StatusPages } from "#control-plane/status-pages/status-pages.ts";
@@ -36,7 +37,8 @@ beforeAll(async () => {
     retentionMs: 90 * DAY_MS,
     maintenanceBetween: coveredBetween,
   });
-  const history: Pick<History, "days" | "lastResponses"> = {
+  const history: Pick<History, "days" | "lastResponses" | "hourlyLatency"> = {
+    hourlyLatency: (ids) => real.hourlyLatency(ids),
     lastResponses: (monitors) => real.lastResponses(monitors),
     days(monitors, count) {
       built += 1;
@@ -204,5 +206,27 @@ describe("a domain", () => {
     await world.put(owner, id, { domain: "new.example.com" });
     await expect.poll(() => pages.slugOfDomain("status.example.com")).toBeNull();
     expect(pages.slugOfDomain("new.example.com")).toBeNull();
+  });
+});
+
+// Last, because it rolls up the history of all monitors.
+describe("a page with graphs", () => {
+  it("has the response times of the last whole hours of all locations, on a page that shows them", async () => {
+    const monitor = await world.addMonitor(owner, { createdAt: new Date(TODAY - DAY_MS) });
+    const at = new Date(TODAY + 9 * HOUR_MS);
+    await world.app.sql`
+      insert into checks (monitor_id, checked_at, location, status, response_ms, lag_ms, is_recheck, missed)
+      select ${monitor}, ${at}, location, 1, ms, 0, false, 0
+      from (values ('eu-west', 20), ('us-east', 30), ('ap-south', 60)) as seen (location, ms)`;
+    // The progress of the roll-up is read every 5 s.
+    clock.advance(6_000);
+    while ((await rollUpHours(world.app.sql, clock.now(), 100)) === "moved");
+    await createPage("without-graph", { monitors: [{ id: monitor }] });
+    expect((await pages.view("without-graph", null))?.responses).toBeNull();
+    await createPage("with-graph", { monitors: [{ id: monitor }], response_graph: true });
+    const responses = (await pages.view("with-graph", null))?.responses;
+    expect(responses).toMatchObject({ from: NOW.getTime() - DAY_MS, to: NOW.getTime(), stepMs: HOUR_MS });
+    expect(responses?.series.get(monitor)?.points).toEqual([{ at, p50: 30, p95: 60, p99: 60 }]);
+    expect(JSON.stringify([...(responses?.series ?? [])])).not.toMatch(/eu-west|us-east|ap-south/);
   });
 });

@@ -1,17 +1,22 @@
+import { CHART_STYLE } from "#control-plane/charts/style.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
-import type { OverallStatus } from "#control-plane/status-pages/page.ts";
+import type { OverallStatus, PageView } from "#control-plane/status-pages/page.ts";
 import { iconOf, SHAPES } from "#control-plane/status-pages/render/html/marks.ts";
 import { REFRESH_PATH } from "#control-plane/status-pages/browser/scripts.ts";
-import { STYLE, STYLE_HASH } from "#control-plane/status-pages/render/html/style.ts";
+import { CHART_STYLE_HASH, STYLE, STYLE_HASH } from "#control-plane/status-pages/render/html/style.ts";
 
 /**
- * Content-Security-Policy of a page and of those below it: its own style, the icon in its head, the
+ * Content-Security-Policy of a page and of those below it: their own styles, the icon in its head, the
  * scripts of pages (browser/scripts.ts) and what they fetch, and a form of its own if it has one.
  */
-export function policyOf({ canSubscribe }: { readonly canSubscribe: boolean }): string {
+export function policyOf({
+  canSubscribe,
+  responses = null,
+}: Pick<PageView, "canSubscribe"> & Partial<Pick<PageView, "responses">>): string {
+  const styles = responses === null ? STYLE_HASH : `${STYLE_HASH} ${CHART_STYLE_HASH}`;
   const form = canSubscribe ? "'self'" : "'none'";
   const script = "script-src 'self'; connect-src 'self'";
-  return `default-src 'none'; ${script}; style-src ${STYLE_HASH}; img-src data:; base-uri 'none'; form-action ${form}; frame-ancestors 'none'`;
+  return `default-src 'none'; ${script}; style-src ${styles}; img-src data:; base-uri 'none'; form-action ${form}; frame-ancestors 'none'`;
 }
 
 /** What the heads of a page and of those below it have in common. */
@@ -30,6 +35,8 @@ interface Head {
   readonly overallStatus: OverallStatus;
   /** Whether the document is kept fresh while somebody reads it. */
   readonly isRefreshed: boolean;
+  /** Whether it has charts. Default: it has none. */
+  readonly hasCharts?: boolean;
 }
 
 const renderHeadOf: (head: Head & { readonly icon: string }) => string = compileTemplate(`
@@ -45,7 +52,7 @@ const renderHeadOf: (head: Head & { readonly icon: string }) => string = compile
 <link rel="alternate" type="application/json" title="Summary" href="<%= it.base %>/summary.json">
 <link rel="alternate" type="image/svg+xml" title="Badge" href="<%= it.base %>/badge.svg"><% } %>
 <% if (it.isRefreshed) { %><noscript><meta http-equiv="refresh" content="300"></noscript><script type="module" src="${REFRESH_PATH}"></script><% } %>
-<style>${STYLE}</style></head><body>${SHAPES}
+<style>${STYLE}</style><% if (it.hasCharts) { %><style>${CHART_STYLE}</style><% } %></head><body>${SHAPES}
 `);
 
 /** Opens a document up to its visible content. */

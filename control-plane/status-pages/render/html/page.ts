@@ -10,6 +10,7 @@ import {
 import { renderHead } from "#control-plane/status-pages/render/html/frame.ts";
 import { OVERALL_MARKS, type Mark } from "#control-plane/status-pages/render/html/marks.ts";
 import { renderMonitors } from "#control-plane/status-pages/render/html/monitors.ts";
+import { renderResponses } from "#control-plane/status-pages/render/html/responses.ts";
 import { formatTime, OVERALL_WORDS } from "#control-plane/status-pages/render/words.ts";
 
 /** What the templates of this file show. */
@@ -85,7 +86,8 @@ export function renderPage(view: PageView, base: string): string {
     site: view.title,
     overallStatus,
     isRefreshed: true,
+    hasCharts: view.responses !== null,
   });
   const events = `${renderIncidents(view, base)}${renderMaintenance(view)}${renderPast(view, base)}`;
-  return `${head}${renderTop(shown)}${renderMonitors(view)}${events}${renderBottom(shown)}`;
+  return `${head}${renderTop(shown)}${renderMonitors(view)}${renderResponses(view)}${events}${renderBottom(shown)}`;
 }

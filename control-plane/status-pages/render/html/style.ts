@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { CHART_STYLE } from "#control-plane/charts/style.ts";
 
 // One short class for each kind of element, because a page with 10 monitors has 900 bars. Colours have a contrast of at
 // least 4.5 to the surfaces that they are on, in both colour schemes; colours of bars have 3, but for the pale ones of days
@@ -118,4 +119,11 @@ nav a{display:inline-block;padding:.25rem 0}
 export const STYLE = SOURCE.replaceAll("\n", "");
 
 /** Source expression of the style for a Content-Security-Policy: it allows this style and no other. */
-export const STYLE_HASH = `'sha256-${createHash("sha256").update(STYLE).digest("base64")}'`;
+export const STYLE_HASH = hashOf(STYLE);
+
+/** Source expression of the style of charts. */
+export const CHART_STYLE_HASH = hashOf(CHART_STYLE);
+
+function hashOf(style: string): string {
+  return `'sha256-${createHash("sha256").update(style).digest("base64")}'`;
+}

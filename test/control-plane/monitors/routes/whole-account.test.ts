@@ -80,6 +80,7 @@ function documentOf(tag: string): object {
         show_causes: true,
         auto_incidents: false,
         auto_incidents_after_minutes: 7,
+        response_graph: true,
         monitors: [{ monitor: "Shop", name: "Web shop" }, { monitor: "Backup" }, { monitor: "Router", name: null }],
         groups: [
           { name: "Europe", monitors: ["Router", "Shop"] },

@@ -1,0 +1,61 @@
+import { createHash } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { policyOf } from "#control-plane/status-pages/render/html/frame.ts";
+import { renderPage } from "#control-plane/status-pages/render/html/page.ts";
+import type { PageView } from "#control-plane/status-pages/page.ts";
+import { HOSTILE, hoursAgo, makeMonitor, makeView } from "#test/support/status-page-views.ts";
+
+const HOUR_MS = 3_600_000;
+const TO = Math.floor(hoursAgo(0).getTime() / HOUR_MS) * HOUR_MS;
+
+/** Response times of monitors in each of the last 24 hours. */
+function responsesOf(...ids: readonly number[]): PageView["responses"] {
+  const points = Array.from({ length: 24 }, (_, index) => {
+    return { at: new Date(TO - (24 - index) * HOUR_MS), p50: 80 + index, p95: 200, p99: 250 };
+  });
+  const series = { points, last: 103, p50: 92, p95: 200, p99: 250 };
+  return { from: TO - 24 * HOUR_MS, to: TO, stepMs: HOUR_MS, series: new Map(ids.map((id) => [id, series])) };
+}
+
+const render = (over: Partial<PageView>) => renderPage(makeView(over), "/status/acme");
+
+describe("the response times of a page", () => {
+  it("are a chart for each monitor that has any", () => {
+    const monitors = [makeMonitor(1, { name: "Shop" }), makeMonitor(2, { name: "Backup" })];
+    const html = render({ groups: [{ name: null, monitors }], responses: responsesOf(1) });
+    expect(html.match(/<figure class="cl">/g)).toHaveLength(1);
+    expect(html).toContain(`<h3 dir="auto">Shop</h3><figure`);
+    expect(html).toContain("Response time</b> last 103 ms, p50 92 ms, p95 200 ms");
+    expect(html).toContain(`aria-label="Shop, 24 hours. Response time: p50 92 ms, p95 200 ms"`);
+  });
+
+  it.each([
+    ["that does not show them", null],
+    ["whose monitors have none", responsesOf()],
+  ])("are left out of a page %s", (_, responses) => {
+    expect(render({ responses })).not.toMatch(/Response times|<figure/);
+  });
+
+  it("have a style that the policy allows, and that other pages do not load", () => {
+    const stylesOf = (html: string) => Array.from(html.matchAll(/<style>([^<]*)<\/style>/g), ([, style = ""]) => style);
+    expect(stylesOf(render({}))).toHaveLength(1);
+    const responses = responsesOf(1);
+    const styles = stylesOf(render({ responses }));
+    expect(styles).toHaveLength(2);
+    for (const style of styles) {
+      expect(policyOf(makeView({ responses }))).toContain(
+        `'sha256-${createHash("sha256").update(style).digest("base64")}'`,
+      );
+    }
+  });
+
+  it("escape the names of monitors", () => {
+    const hostile = HOSTILE.join("");
+    const html = render({
+      groups: [{ name: null, monitors: [makeMonitor(1, { name: hostile })] }],
+      responses: responsesOf(1),
+    });
+    expect(html).not.toContain(hostile);
+    expect(html).not.toMatch(/<script>|\sstyle=/);
+  });
+});
