@@ -109,6 +109,7 @@ export async function buildServer(app: App, parts: Parts, version: string, teard
     visits,
     baseUrl,
     canMail,
+    canSignUp: config.signUp === "open",
   });
   registerAudit(server, { ...app, ...monitoring, measurements, webhooks, gate, admin });
   await registerDocs(server);

@@ -28,6 +28,8 @@ export interface Config {
   /** Maximum number of on-demand calls per minute at one target. */
   readonly targetBudget: number;
   readonly v1V2Sunset: Date;
+  /** open: anybody may open an account, if mail is sent. */
+  readonly signUp: Settings["signUp"];
   /** null: no mail is sent. */
   readonly mail: MailConfig | null;
   /** Retention in milliseconds. */
@@ -106,6 +108,7 @@ function toConfig(settings: Settings, databaseUrl: string, metricsDefaulted: boo
     openPerDay: settings.openPerDay,
     targetBudget: settings.targetBudget,
     v1V2Sunset: settings.v1V2Sunset,
+    signUp: settings.signUp,
     mail: smtpUrl !== null && mailFrom !== null ? { server: smtpUrl, from: mailFrom } : null,
     retention: {
       checks: settings.retentionChecks,

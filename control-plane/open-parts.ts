@@ -64,7 +64,7 @@ export async function openParts(app: App, { optOut, version, homepage }: PartOpt
     isMailConfigured: mail.sender !== null,
   });
   teardown.push(() => warnings.stop());
-  const users = createUsers(app);
+  const users = createUsers({ ...app, mailer: mail.mailer, baseUrl: app.config.baseUrl });
   teardown.push(() => users.close());
   return { presence, hub, probes, checks, openLimits, answers, background, listing, warnings, users };
 }

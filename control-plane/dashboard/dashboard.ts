@@ -19,6 +19,7 @@ import { registerMembers } from "#control-plane/dashboard/members/routes.ts";
 import { registerPaste } from "#control-plane/dashboard/paste/routes.ts";
 import { registerBulk } from "#control-plane/dashboard/bulk/routes.ts";
 import { registerProfile } from "#control-plane/dashboard/profile/routes.ts";
+import { registerByMail } from "#control-plane/dashboard/sign-in/by-mail.ts";
 import { registerInvite } from "#control-plane/dashboard/sign-in/invite.ts";
 import { registerSignIn } from "#control-plane/dashboard/sign-in/routes.ts";
 import { registerStart } from "#control-plane/dashboard/sign-in/start.ts";
@@ -54,6 +55,8 @@ interface DashboardDeps {
   readonly visits: AddressLimiter;
   /** Whether the service sends mail. */
   readonly canMail: boolean;
+  /** Whether anybody may open an account, by mail. */
+  readonly canSignUp: boolean;
 }
 
 const HEADINGS: Readonly<Record<number, string>> = { 403: FRAME.refused, 404: FRAME.notFound };
@@ -74,6 +77,7 @@ export async function registerDashboard(server: FastifyInstance, deps: Dashboard
     registerAssets(scope);
     registerSignIn(scope, signIn);
     registerStart(scope, signIn);
+    registerByMail(scope, signIn);
     registerInvite(scope, { ...signIn, nameOf: async (id) => (await deps.accounts.find(deps.sql, id))?.email ?? null });
     registerProfile(scope, signIn);
     registerKeyPages(scope, { ...deps, door, record: deps.changes.record });

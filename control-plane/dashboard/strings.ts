@@ -520,3 +520,25 @@ export const CHANGES = {
     webhook: "webhook",
   },
 } as const;
+
+/** A new password by mail, and the sign-up. */
+export const BY_MAIL = {
+  email: "Email",
+  send: "Send the mail",
+  sentTitle: "Look into your mail",
+  resetTitle: "Forgot your password?",
+  resetIntro: "You get a mail with a link by which you choose a new one.",
+  resetSent: "If this address can sign in here, a mail with a link is on its way. The link works once, for an hour.",
+  newTitle: "Choose a new password",
+  newIntro: "All your sessions end, and you are signed in here.",
+  password: "New password",
+  save: "Save the password",
+  expiredTitle: "This link does not work any more",
+  expired: "It works once, for an hour.",
+  again: "Ask for another one",
+  signUpTitle: "Open an account",
+  signUpIntro: "You get a mail with a link by which you choose a password.",
+  signUpSent: "A mail is on its way to this address. Its link works once, for 7 days.",
+  signUp: "Open an account",
+  signIn: "Sign in",
+} as const;

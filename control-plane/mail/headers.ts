@@ -35,6 +35,11 @@ export function messageIdOf({ id, events }: ClaimedDelivery, host: string): stri
   return `<${events[0].id}.${id}@${domainOf(host)}>`;
 }
 
+/** Returns the Message-ID of a mail that is no delivery. `name`: unique, of letters, digits, points and hyphens. */
+export function messageIdFor(name: string, host: string): string {
+  return `<${name}@${domainOf(host)}>`;
+}
+
 /** Largest number of incidents that a digest refers to: a header field has at most 998 octets a line. */
 const MOST_THREADS = 10;
 

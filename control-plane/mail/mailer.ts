@@ -3,7 +3,7 @@ import type { Clock } from "#shared/clock.ts";
 import type { ClaimedDelivery, Outcome } from "#control-plane/deliveries/delivery.ts";
 import { composeMail, parseMailbox, type Attachment } from "#control-plane/mail/compose.ts";
 import { renderHtml, renderText, type Letter } from "#control-plane/mail/content/letter.ts";
-import { messageIdOf, threadsOf } from "#control-plane/mail/headers.ts";
+import { messageIdFor, messageIdOf, threadsOf } from "#control-plane/mail/headers.ts";
 import { toOutcome } from "#control-plane/mail/outcome.ts";
 import type { SmtpPool } from "#control-plane/mail/smtp/pool.ts";
 
@@ -25,6 +25,17 @@ interface AddressedLetter {
 export interface Mailer {
   /** Sends the letter of a delivery, with the same Message-ID on every attempt. */
   send(delivery: ClaimedDelivery, addressed: AddressedLetter, signal: AbortSignal): Promise<Outcome>;
+  /** Sends a letter that is no delivery of an event. Only the failure of a first attempt has a line in the log. */
+  sendAlone(mail: LoneLetter, signal: AbortSignal): Promise<Outcome>;
+}
+
+/** A letter that is no delivery of an event. */
+interface LoneLetter {
+  /** What its Message-ID is made of: unique, of letters, digits, points and hyphens. */
+  readonly name: string;
+  readonly letter: Letter;
+  readonly to: string;
+  readonly isFirst: boolean;
 }
 
 /** Dependencies of the mailer. */
@@ -80,6 +91,26 @@ export function createMailer({ clock, log, pool, baseUrl, ...deps }: MailerDeps)
       const result = await pool.send({ from: from.address, to, raw }, signal);
       const outcome = toOutcome(result);
       if (outcome.kind !== "delivered" && delivery.attempt === 1) logFailure(log, delivery, outcome);
+      return outcome;
+    },
+    async sendAlone({ name, letter, to, isFirst }, signal) {
+      const raw = await composeMail({
+        from,
+        to,
+        subject: letter.subject,
+        text: renderText(letter),
+        html: renderHtml(letter),
+        date: clock.now(),
+        messageId: messageIdFor(name, host),
+        references: [],
+        headers: { "Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All" },
+        attachments: [],
+      });
+      const outcome = toOutcome(await pool.send({ from: from.address, to, raw }, signal));
+      if (outcome.kind !== "delivered" && isFirst) {
+        const { code, responseCode, message } = outcome;
+        log.warn({ code, mail: name, reply_code: responseCode }, `a mail was not accepted: ${message}`);
+      }
       return outcome;
     },
   };

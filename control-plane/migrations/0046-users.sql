@@ -1,4 +1,4 @@
--- People who sign in to the dashboard: users, the accounts whose members they are, their sessions, and one-time links.
+-- People who sign in to the dashboard: users, the accounts whose members they are, their sessions, one-time links and mails.
 
 create table users (
   id bigint generated always as identity primary key,
@@ -72,3 +72,28 @@ create table sign_in_attempts (
 
 create index sign_in_attempts_subject on sign_in_attempts (subject, attempted_at);
 create index sign_in_attempts_time on sign_in_attempts (attempted_at);
+
+-- Mails to people about their access: asked for by a request, written and sent later, so that the request answers in the same
+-- way and time whether or not the address is known. A row stays for a day after its end: it counts against the mails of its
+-- recipient.
+
+create table requested_mails (
+  id bigint generated always as identity primary key,
+  purpose text not null check (purpose in ('reset', 'sign_up', 'invite')),
+  -- Digest of the address with the master key.
+  recipient bytea not null check (octet_length(recipient) = 32),
+  -- The address, and for an invite the token of its link, encrypted. null: the mail was sent, or is not needed any more.
+  sealed bytea,
+  -- invite: its link, without which the mail is not sent.
+  link_id bigint references one_time_links on delete cascade,
+  requested_at timestamptz not null,
+  due_at timestamptz not null,
+  attempts integer not null default 0,
+  -- When it began to count against the mails of its recipient.
+  counted_at timestamptz
+);
+
+create index requested_mails_due on requested_mails (due_at) where sealed is not null;
+create index requested_mails_counted on requested_mails (recipient, counted_at) where counted_at is not null;
+create index requested_mails_age on requested_mails (requested_at);
+create index requested_mails_link on requested_mails (link_id) where link_id is not null;

@@ -71,6 +71,11 @@ export async function deleteInvite(sql: Queryable, accountId: number, id: number
   return count > 0;
 }
 
+/** Deletes a link. */
+export async function deleteLink(sql: Queryable, id: number): Promise<void> {
+  await sql`delete from one_time_links where id = ${id}`;
+}
+
 /** Deletes the links of a user, which are for a new password. */
 export async function deleteResets(sql: Queryable, userId: number): Promise<void> {
   await sql`delete from one_time_links where user_id = ${userId} and purpose = 'reset'`;

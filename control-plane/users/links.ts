@@ -3,7 +3,14 @@ import type { Change, RecordChanges } from "#control-plane/access/changes.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
-import { findLink, insertLink, takeLink, type LinkPurpose, type OneTimeLink } from "#control-plane/users/link-store.ts";
+import {
+  deleteResets,
+  findLink,
+  insertLink,
+  takeLink,
+  type LinkPurpose,
+  type OneTimeLink,
+} from "#control-plane/users/link-store.ts";
 import type { Passwords } from "#control-plane/users/passwords.ts";
 import type { Client, Session, Sessions } from "#control-plane/users/sessions.ts";
 import { provePassword, type Unproven } from "#control-plane/users/sign-in.ts";
@@ -114,6 +121,7 @@ export async function useStartLink(
     if (user === null) return { kind: "foreign" };
     if (known !== null) await updateUser(tx, known.id, { passwordHash }, now);
     await sessions.endOf(tx, user.id);
+    await deleteResets(tx, user.id);
     const member = { accountId, userId: user.id, role: "owner" as const };
     if (!(await insertMember(tx, member, now))) await updateRole(tx, accountId, user.id, "owner");
     return { kind: "ok", token: await sessions.open(tx, member, from), userId: user.id, accountId };
@@ -134,6 +142,8 @@ export async function useResetLink(deps: LinksDeps, token: string, password: str
     if (user === null || membership === undefined) return EXPIRED;
     await updateUser(tx, user.id, { passwordHash }, deps.clock.now());
     await deps.sessions.endOf(tx, user.id);
+    // Links of other mails were for the old password.
+    await deleteResets(tx, user.id);
     const { accountId } = membership;
     const opened = await deps.sessions.open(tx, { userId: user.id, accountId }, from);
     return { kind: "ok", token: opened, userId: user.id, accountId };

@@ -23,6 +23,9 @@ import {
   type CreatedLink,
   type UsedLink,
 } from "#control-plane/users/links.ts";
+import type { Mailer } from "#control-plane/mail/mailer.ts";
+import type { Encryption } from "#control-plane/secrets/encryption.ts";
+import { createUserMails, type UserMails } from "#control-plane/users/mails/mails.ts";
 import { createMembers, type Members } from "#control-plane/users/members.ts";
 import { createPasswords, type Passwords } from "#control-plane/users/passwords.ts";
 import type { Role } from "#control-plane/users/roles.ts";
@@ -36,6 +39,7 @@ export interface Users {
   readonly sessions: Sessions;
   readonly passwords: Passwords;
   readonly members: Members;
+  readonly mails: UserMails;
   /** Signs a user in by email address and password. */
   signIn(credentials: { readonly email: string; readonly password: string }, from: Client): Promise<SignIn>;
   /** Creates the link by which an owner takes over an account. */
@@ -91,6 +95,11 @@ interface UsersDeps {
   readonly log: Logger;
   readonly accounts: Accounts;
   readonly changes: Pick<Changes, "record">;
+  readonly encryption: Encryption;
+  /** null: there is no mail server. */
+  readonly mailer: Mailer | null;
+  /** Address of the service, without a slash at its end. */
+  readonly baseUrl: string;
 }
 
 const SWEEP_MS = 600_000;
@@ -128,9 +137,11 @@ export function createUsers(deps: UsersDeps): Users {
     log,
   });
 
+  const mails = createUserMails(deps);
   return {
     sessions,
     passwords,
+    mails,
     members: createMembers(linked),
     signIn: (credentials, from) => signIn(linked, credentials, from),
     createStartLink: (on, accountId) => createLink(linked, on, "start", { accountId }),
@@ -146,6 +157,9 @@ export function createUsers(deps: UsersDeps): Users {
     invite: (on, invite, ttlMs) => createLink(linked, on, "invite", invite, ttlMs),
     invites: (on, accountId) => listInvites(on, accountId, clock.now()),
     revokeInvite: deleteInvite,
-    close: () => upkeep.stop(),
+    close() {
+      upkeep.stop();
+      mails.close();
+    },
   };
 }

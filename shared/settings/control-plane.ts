@@ -63,9 +63,13 @@ export const CONTROL_PLANE_SETTINGS = {
     meaning: "encrypts secrets in the database; a replica with another key does not start",
     secret: true,
   }),
+  signUp: hub("VANTAGE_SIGN_UP", choice("closed", "open"), {
+    default: "closed",
+    meaning: "open: anybody may open an account on the plan free, by mail",
+  }),
   signup: hub("VANTAGE_SIGNUP", choice("open", "invite", "closed"), {
     default: "closed",
-    meaning: "who may create an account",
+    meaning: "has no effect; see VANTAGE_SIGN_UP",
     notYetUsed: true,
   }),
   smtpUrl: hub("VANTAGE_SMTP_URL", mailServer, {

@@ -103,6 +103,7 @@ const GOOD: readonly [keyof Settings, string, string, unknown][] = [
   ["mailFrom", "VANTAGE_MAIL_FROM", "Vantage <a@b.example>", "Vantage <a@b.example>"],
   ["resolvers", "VANTAGE_RESOLVERS", "./resolvers.json", { file: "./resolvers.json" }],
   ["signup", "VANTAGE_SIGNUP", "invite", "invite"],
+  ["signUp", "VANTAGE_SIGN_UP", "open", "open"],
 ];
 
 test.each(GOOD)("%s reads %s=%s", (key, name, text, expected) => {

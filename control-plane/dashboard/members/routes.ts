@@ -32,7 +32,7 @@ interface ById {
 
 /** Registers /app/members: members, their roles, and invites, for owners. */
 export function registerMembers(scope: FastifyInstance, deps: MemberPagesDeps): void {
-  const { door, users, sql, record, baseUrl } = deps;
+  const { door, users, sql, record, baseUrl, canMail } = deps;
   const page = door.page({ needs: "manage", isSensitive: true });
   const form = door.form({ needs: "manage", isSensitive: true });
 
@@ -110,13 +110,15 @@ export function registerMembers(scope: FastifyInstance, deps: MemberPagesDeps): 
       const { accountId } = session;
       if ((await users.invites(sql, accountId)).length >= MOST_INVITES)
         return sendMembers(request, reply.code(409), deps, { typed, problem: MEMBERS.tooMany });
+      const mailedTo = canMail ? email : null;
       const { token, expiresAt } = await transact(sql, async (tx) => {
         const created = await users.invite(tx, { accountId, email, role });
         const change = { resource: "invite", id: created.id, name: email, action: "created" } as const;
         await record(tx, memberChange(actionOf(request), [change]));
+        if (mailedTo !== null) await users.mails.request(tx, "invite", mailedTo, created);
         return created;
       });
-      const body = renderCreatedInvite({ url: `${baseUrl}/invite/${token}`, expiresAt, mailedTo: null }, session);
+      const body = renderCreatedInvite({ url: `${baseUrl}/invite/${token}`, expiresAt, mailedTo }, session);
       return sendPage(request, reply.code(201), { title: MEMBERS.createdTitle, session, body, isNarrow: true });
     },
   });

@@ -7,7 +7,7 @@ import { readForm } from "#control-plane/dashboard/door/form.ts";
 import { nextPath } from "#control-plane/dashboard/door/origin.ts";
 import { renderForm, renderHidden, renderInput, renderNote } from "#control-plane/dashboard/frame/fields.ts";
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
-import { SIGN_IN } from "#control-plane/dashboard/strings.ts";
+import { BY_MAIL, SIGN_IN } from "#control-plane/dashboard/strings.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
 import type { Client, Session } from "#control-plane/users/sessions.ts";
 import type { SignIn } from "#control-plane/users/sign-in.ts";
@@ -23,6 +23,8 @@ export interface SignInDeps {
   /** Whether the service is reached under https. */
   readonly isSecure: boolean;
   readonly canMail: boolean;
+  /** Whether anybody may open an account, by mail. */
+  readonly canSignUp: boolean;
 }
 
 /** Registers GET and POST /sign-in, and POST /sign-out. */
@@ -110,7 +112,7 @@ interface Shown {
 function sendSignIn(
   request: FastifyRequest,
   reply: FastifyReply,
-  { canMail }: Pick<SignInDeps, "canMail">,
+  { canMail, canSignUp }: Pick<SignInDeps, "canMail" | "canSignUp">,
   { session, next, email, problem }: Shown,
 ): Promise<FastifyReply> {
   const parts = [
@@ -146,6 +148,7 @@ function sendSignIn(
     ...(problem === null ? [] : [renderNote("bad", problem)]),
     renderForm("/sign-in", parts, SIGN_IN.submit),
     ...(canMail ? [`<p><a href="/reset">${SIGN_IN.forgot}</a></p>`] : []),
+    ...(canMail && canSignUp && session === null ? [`<p><a href="/sign-up">${BY_MAIL.signUp}</a></p>`] : []),
   ];
   return sendPage(request, reply, { title, session: null, body: body.join(""), isNarrow: true });
 }

@@ -1,0 +1,153 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { readForm } from "#control-plane/dashboard/door/form.ts";
+import { renderForm, renderInput } from "#control-plane/dashboard/frame/fields.ts";
+import { sendPage } from "#control-plane/dashboard/frame/page.ts";
+import { admit, clientOf, explain, type SignInDeps } from "#control-plane/dashboard/sign-in/routes.ts";
+import { BY_MAIL, START } from "#control-plane/dashboard/strings.ts";
+import { takeVisit } from "#control-plane/http/visits.ts";
+import { toMailAddress } from "#control-plane/mail-address.ts";
+import { passwordProblem } from "#control-plane/users/passwords.ts";
+
+const SHOWN = { schema: { hide: true } } as const;
+const URL_OF_RESET = "/reset/:token";
+
+/** A page that asks for an address, to which a mail is sent. */
+interface AskedByMail {
+  readonly path: "/reset" | "/sign-up";
+  readonly purpose: "reset" | "sign_up";
+  readonly title: string;
+  readonly intro: string;
+  readonly sent: string;
+}
+
+const RESET: AskedByMail = {
+  path: "/reset",
+  purpose: "reset",
+  title: BY_MAIL.resetTitle,
+  intro: BY_MAIL.resetIntro,
+  sent: BY_MAIL.resetSent,
+};
+const SIGN_UP: AskedByMail = {
+  path: "/sign-up",
+  purpose: "sign_up",
+  title: BY_MAIL.signUpTitle,
+  intro: BY_MAIL.signUpIntro,
+  sent: BY_MAIL.signUpSent,
+};
+
+/** Registers /reset, and /sign-up where it is open; without a mail server only the page of a link that was mailed. */
+export function registerByMail(scope: FastifyInstance, deps: SignInDeps): void {
+  if (deps.canMail) registerAsked(scope, deps, RESET);
+  if (deps.canMail && deps.canSignUp) registerAsked(scope, deps, SIGN_UP);
+  const { door, users, visits } = deps;
+
+  scope.route<{ Params: { token: string } }>({
+    method: "GET",
+    ...SHOWN,
+    url: URL_OF_RESET,
+    async handler(request, reply) {
+      takeVisit(visits, request);
+      if ((await users.peek("reset", request.params.token)) === null) return sendExpired(request, reply, deps);
+      return sendNew(request, reply, null);
+    },
+  });
+
+  scope.route<{ Params: { token: string } }>({
+    ...door.openForm(),
+    ...SHOWN,
+    url: URL_OF_RESET,
+    async handler(request, reply) {
+      takeVisit(visits, request);
+      const { token } = request.params;
+      const password = readForm(request).text("password");
+      if ((await users.peek("reset", token)) === null) return sendExpired(request, reply, deps);
+      const problem = passwordProblem(password);
+      if (problem !== null) return sendNew(request, reply.code(400), problem);
+      const used = await users.reset(token, password, clientOf(request));
+      if (used.kind === "expired" || used.kind === "foreign") return sendExpired(request, reply, deps);
+      if (used.kind !== "ok") return sendNew(request, reply.code(explain(used).status), explain(used).problem);
+      await admit(deps, request, reply, used.token, null);
+      return reply.redirect("/app/", 303);
+    },
+  });
+}
+
+/** Registers a page that asks for an address. Its answer is the same for every address, known or not. */
+function registerAsked(scope: FastifyInstance, { door, users, sql, visits }: SignInDeps, asked: AskedByMail): void {
+  scope.route({
+    method: "GET",
+    ...SHOWN,
+    url: asked.path,
+    async handler(request, reply) {
+      takeVisit(visits, request);
+      return sendAsked(request, reply, asked, { email: "", problem: null });
+    },
+  });
+  scope.route({
+    ...door.openForm(),
+    ...SHOWN,
+    url: asked.path,
+    async handler(request, reply) {
+      takeVisit(visits, request);
+      const typed = readForm(request).text("email").trim();
+      const email = toMailAddress(typed);
+      if (email === null)
+        return sendAsked(request, reply.code(400), asked, { email: typed, problem: START.emailProblem });
+      await users.mails.request(sql, asked.purpose, email);
+      const body = `<h1>${BY_MAIL.sentTitle}</h1><p>${asked.sent}</p><p><a href="/sign-in">${BY_MAIL.signIn}</a></p>`;
+      return sendPage(request, reply, { title: BY_MAIL.sentTitle, session: null, body, isNarrow: true });
+    },
+  });
+}
+
+function sendAsked(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { path, title, intro }: AskedByMail,
+  { email, problem }: { readonly email: string; readonly problem: string | null },
+): Promise<FastifyReply> {
+  const field = renderInput({
+    name: "email",
+    label: BY_MAIL.email,
+    type: "email",
+    value: email,
+    problem,
+    autocomplete: "username",
+    isRequired: true,
+    hasFocus: true,
+    maxLength: 254,
+  });
+  const body = `<h1>${title}</h1><p>${intro}</p>${renderForm(path, [field], BY_MAIL.send)}`;
+  return sendPage(request, reply, { title, session: null, body, isNarrow: true });
+}
+
+function sendNew(
+  request: FastifyRequest<{ Params: { token: string } }>,
+  reply: FastifyReply,
+  problem: string | null,
+): Promise<FastifyReply> {
+  const field = renderInput({
+    name: "password",
+    label: BY_MAIL.password,
+    type: "password",
+    hint: START.passwordHint,
+    problem,
+    autocomplete: "new-password",
+    isRequired: true,
+    hasFocus: true,
+    maxLength: 1_024,
+  });
+  const form = renderForm(`/reset/${encodeURIComponent(request.params.token)}`, [field], BY_MAIL.save);
+  const body = `<h1>${BY_MAIL.newTitle}</h1><p>${BY_MAIL.newIntro}</p>${form}`;
+  return sendPage(request, reply, { title: BY_MAIL.newTitle, session: null, body, isNarrow: true });
+}
+
+function sendExpired(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { canMail }: Pick<SignInDeps, "canMail">,
+): Promise<FastifyReply> {
+  const again = canMail ? `<p><a href="/reset">${BY_MAIL.again}</a></p>` : "";
+  const body = `<h1>${BY_MAIL.expiredTitle}</h1><p>${BY_MAIL.expired}</p>${again}`;
+  return sendPage(request, reply.code(404), { title: BY_MAIL.expiredTitle, session: null, body, isNarrow: true });
+}

@@ -1,0 +1,172 @@
+import type { Logger } from "pino";
+import type { Queryable, Sql } from "#control-plane/database/connect.ts";
+import { transact } from "#control-plane/database/transaction.ts";
+import { deleteInSteps, startUpkeep } from "#control-plane/database/upkeep.ts";
+import type { Letter } from "#control-plane/mail/content/letter.ts";
+import { MAIL_SCHEDULE, MAIL_TIMEOUT_MS, type Mailer } from "#control-plane/mail/mailer.ts";
+import type { Encryption } from "#control-plane/secrets/encryption.ts";
+import { deleteLink } from "#control-plane/users/link-store.ts";
+import { createLink, type CreatedLink, type LinksDeps } from "#control-plane/users/links.ts";
+import { writeInvite, writeKnownUser, writeReset, writeSignUp } from "#control-plane/users/mails/letters.ts";
+import {
+  claimMails,
+  countMail,
+  deleteOldMails,
+  endMail,
+  insertMail,
+  postponeMail,
+  type MailPurpose,
+  type RequestedMail,
+} from "#control-plane/users/mails/store.ts";
+import { findUserByEmail, listMemberships } from "#control-plane/users/store.ts";
+
+/** Mails to people about their access. */
+export interface UserMails {
+  /**
+   * Asks for a mail to an address: one for a new password, to open an account, or with an invite, whose link it names.
+   * Nothing is looked up: known and unknown addresses take the same time.
+   */
+  request(sql: Queryable, purpose: MailPurpose, email: string, invite?: CreatedLink): Promise<void>;
+  /** Stops sending; what is being sent is aborted, and sent by another replica, or after the next start. */
+  close(): void;
+}
+
+/** Dependencies of the mails. */
+interface UserMailsDeps extends Pick<LinksDeps, "clock" | "random"> {
+  readonly sql: Sql;
+  readonly log: Logger;
+  readonly encryption: Encryption;
+  /** null: there is no mail server, and nothing is sent. */
+  readonly mailer: Mailer | null;
+  /** Address of the service, without a slash at its end. */
+  readonly baseUrl: string;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const PURPOSE = "requested_mails.sealed";
+/** Mails to one address within a day. */
+const MOST_A_DAY = 3;
+/** Age at which a mail is given up, milliseconds: who asked has asked again. */
+const LASTS_MS: Readonly<Record<MailPurpose, number>> = { reset: HOUR_MS, sign_up: DAY_MS, invite: DAY_MS };
+/** Age at which a row is deleted, milliseconds: later than its mail is given up, and counts no more. */
+const KEPT_MS = 2 * DAY_MS;
+const POLL_MS = 1_000;
+const AT_ONCE = 4;
+const SWEEP_MS = 600_000;
+const DELETED_AT_ONCE = 1_000;
+/** An attempt that was not settled by then is lost, milliseconds. */
+const LEASE_MS = 2 * MAIL_TIMEOUT_MS;
+
+/** Opens the mails of one replica and starts sending. */
+export function createUserMails(deps: UserMailsDeps): UserMails {
+  const { sql, clock, log, encryption, mailer } = deps;
+  const stopping = new AbortController();
+  const upkeep = startUpkeep({
+    everyMs: SWEEP_MS,
+    round: () => {
+      const before = new Date(clock.now().getTime() - KEPT_MS);
+      return deleteInSteps(DELETED_AT_ONCE, (limit) => deleteOldMails(sql, before, limit));
+    },
+    name: "mails to users: housekeeping",
+    log,
+  });
+  const sending =
+    mailer === null
+      ? null
+      : startUpkeep({
+          everyMs: POLL_MS,
+          async round() {
+            for (;;) {
+              if (stopping.signal.aborted) return;
+              const now = clock.now();
+              const leaseEndsAt = new Date(now.getTime() + LEASE_MS);
+              const claimed = await claimMails(sql, { now, leaseEndsAt, limit: AT_ONCE });
+              await Promise.all(claimed.map((mail) => attempt({ ...deps, mailer }, mail, stopping.signal)));
+              if (claimed.length < AT_ONCE) return;
+            }
+          },
+          name: "mails to users",
+          log,
+        });
+  return {
+    async request(on, purpose, email, invite) {
+      const text = JSON.stringify({ email, token: invite?.token ?? null } satisfies Sealed);
+      const recipient = encryption.digest(email.toLowerCase(), "requested_mails.recipient");
+      const mail = {
+        purpose,
+        recipient: Buffer.from(recipient).toString("hex"),
+        sealed: encryption.seal(Buffer.from(text), PURPOSE),
+        linkId: invite?.id ?? null,
+      };
+      await insertMail(on, mail, clock.now());
+    },
+    close() {
+      upkeep.stop();
+      sending?.stop();
+      stopping.abort();
+    },
+  };
+}
+
+/** What is encrypted in a row. The token is that of an invite; other links are made for each attempt. */
+interface Sealed {
+  readonly email: string;
+  readonly token: string | null;
+}
+
+/**
+ * Makes one attempt. The link of a new password or account is created for it, and exists in the mail alone; one that was
+ * not accepted is deleted with its attempt.
+ */
+async function attempt(
+  deps: UserMailsDeps & { readonly mailer: Mailer },
+  mail: RequestedMail,
+  stopping: AbortSignal,
+): Promise<void> {
+  const { sql, clock, encryption, mailer } = deps;
+  const { id, purpose, attempt: number } = mail;
+  const now = clock.now();
+  const opened = encryption.open(mail.sealed, PURPOSE);
+  const isOver = now.getTime() - mail.requestedAt.getTime() > LASTS_MS[purpose];
+  if (opened === null || isOver) return endMail(sql, id);
+  const { email, token } = JSON.parse(Buffer.from(opened).toString()) as Sealed;
+  const since = new Date(now.getTime() - DAY_MS);
+  const prepared = await transact(sql, async (tx) => {
+    // Also counted where nothing is sent: an address that is unknown today can be known tomorrow.
+    if (!(await countMail(tx, mail, { now, since, most: MOST_A_DAY }))) return null;
+    return write(deps, tx, purpose, email, token);
+  });
+  if (prepared === null) return endMail(sql, id);
+  const signal = AbortSignal.any([stopping, AbortSignal.timeout(MAIL_TIMEOUT_MS)]);
+  const outcome = await mailer.sendAlone(
+    { name: `user-mail.${id}.${number}`, letter: prepared.letter, to: email, isFirst: number === 1 },
+    signal,
+  );
+  if (outcome.kind === "delivered") return endMail(sql, id);
+  if (prepared.linkId !== null) await deleteLink(sql, prepared.linkId);
+  const delay = MAIL_SCHEDULE[number];
+  if (outcome.kind === "refused" || delay === undefined) return endMail(sql, id);
+  await postponeMail(sql, id, new Date(clock.now().getTime() + delay));
+}
+
+/** Writes the mail, with a new link where it needs one. null: no mail is sent to this address, or no more. */
+async function write(
+  deps: UserMailsDeps,
+  tx: Queryable,
+  purpose: MailPurpose,
+  email: string,
+  token: string | null,
+): Promise<{ readonly letter: Letter; readonly linkId: number | null } | null> {
+  const { baseUrl } = deps;
+  if (purpose === "invite") return token === null ? null : { letter: writeInvite(token, baseUrl), linkId: null };
+  const user = await findUserByEmail(tx, email);
+  if (purpose === "sign_up") {
+    if (user !== null) return { letter: writeKnownUser(baseUrl), linkId: null };
+    const link = await createLink(deps, tx, "invite", { email, role: "owner" });
+    return { letter: writeSignUp(link.token, baseUrl), linkId: link.id };
+  }
+  if (user === null || (await listMemberships(tx, user.id)).length === 0) return null;
+  const link = await createLink(deps, tx, "reset", { userId: user.id });
+  return { letter: writeReset(link.token, baseUrl), linkId: link.id };
+}

@@ -1,0 +1,232 @@
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { MailServer } from "#shared/settings/mail-server.ts";
+import { startMailSink, type MailSink } from "#test/servers/mail-sink.ts";
+import { createManualClock } from "#test/support/clock.ts";
+import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import {
+  openBrowser,
+  PASSWORD,
+  signIn,
+  signInOwner,
+  type Browser,
+  type DashboardAnswer,
+} from "#test/support/dashboard.ts";
+import type { ReceivedMail } from "#test/support/received-mail.ts";
+
+const MINUTE_MS = 60_000;
+/** Nothing listens there. */
+const NO_SERVER: MailServer = { host: "127.0.0.1", port: 1, tls: "offered", isVerified: true, credentials: null };
+const clock = createManualClock(new Date("2026-11-27T20:00:00Z"));
+const logged: string[] = [];
+let sink: MailSink;
+let plane: TestControlPlane;
+/** What the mail server answers to the next messages. */
+const verdicts: number[] = [];
+
+beforeAll(async () => {
+  sink = await startMailSink({ onMessage: () => verdicts.shift() ?? "accept" });
+  const server: MailServer = {
+    host: "127.0.0.1",
+    port: sink.port,
+    tls: "offered",
+    isVerified: true,
+    credentials: null,
+  };
+  plane = await startControlPlane({
+    overrides: { clock },
+    log: pino({}, { write: (line: string) => void logged.push(line) }),
+    config: {
+      mail: { server, from: "Vantage <alerts@example.com>" },
+      signUp: "open",
+      trustedProxies: ["127.0.0.0/8"],
+    },
+  });
+});
+
+afterAll(async () => {
+  await plane.stop();
+  await sink.close();
+});
+
+const mailsTo = (email: string) => sink.mails.filter(({ to }) => to === email);
+
+async function mailTo(email: string, index = 0): Promise<ReceivedMail> {
+  await expect.poll(() => mailsTo(email).length).toBeGreaterThan(index);
+  const mail = mailsTo(email)[index];
+  if (mail === undefined) throw new Error(`no mail ${index} to ${email}`);
+  return mail;
+}
+
+/** The path of the link in a mail. */
+function pathIn({ text }: ReceivedMail): string {
+  return /https?:\/\/[^/\s]+(\/(?:reset|invite)\/[0-9A-Za-z]{32})$/m.exec(text)?.[1] ?? "no link";
+}
+
+let clients = 0;
+function ask(path: "/reset" | "/sign-up", email: string): Promise<DashboardAnswer> {
+  clients += 1;
+  return openBrowser(plane, `198.51.100.${clients}`).post(path, { email });
+}
+
+/** Resolves when no mail waits any more. */
+async function allSent(): Promise<void> {
+  const waiting = async () => {
+    const [row] = await plane.app.sql<{ waiting: number }[]>`
+      select count(*) as waiting from requested_mails where sealed is not null`;
+    return row?.waiting;
+  };
+  await expect.poll(waiting).toBe(0);
+}
+
+const isIn = async (browser: Browser) => (await browser.get("/app/monitors")).status === 200;
+
+describe("a new password by mail", () => {
+  it("is chosen by a link that works once, ends all sessions and signs in", async () => {
+    const { browser: old } = await signInOwner(plane, "forgot@example.com");
+    const asked = await ask("/reset", "Forgot@example.com");
+    expect([asked.status, asked.html.includes("Look into your mail")]).toEqual([200, true]);
+    const mail = await mailTo("Forgot@example.com");
+    expect(mail.header("subject")).toBe("[Vantage] Set a new password");
+    expect(mail.header("auto-submitted")).toBe("auto-generated");
+    const path = pathIn(mail);
+    expect(mail.html).toContain(path);
+    const browser = openBrowser(plane);
+    expect((await browser.get(path)).html).toContain("Choose a new password");
+    const short = await browser.post(path, { password: "short" });
+    expect([short.status, short.html.includes("must have at least 10 characters")]).toEqual([400, true]);
+    expect(await isIn(old)).toBe(true);
+    await ask("/reset", "forgot@example.com");
+    const other = pathIn(await mailTo("forgot@example.com"));
+    expect((await browser.post(path, { password: "a password by mail" })).status).toBe(303);
+    expect((await openBrowser(plane).get(other)).status).toBe(404);
+    expect([await isIn(browser), await isIn(old)]).toEqual([true, false]);
+    expect((await openBrowser(plane).post(path, { password: "once more by mail" })).status).toBe(404);
+    await signIn(plane, "forgot@example.com", { password: "a password by mail" });
+    await expect(signIn(plane, "forgot@example.com")).rejects.toThrow("403");
+  });
+
+  it("is answered in the same way for an unknown address, which gets no mail", async () => {
+    await signInOwner(plane, "known@example.com");
+    const [known, unknown] = [await ask("/reset", "known@example.com"), await ask("/reset", "unknown@example.com")];
+    expect([unknown.status, unknown.html]).toEqual([known.status, known.html]);
+    await mailTo("known@example.com");
+    await allSent();
+    expect(mailsTo("unknown@example.com")).toEqual([]);
+    expect((await ask("/reset", "not an address")).status).toBe(400);
+  });
+
+  it("is mailed three times a day at most, whoever asks from where", async () => {
+    await signInOwner(plane, "flooded@example.com");
+    for (let index = 0; index < 5; index += 1) expect((await ask("/reset", "flooded@example.com")).status).toBe(200);
+    await allSent();
+    expect(mailsTo("flooded@example.com")).toHaveLength(3);
+    clock.advance(1_440 * MINUTE_MS);
+    await ask("/reset", "flooded@example.com");
+    await mailTo("flooded@example.com", 3);
+  });
+
+  it("works for an hour, and not for a password that was changed in the meantime", async () => {
+    const { browser } = await signInOwner(plane, "late@example.com");
+    await ask("/reset", "late@example.com");
+    const first = pathIn(await mailTo("late@example.com"));
+    clock.advance(60 * MINUTE_MS);
+    expect((await openBrowser(plane).get(first)).status).toBe(404);
+    await ask("/reset", "late@example.com");
+    const second = pathIn(await mailTo("late@example.com", 1));
+    expect((await openBrowser(plane).get(second)).status).toBe(200);
+    await browser.post("/app/profile/password", { current: PASSWORD, next: "changed by hand" });
+    expect((await openBrowser(plane).get(second)).status).toBe(404);
+  });
+
+  it("is tried again after the mail server's refusal for now, with a link that works", async () => {
+    await signInOwner(plane, "retried@example.com");
+    verdicts.push(451);
+    await ask("/reset", "retried@example.com");
+    await expect.poll(() => verdicts.length).toBe(0);
+    const postponed = async () => {
+      const [row] = await plane.app.sql<{ left: number }[]>`
+        select count(*) as left from requested_mails where sealed is not null and attempts = 1 and due_at < ${new Date(clock.now().getTime() + 60_000)}`;
+      return row?.left;
+    };
+    await expect.poll(postponed).toBe(1);
+    clock.advance(MINUTE_MS);
+    const path = pathIn(await mailTo("retried@example.com"));
+    expect((await openBrowser(plane).get(path)).status).toBe(200);
+    const [row] = await plane.app.sql<{ links: number }[]>`
+      select count(*) as links from one_time_links join users on users.id = user_id where users.email = 'retried@example.com'`;
+    expect(row?.links).toBe(1);
+  });
+});
+
+describe("a sign-up", () => {
+  it("opens an account on the plan free by the link of a mail", async () => {
+    expect((await openBrowser(plane).get("/sign-in")).html).toContain('href="/sign-up"');
+    await ask("/sign-up", "new@example.com");
+    const path = pathIn(await mailTo("new@example.com"));
+    const browser = openBrowser(plane);
+    const other = await browser.post(path, { email: "else@example.com", password: PASSWORD });
+    expect(other.status).toBe(403);
+    expect((await browser.post(path, { email: "new@example.com", password: PASSWORD })).status).toBe(303);
+    const rows = await plane.app.sql<{ plan: string; role: string }[]>`
+      select plan, role from accounts join members on account_id = accounts.id where accounts.email = 'new@example.com'`;
+    expect(rows).toEqual([{ plan: "free", role: "owner" }]);
+  });
+
+  it("is answered in the same way for a known address, which is told so by mail", async () => {
+    await signInOwner(plane, "twice@example.com");
+    const [known, unknown] = [await ask("/sign-up", "twice@example.com"), await ask("/sign-up", "fresh@example.com")];
+    expect([unknown.status, unknown.html]).toEqual([known.status, known.html]);
+    const mail = await mailTo("twice@example.com");
+    expect([mail.header("subject"), pathIn(mail)]).toEqual(["[Vantage] You can sign in", "no link"]);
+  });
+
+  it.each([
+    ["unless the operator opens it", { mail: { server: NO_SERVER, from: "Vantage <a@example.com>" } }, ["/sign-up"]],
+    ["without a mail server, as are new passwords by mail", { signUp: "open" }, ["/sign-up", "/reset"]],
+  ] as const)("is closed %s", async (_when, config, paths) => {
+    const { databaseUrl } = plane;
+    const closed = await startControlPlane({ databaseUrl, config });
+    try {
+      const browser = openBrowser(closed);
+      for (const path of paths) {
+        expect([path, (await browser.get(path)).status]).toEqual([path, 404]);
+        expect([path, (await browser.post(path, { email: "a@example.com" })).status]).toEqual([path, 404]);
+      }
+      expect((await browser.get("/sign-in")).html).not.toMatch(new RegExp(paths.join("|")));
+    } finally {
+      await closed.stop();
+    }
+  });
+});
+
+describe("an invite by mail", () => {
+  it("has the link that the owner sees, and no text of the account", async () => {
+    const { browser: owner } = await signInOwner(plane, "inviting@example.com");
+    const created = await owner.post("/app/members/invites", { email: "guest@example.com", role: "editor" });
+    expect(created.html).toContain("It is mailed to guest@example.com, too.");
+    const mail = await mailTo("guest@example.com");
+    expect(created.html).toContain(pathIn(mail));
+    expect(mail.text).not.toContain("inviting@example.com");
+    const guest = openBrowser(plane);
+    expect((await guest.post(pathIn(mail), { email: "guest@example.com", password: PASSWORD })).status).toBe(303);
+  });
+});
+
+describe("the secrets of these mails", () => {
+  it("are in no row and in no line of the log", async () => {
+    await allSent();
+    const tokens = sink.mails.map(pathIn).filter((path) => path !== "no link");
+    expect(tokens.length).toBeGreaterThan(5);
+    const rows = await plane.app.sql<{ row: string }[]>`
+      select requested_mails::text as row from requested_mails union all select one_time_links::text from one_time_links`;
+    const kept = [...rows.map(({ row }) => row), ...logged];
+    const leaked = tokens
+      .map((path) => path.split("/")[2] ?? "")
+      .filter((token) => kept.some((one) => one.includes(token)));
+    expect(leaked).toEqual([]);
+    const mails = await plane.app.sql<{ row: string }[]>`select requested_mails::text as row from requested_mails`;
+    expect(mails.length).toBeGreaterThan(5);
+    expect(mails.filter(({ row }) => row.includes("@"))).toEqual([]);
+  });
+});
