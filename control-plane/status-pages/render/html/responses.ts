@@ -11,10 +11,11 @@ const renderName: (monitor: { readonly name: string }) => string = compileTempla
 );
 
 /**
- * Renders the response times of each monitor that has any, all locations together: visitors read no location. "" if the
- * page does not show them.
+ * Renders the response times of each monitor that has any, all locations together: visitors read no location. Incidents
+ * and maintenance that the page shows are marked. "" if the page does not show response times.
  */
-export function renderResponses({ groups, responses }: PageView): string {
+export function renderResponses(view: PageView): string {
+  const { groups, responses } = view;
   if (responses === null) return "";
   const { from, to, stepMs } = responses;
   const charts = groups
@@ -23,9 +24,25 @@ export function renderResponses({ groups, responses }: PageView): string {
       const found = responses.series.get(id);
       if (found === undefined) return [];
       const series = [{ ...found, name: "Response time" }];
-      const chart = { label: `${name}, 24 hours`, from, to, stepMs, series, incidents: [], maintenance: [] };
+      const chart = { label: `${name}, 24 hours`, from, to, stepMs, series, ...markedOf(view, id, to) };
       return `${renderName({ name })}${renderLatency(chart, TIME)}</li>`;
     });
   if (charts.length === 0) return "";
   return `<section><h2>Response times in the last 24 hours</h2><ul class="c">${charts.join("")}</ul></section>`;
+}
+
+/** Returns the incidents and the maintenance of a monitor that the page shows, as marked times up to `now`. */
+function markedOf({ incidents, maintenance }: PageView, id: number, now: number) {
+  return {
+    incidents: incidents
+      .filter(({ monitorIds }) => monitorIds.includes(id))
+      .map(({ title, startedAt, resolvedAt }) => ({
+        title,
+        from: startedAt.getTime(),
+        to: resolvedAt?.getTime() ?? now,
+      })),
+    maintenance: maintenance
+      .filter(({ monitorIds }) => monitorIds.includes(id))
+      .map(({ title, startsAt, endsAt }) => ({ title, from: startsAt.getTime(), to: endsAt.getTime() })),
+  };
 }

@@ -3,7 +3,14 @@ import { describe, expect, it } from "vitest";
 import { policyOf } from "#control-plane/status-pages/render/html/frame.ts";
 import { renderPage } from "#control-plane/status-pages/render/html/page.ts";
 import type { PageView } from "#control-plane/status-pages/page.ts";
-import { HOSTILE, hoursAgo, makeMonitor, makeView } from "#test/support/status-page-views.ts";
+import {
+  HOSTILE,
+  hoursAgo,
+  makeIncident,
+  makeMaintenance,
+  makeMonitor,
+  makeView,
+} from "#test/support/status-page-views.ts";
 
 const HOUR_MS = 3_600_000;
 const TO = Math.floor(hoursAgo(0).getTime() / HOUR_MS) * HOUR_MS;
@@ -27,6 +34,25 @@ describe("the response times of a page", () => {
     expect(html).toContain(`<h3 dir="auto">Shop</h3><figure`);
     expect(html).toContain("Response time</b> last 103 ms, p50 92 ms, p95 200 ms");
     expect(html).toContain(`aria-label="Shop, 24 hours. Response time: p50 92 ms, p95 200 ms"`);
+  });
+
+  it("mark the incidents and the maintenance that the page shows, each with its monitors", () => {
+    const html = render({
+      groups: [{ name: null, monitors: [makeMonitor(1), makeMonitor(2)] }],
+      responses: responsesOf(1, 2),
+      incidents: [
+        makeIncident(7, { title: "Slow shop", startedAt: hoursAgo(5), resolvedAt: null, monitorIds: [1] }),
+        makeIncident(8, { title: "Long ago", startedAt: hoursAgo(50), resolvedAt: hoursAgo(49), monitorIds: [1] }),
+      ],
+      maintenance: [
+        makeMaintenance(2, { title: "Upgrade", startsAt: hoursAgo(9), endsAt: hoursAgo(8), monitorIds: [2] }),
+      ],
+    });
+    const [, first = "", second = ""] = html.split(`<figure class="cl">`);
+    const marksOf = (chart: string) =>
+      Array.from(chart.matchAll(/<path class="(c[iw])"[^>]*><title>([^<]*)/g), ([, name, title]) => [name, title]);
+    expect(marksOf(first)).toEqual([["ci", "Slow shop"]]);
+    expect(marksOf(second)).toEqual([["cw", "Upgrade"]]);
   });
 
   it.each([
