@@ -19,7 +19,7 @@ function keepOrder(view, fresh) {
   const order = Array.from(view.querySelectorAll("#rows > [id]"), ({ id }) => id);
   if (list === null) return;
   const place = ({ id }) => (order.includes(id) ? order.indexOf(id) : order.length);
-  list.append(...Array.from(list.children).sort((one, other) => place(one) - place(other)));
+  list.append(...Array.from(list.children).toSorted((one, other) => place(one) - place(other)));
 }
 
 async function refresh() {

@@ -124,10 +124,12 @@ function write({ input }: FormField, value: unknown): string {
       .map(([name, text]) => `${name}: ${String(text)}`)
       .join("\n");
   if (Array.isArray(value)) {
-    const items = value.map((item: unknown) => (isRecord(item) ? String(item["email"] ?? "") : String(item)));
+    const items = value.map((item: unknown) =>
+      isRecord(item) && typeof item["email"] === "string" ? item["email"] : String(item),
+    );
     return items.join(input === "lines" ? "\n" : ", ");
   }
-  return typeof value === "object" ? "" : String(value as string | number | boolean);
+  return typeof value === "object" ? "" : String(value);
 }
 
 function valueAt(shown: unknown, path: string): unknown {
@@ -142,7 +144,7 @@ function setAt(body: Record<string, unknown>, path: string, value: unknown): voi
   let inside = body;
   for (const name of names) {
     const next = inside[name];
-    const object: Record<string, unknown> = isRecord(next) ? (next as Record<string, unknown>) : {};
+    const object: Record<string, unknown> = isRecord(next) ? next : {};
     inside[name] = object;
     inside = object;
   }

@@ -76,7 +76,7 @@ async function tryLines(
     const given = read[index];
     const result = given?.ok === true ? results.shift() : given;
     if (result === undefined || !result.ok) return { line, state: null, message: result?.refusal.message ?? "" };
-    const { tried } = result.value as Extract<(typeof results)[number], { ok: true }>["value"];
+    const { tried } = result.value;
     return { line, state: tried.verdict, message: tried.cause?.message ?? "" };
   });
 }
