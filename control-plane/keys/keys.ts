@@ -65,6 +65,9 @@ export interface Keys {
   accountChanged(sql: Queryable, accountId: number): Promise<void>;
 }
 
+/** A key without its value. */
+export type KeyEntry = Awaited<ReturnType<Keys["list"]>>["keys"][number];
+
 /** Dependencies of the keys. */
 interface KeysDeps {
   readonly sql: Sql;

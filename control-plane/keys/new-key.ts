@@ -8,7 +8,7 @@ import type { PlanName, Plans } from "#control-plane/plans/plans.ts";
 export const LONGEST_KEY_NAME = 100;
 
 /** Result of the creation of a key. invalid: `message` says what is allowed. full: the plan allows no more keys. */
-export type NewKey =
+type NewKey =
   | ({ readonly kind: "ok" } & CreatedKey)
   | {
       readonly kind: "invalid";

@@ -17,9 +17,15 @@ export interface Members {
   accountsOf(sql: Queryable, userId: number): Promise<readonly Membership[]>;
   /** Sets the role of a member of the session's account, and ends the member's sessions there. */
   setRole(by: MemberAction, userId: number, role: Role): Promise<MemberChange>;
-  /** Removes a member from the session's account, with the member's sessions there: another one, or itself. */
+  /** Removes a member from the session's account, with the member's sessions there: another one, or the own user. */
   remove(by: MemberAction, userId: number): Promise<MemberChange>;
 }
+
+/** A member as listed. */
+export type ListedMember = Awaited<ReturnType<Members["list"]>>[number];
+
+/** An account of a user, with the role there. */
+export type UserAccount = Awaited<ReturnType<Members["accountsOf"]>>[number];
 
 /** Who changes something, from where. */
 export interface MemberAction {

@@ -61,6 +61,9 @@ export interface Sessions {
   sweep(sql: Queryable, limit: number): Promise<number>;
 }
 
+/** A session as its user sees it in a list. */
+export type SessionEntry = Awaited<ReturnType<Sessions["list"]>>[number];
+
 /** Dependencies of sessions. */
 interface SessionsDeps {
   /** Connection for look-ups that a request waits for. */

@@ -4,9 +4,10 @@ import type { Sql } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { addressGroup } from "#control-plane/limits/address.ts";
 import { deleteAttempts, insertAttempts } from "#control-plane/users/attempt-store.ts";
+import { deleteResets } from "#control-plane/users/link-store.ts";
 import { TooManyPasswords, type Passwords } from "#control-plane/users/passwords.ts";
-import type { Client, Sessions } from "#control-plane/users/sessions.ts";
-import { findUserByEmail, listMemberships, type User } from "#control-plane/users/store.ts";
+import type { Client, Session, Sessions } from "#control-plane/users/sessions.ts";
+import { findUserByEmail, listMemberships, updateUser, type User } from "#control-plane/users/store.ts";
 
 /** Time in which failed sign-ins are counted, milliseconds. */
 export const ATTEMPT_WINDOW_MS = 900_000;
@@ -77,6 +78,27 @@ export async function signIn(deps: SignInDeps, credentials: Credentials, from: C
     if (membership === undefined) return { kind: "homeless" };
     const { accountId } = membership;
     return { kind: "ok", token: await deps.sessions.open(tx, { userId: user.id, accountId }, from) };
+  });
+}
+
+/**
+ * Sets a new password of a session's user, who proves the current one; wrong ones are limited as sign-ins are. All sessions
+ * and links of the old password end. Returns the value of the cookie of the one that takes their place.
+ */
+export async function changePassword(
+  deps: SignInDeps,
+  { userId, accountId, email }: Session,
+  { current, next }: { readonly current: string; readonly next: string },
+  from: Client,
+): Promise<{ readonly kind: "ok"; readonly token: string } | Unproven> {
+  const proven = await provePassword(deps, { email, password: current }, from);
+  if (proven.kind !== "ok") return proven;
+  const passwordHash = await deps.passwords.hash(next);
+  return transact(deps.sql, async (tx) => {
+    await updateUser(tx, userId, { passwordHash }, deps.clock.now());
+    await deps.sessions.endOf(tx, userId);
+    await deleteResets(tx, userId);
+    return { kind: "ok", token: await deps.sessions.open(tx, { userId, accountId }, from) };
   });
 }
 

@@ -30,8 +30,7 @@ import { createMembers, type Members } from "#control-plane/users/members.ts";
 import { createPasswords, type Passwords } from "#control-plane/users/passwords.ts";
 import type { Role } from "#control-plane/users/roles.ts";
 import { createSessions, type Client, type Session, type Sessions } from "#control-plane/users/sessions.ts";
-import { changePassword } from "#control-plane/users/password-change.ts";
-import { ATTEMPT_WINDOW_MS, signIn, type SignIn, type Unproven } from "#control-plane/users/sign-in.ts";
+import { ATTEMPT_WINDOW_MS, changePassword, signIn, type SignIn, type Unproven } from "#control-plane/users/sign-in.ts";
 import { deleteMembers, deleteStrandedUsers, listMembers, updateUser } from "#control-plane/users/store.ts";
 
 /** People who sign in: their passwords, sessions, memberships and one-time links. */
@@ -78,8 +77,11 @@ export interface Users {
   close(): void;
 }
 
+/** An invite that can still be used. */
+export type Invite = Awaited<ReturnType<Users["invites"]>>[number];
+
 /** An invite to create. */
-export interface NewInvite {
+interface NewInvite {
   readonly accountId: number | null;
   readonly email: string | null;
   readonly role: Role;

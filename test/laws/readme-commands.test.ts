@@ -95,6 +95,7 @@ const COMMANDS: Readonly<Record<string, Check>> = {
     expect(listed.match(/^\d+ +1 +vtg_\w+ +captain /gm)).toHaveLength(2);
     expect(listed).not.toContain(newcomer.key);
   },
+  "deploy/vantage sign-in-link": async (line) => expect(await succeed(line)).toMatch(/\/start\/\w{32}\n/),
   "deploy/vantage keys delete ID": async (line) =>
     expect(await succeed(line.replace("ID", spareKey))).toBe("Deleted.\n"),
   'curl -H "X-API-Key: $KEY" "http://127.0.0.1:8080/api/v4/check?url=https://example.com"': async (line) => {

@@ -37,7 +37,7 @@ export interface Door {
   };
   /** Returns route options of a form for people who are not signed in, which asks for the origin alone. */
   openForm(): { readonly method: "POST"; readonly onRequest: AsyncHook };
-  /** Holds a form for everybody to the field `_csrf` of whoever is signed in. Throws Refusal. */
+  /** Asks a form for everybody for the `_csrf` of the session that it came with. Throws Refusal. */
   requireFormToken(request: FastifyRequest, session: Session): void;
   /** Finds the session of a request to a page for everybody; null if nobody is signed in. */
   identify(request: FastifyRequest): Promise<Session | null>;

@@ -1,7 +1,7 @@
 import { renderForm, renderHidden, renderInput, renderNote } from "#control-plane/dashboard/frame/fields.ts";
 import { formatLocal } from "#control-plane/dashboard/frame/times.ts";
 import { KEYS } from "#control-plane/dashboard/strings.ts";
-import type { ListedKey } from "#control-plane/keys/store.ts";
+import type { KeyEntry } from "#control-plane/keys/keys.ts";
 import { LONGEST_KEY_NAME } from "#control-plane/keys/new-key.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 import type { Session } from "#control-plane/users/sessions.ts";
@@ -9,7 +9,7 @@ import type { Session } from "#control-plane/users/sessions.ts";
 /** What the page shows, with what was typed into its form and what is wrong with it. */
 export interface KeysView {
   readonly session: Session;
-  readonly keys: readonly ListedKey[];
+  readonly keys: readonly KeyEntry[];
   /** What is used and allowed, by label. */
   readonly usage: readonly (readonly [label: string, used: number, limit: number])[];
   /** Scopes that the plan allows. */
@@ -81,7 +81,7 @@ export function renderKeysPage(view: KeysView): string {
   ].join("");
 }
 
-function toRow({ id, name, prefix, scopes, createdAt }: ListedKey, { timezone }: Session): Row {
+function toRow({ id, name, prefix, scopes, createdAt }: KeyEntry, { timezone }: Session): Row {
   return {
     id,
     name: name ?? KEYS.unnamed,

@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "#shared/clock.ts";
 import type { RecordChanges } from "#control-plane/access/changes.ts";
 import { keyScopesOf } from "#control-plane/access/principal.ts";
-import { windowsAt } from "#control-plane/access/windows.ts";
 import { memberOf, type Door } from "#control-plane/dashboard/door/door.ts";
 import { readForm } from "#control-plane/dashboard/door/form.ts";
 import { sendConfirmation } from "#control-plane/dashboard/frame/confirmation.ts";
@@ -13,10 +12,9 @@ import { KEYS } from "#control-plane/dashboard/strings.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
-import type { Keys } from "#control-plane/keys/keys.ts";
+import type { KeyEntry, Keys } from "#control-plane/keys/keys.ts";
 import { createNewKey, LONGEST_KEY_NAME } from "#control-plane/keys/new-key.ts";
-import type { ListedKey } from "#control-plane/keys/store.ts";
-import { readRequestCounts } from "#control-plane/limits/store.ts";
+import { readUsage } from "#control-plane/limits/usage.ts";
 import type { Plans } from "#control-plane/plans/plans.ts";
 import { memberChange } from "#control-plane/users/members.ts";
 
@@ -119,7 +117,7 @@ export function registerKeyPages(scope: FastifyInstance, deps: KeyPagesDeps): vo
 }
 
 /** Finds the key of the session's account whose id is in the path. Throws Refusal. */
-async function findKey(request: FastifyRequest<ById>, keys: Keys): Promise<ListedKey> {
+async function findKey(request: FastifyRequest<ById>, keys: Keys): Promise<KeyEntry> {
   const { accountId } = memberOf(request);
   const id = /^[1-9]\d{0,14}$/.test(request.params.id) ? Number(request.params.id) : 0;
   const [found] = (await keys.list({ id, accountId }, 1, 0)).keys;
@@ -138,7 +136,7 @@ async function sendKeys(
   const plan = plans[session.plan];
   const [listed, counts] = await Promise.all([
     keys.list({ accountId }, MOST_SHOWN, 0),
-    readRequestCounts(sql, accountId, windowsAt(clock.now().getTime())),
+    readUsage(sql, accountId, clock.now()),
   ]);
   const usage = [
     [KEYS.minute, counts.minute, plan.requestsPerMinute],

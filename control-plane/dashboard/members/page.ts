@@ -2,16 +2,16 @@ import { renderForm, renderHidden, renderInput, renderNote } from "#control-plan
 import { formatLocal } from "#control-plane/dashboard/frame/times.ts";
 import { MEMBERS } from "#control-plane/dashboard/strings.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
-import type { OneTimeLink } from "#control-plane/users/link-store.ts";
+import type { ListedMember } from "#control-plane/users/members.ts";
 import { ROLES, type Role } from "#control-plane/users/roles.ts";
 import type { Session } from "#control-plane/users/sessions.ts";
-import type { Member } from "#control-plane/users/store.ts";
+import type { Invite } from "#control-plane/users/users.ts";
 
 /** What the page shows, with what was typed into its form and what is wrong with it. */
 export interface MembersView {
   readonly session: Session;
-  readonly members: readonly Member[];
-  readonly invites: readonly OneTimeLink[];
+  readonly members: readonly ListedMember[];
+  readonly invites: readonly Invite[];
   readonly canMail: boolean;
   /** A sentence about a change that was refused; null: none was. */
   readonly problem?: string | null;
@@ -103,7 +103,7 @@ export function renderMembersPage(view: MembersView): string {
   ].join("");
 }
 
-function toInvite({ id, email, role, expiresAt }: OneTimeLink, timezone: string) {
+function toInvite({ id, email, role, expiresAt }: Invite, timezone: string) {
   const named = email ?? MEMBERS.anybody;
   return {
     id,

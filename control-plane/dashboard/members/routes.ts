@@ -10,16 +10,15 @@ import { MEMBERS } from "#control-plane/dashboard/strings.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { toMailAddress } from "#control-plane/mail-address.ts";
-import { memberChange, type MemberAction, type MemberChange } from "#control-plane/users/members.ts";
+import { memberChange, type ListedMember, type MemberAction, type MemberChange } from "#control-plane/users/members.ts";
 import { ROLES, type Role } from "#control-plane/users/roles.ts";
-import type { Member } from "#control-plane/users/store.ts";
 
 const PATH = "/app/members";
 const SHOWN = { schema: { hide: true } } as const;
 const MOST_INVITES = 100;
 
 /** Dependencies of the members' pages. */
-export interface MemberPagesDeps extends SignInDeps {
+interface MemberPagesDeps extends SignInDeps {
   /** Address of the service, without a slash at its end. */
   readonly baseUrl: string;
   /** Logs changes. */
@@ -151,7 +150,7 @@ function roleOf(text: string): Role | null {
 }
 
 /** Finds the member of the session's account whose id is in the path. Throws Refusal. */
-async function findMember(request: FastifyRequest<ById>, { users, sql }: MemberPagesDeps): Promise<Member> {
+async function findMember(request: FastifyRequest<ById>, { users, sql }: MemberPagesDeps): Promise<ListedMember> {
   const members = await users.members.list(sql, memberOf(request).accountId);
   const found = members.find(({ userId }) => String(userId) === request.params.id);
   if (found === undefined) throw new Refusal("not_found", MEMBERS.gone);

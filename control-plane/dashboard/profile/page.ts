@@ -2,9 +2,8 @@ import { renderForm, renderHidden, renderInput } from "#control-plane/dashboard/
 import { formatLocal } from "#control-plane/dashboard/frame/times.ts";
 import { PROFILE, START } from "#control-plane/dashboard/strings.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
-import type { ListedSession } from "#control-plane/users/session-store.ts";
-import type { Session } from "#control-plane/users/sessions.ts";
-import type { Membership } from "#control-plane/users/store.ts";
+import type { Session, SessionEntry } from "#control-plane/users/sessions.ts";
+import type { UserAccount } from "#control-plane/users/members.ts";
 
 /** What is wrong with what was typed into the forms of the profile. */
 export interface ProfileProblems {
@@ -16,8 +15,8 @@ export interface ProfileProblems {
 
 interface Shown {
   readonly session: Session;
-  readonly sessions: readonly ListedSession[];
-  readonly accounts: readonly Membership[];
+  readonly sessions: readonly SessionEntry[];
+  readonly accounts: readonly UserAccount[];
 }
 
 /** Names that are offered; others of the IANA database are accepted too. */
@@ -125,12 +124,12 @@ export function renderProfile({ session, sessions, accounts }: Shown, problems: 
   ].join("");
 }
 
-function toAccount({ accountId, email, role }: Membership, session: Session) {
+function toAccount({ accountId, email, role }: UserAccount, session: Session) {
   const name = PROFILE.account(accountId, email);
   return { id: accountId, name, role, isShown: accountId === session.accountId };
 }
 
-function toRow({ id, address, userAgent, createdAt, usedAt }: ListedSession, { timezone, id: current }: Session) {
+function toRow({ id, address, userAgent, createdAt, usedAt }: SessionEntry, { timezone, id: current }: Session) {
   return {
     id,
     address,

@@ -72,7 +72,7 @@ export function registerProfile(scope: FastifyInstance, deps: SignInDeps): void 
         return reply.redirect(`${PATH}?done=sessions_ended`, 303);
       }
       const id = idIn(given, "id");
-      // One that has ended in the meantime is what was asked for.
+      // One that has ended in the meantime needs no end.
       if (id !== null) await users.sessions.endOf(sql, userId, { id });
       return reply.redirect(`${PATH}?done=session_ended`, 303);
     },

@@ -7,10 +7,10 @@ import { INVITE, START } from "#control-plane/dashboard/strings.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
 import { toMailAddress } from "#control-plane/mail-address.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
-import type { OneTimeLink } from "#control-plane/users/link-store.ts";
 import { isFor } from "#control-plane/users/links.ts";
 import { passwordProblem } from "#control-plane/users/passwords.ts";
 import type { Session } from "#control-plane/users/sessions.ts";
+import type { Invite } from "#control-plane/users/users.ts";
 
 const URL_OF_INVITE = "/invite/:token";
 
@@ -141,7 +141,7 @@ function fieldsOf(typed: string, { email = null, password = null }: NonNullable<
   ];
 }
 
-async function describe({ accountId, role }: OneTimeLink, nameOf: InviteDeps["nameOf"]): Promise<string> {
+async function describe({ accountId, role }: Invite, nameOf: InviteDeps["nameOf"]): Promise<string> {
   if (accountId === null) return INVITE.toNew;
   return INVITE.toAccount((await nameOf(accountId)) ?? INVITE.nameless(accountId), role ?? "viewer");
 }

@@ -116,7 +116,7 @@ describe("a new password by mail", () => {
     expect((await ask("/reset", "not an address")).status).toBe(400);
   });
 
-  it("is mailed three times a day at most, whoever asks from where", async () => {
+  it("is mailed three times a day at most, for all clients together", async () => {
     await signInOwner(plane, "flooded@example.com");
     for (let index = 0; index < 5; index += 1) expect((await ask("/reset", "flooded@example.com")).status).toBe(200);
     await allSent();
@@ -173,7 +173,7 @@ describe("a sign-up", () => {
     expect(rows).toEqual([{ plan: "free", role: "owner" }]);
   });
 
-  it("is answered in the same way for a known address, which is told so by mail", async () => {
+  it("is answered in the same way for a known address, whose owner gets a mail that says so", async () => {
     await signInOwner(plane, "twice@example.com");
     const [known, unknown] = [await ask("/sign-up", "twice@example.com"), await ask("/sign-up", "fresh@example.com")];
     expect([unknown.status, unknown.html]).toEqual([known.status, known.html]);

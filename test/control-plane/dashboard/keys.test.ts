@@ -117,7 +117,7 @@ describe("the keys of an account", () => {
 });
 
 describe("the log of changes", () => {
-  it("says who changed what, in the time zone of whoever reads it", async () => {
+  it("says who changed what, in the time zone of its reader", async () => {
     await owner.post("/app/profile/time-zone", { timezone: "Asia/Kathmandu" });
     const page = await owner.get("/app/changes");
     expect(page.html).toContain("When (Asia/Kathmandu)");

@@ -270,7 +270,7 @@ describe("an invite", () => {
 });
 
 describe("an invite of the operator", () => {
-  it("opens an account of their own for whoever uses it", async () => {
+  it("opens a new account for the one who uses it", async () => {
     const { status, body } = await plane.operate("POST", "/api/admin/invites", { ttl_seconds: 3_600 });
     const { token, url, expires_at: expiresAt } = body.data as { token: string; url: string; expires_at: string };
     expect([status, new URL(url).pathname]).toEqual([201, `/invite/${token}`]);
