@@ -10,6 +10,7 @@ import type { Gate, Hook } from "#control-plane/http/gate.ts";
 import { createServer, type ServerTls } from "#control-plane/http/server.ts";
 import { createWrites } from "#control-plane/http/writes.ts";
 import { createVisitLimiter } from "#control-plane/limits/visits.ts";
+import { createIncidentWrites } from "#control-plane/incidents/writes.ts";
 import { createIncidentPages } from "#control-plane/incident-pages/incident-pages.ts";
 import { registerIncidentPages } from "#control-plane/incident-pages/routes.ts";
 import { createTestMails, type TestMails } from "#control-plane/mail/test-mail/test-mails.ts";
@@ -109,6 +110,14 @@ export async function buildServer(app: App, parts: Parts, version: string, teard
     visits,
     baseUrl,
     canMail,
+    statusPages,
+    incidents: createIncidentWrites({
+      ...app,
+      events: background.events,
+      monitorsOf: async (on, accountId, ids) => [...(await monitors.owned(on, accountId, ids))],
+      pagesOf: (on, accountId, ids) => statusPages.owned(on, accountId, ids),
+    }),
+    evidenceOf: readIncidentEvidence,
     canSignUp: config.signUp === "open",
   });
   registerAudit(server, { ...app, ...monitoring, measurements, webhooks, gate, admin });

@@ -16,6 +16,8 @@ import { registerMonitor } from "#control-plane/dashboard/monitor/routes.ts";
 import { registerChangesPage } from "#control-plane/dashboard/changes/routes.ts";
 import { registerKeyPages } from "#control-plane/dashboard/keys/routes.ts";
 import { registerMembers } from "#control-plane/dashboard/members/routes.ts";
+import { registerIncidentViews } from "#control-plane/dashboard/incidents/routes.ts";
+import type { IncidentViewsDeps } from "#control-plane/dashboard/incidents/views.ts";
 import { registerPaste } from "#control-plane/dashboard/paste/routes.ts";
 import { registerBulk } from "#control-plane/dashboard/bulk/routes.ts";
 import { registerProfile } from "#control-plane/dashboard/profile/routes.ts";
@@ -55,6 +57,9 @@ interface DashboardDeps {
   readonly visits: AddressLimiter;
   /** Whether the service sends mail. */
   readonly canMail: boolean;
+  readonly incidents: IncidentViewsDeps["incidents"];
+  readonly statusPages: IncidentViewsDeps["statusPages"];
+  readonly evidenceOf: IncidentViewsDeps["evidenceOf"];
   /** Whether anybody may open an account, by mail. */
   readonly canSignUp: boolean;
 }
@@ -100,6 +105,7 @@ export async function registerDashboard(server: FastifyInstance, deps: Dashboard
     registerBulk(scope, { ...deps, door, overviews, writes });
     registerMonitorForm(scope, { ...deps, door, writes });
     registerMonitor(scope, { ...deps, door, writes });
+    registerIncidentViews(scope, { ...deps, door, overviews, writes });
   });
 }
 

@@ -10,46 +10,68 @@ import { kindOf } from "#control-plane/kinds/kinds.ts";
 /** An incident as its owner reads it. */
 type ShownIncident = ReturnType<typeof showDetails>;
 
-/** Lays out an incident: its state and name, its cause, since when, then what an engineer needs next. */
+/** What every page of an incident shows; what can be done there is its own. */
+export type IncidentLayout = Pick<Page, "state" | "tone" | "name" | "sentences" | "facts" | "blocks">;
+
+/** Writes an ISO 8601 time for people. */
+type WriteTime = (text: string) => string;
+
+/** Lays out an incident for the link of a mail, with times in UTC. */
 export function showIncidentPage(incident: ShownIncident, { expiresAt }: { readonly expiresAt: Date }): Page {
+  const timeOf: WriteTime = (text) => formatTime(new Date(text));
+  return {
+    ...layOutIncident(incident, timeOf),
+    canAcknowledge: incident.resolved_at === null && incident.acknowledged === null,
+    pictures: [],
+    footer: `Incident ${incident.id}. This page opens without signing in until ${formatTime(expiresAt)}: keep its address to yourself.`,
+  };
+}
+
+/** Lays out an incident: its state and name, its cause, since when, then what an engineer needs next. */
+export function layOutIncident(incident: ShownIncident, timeOf: WriteTime): IncidentLayout {
   const { monitor, cause, cause_now: causeNow, acknowledged, suppressed_by: holder, evidence } = incident;
-  const isOpen = incident.resolved_at === null;
   const target = monitor?.url == null ? null : `${cell(monitor.url)} (${cell(monitor.check_type)})`;
   return {
     state: stateOf(incident),
-    tone: isOpen ? "down" : "up",
+    tone: incident.resolved_at === null ? "down" : "up",
     name: cell(monitor?.name || incident.title),
     sentences: [
       ...(cause === null ? [] : [cell(cause.message)]),
       ...(causeNow === null || causeNow.message === cause?.message ? [] : [`Now: ${cell(causeNow.message)}`]),
-      describeTimes(incident),
+      describeTimes(incident, timeOf),
       ...(acknowledged === null ? [] : [`Acknowledged by ${cell(acknowledged.by)} at ${timeOf(acknowledged.at)}`]),
     ],
-    canAcknowledge: isOpen && acknowledged === null,
     facts: [
       ...(target === null ? [] : ([["Target", target]] as const)),
       ["Confirmed", timeOf(incident.confirmed_at)],
       ...(monitor === null ? [] : ([["Title", cell(incident.title)]] as const)),
       ...(holder === null ? [] : ([["Held back", `notices wait for monitor ${holder}, on which it depends`]] as const)),
     ],
-    pictures: [],
     blocks: [
       ...listLocations(incident),
       // The port's type is open; what it returns for an incident is the stored evidence.
       ...(evidence === null ? [] : listEvidence(evidence as Evidence)),
-      listTimeline(incident),
+      listTimeline(incident, timeOf),
     ],
-    footer: `Incident ${incident.id}. This page opens without signing in until ${formatTime(expiresAt)}: keep its address to yourself.`,
   };
 }
 
-function stateOf({ monitor, resolved_at: resolvedAt, recovered_at: recoveredAt, status }: ShownIncident): string {
+/** Returns the state of an incident as a word: that of its monitor, or the status that a person has given it. */
+export function stateOf({
+  monitor,
+  resolved_at: resolvedAt,
+  recovered_at: recoveredAt,
+  status,
+}: Pick<ShownIncident, "monitor" | "resolved_at" | "recovered_at" | "status">): string {
   if (monitor === null) return `${status.charAt(0).toUpperCase()}${status.slice(1)}`;
   if (resolvedAt === null) return "Down";
   return recoveredAt === null ? "Ended" : "Recovered";
 }
 
-function describeTimes({ started_at: start, resolved_at: end, duration_seconds: seconds }: ShownIncident): string {
+function describeTimes(
+  { started_at: start, resolved_at: end, duration_seconds: seconds }: ShownIncident,
+  timeOf: WriteTime,
+): string {
   const lasted = writeDuration(seconds);
   return end === null ? `Since ${timeOf(start)}, for ${lasted}` : `From ${timeOf(start)} to ${timeOf(end)}, ${lasted}`;
 }
@@ -63,14 +85,10 @@ function listLocations({ locations, monitor }: ShownIncident): readonly Block[] 
   return [{ title: "Locations", isOpen: true, lines: [], columns: ["Location", "State", "Error"], rows }];
 }
 
-function listTimeline({ timeline }: ShownIncident): Block {
+function listTimeline({ timeline }: ShownIncident, timeOf: WriteTime): Block {
   const rows = timeline.map(({ at, by, text }) => [
     timeOf(at),
     by === null ? lines(text) : `${lines(text)} (${cell(by)})`,
   ]);
   return { title: "Timeline", isOpen: true, lines: [], columns: ["Time", "What"], rows };
-}
-
-function timeOf(text: string): string {
-  return formatTime(new Date(text));
 }

@@ -173,6 +173,39 @@ export async function readIncidents(
   return { total, incidents: incidents.map((one) => showIncident(one, byIncident.get(one.id) ?? [], now)) };
 }
 
+/** A filter by what people ask first: whether it goes on. */
+export interface OpenFirstFilter extends Pick<IncidentFilter, "monitorId" | "isManual"> {
+  readonly state: "open" | "resolved" | "all";
+}
+
+/**
+ * Returns a page of incidents as the API shows them, those that have lasted longest first, then the resolved ones, newest
+ * first. `total` counts all that match, `open` all open ones of the account.
+ */
+export async function readOpenFirst(
+  sql: Queryable,
+  accountId: number,
+  { state, ...filter }: OpenFirstFilter,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+  now: Date,
+) {
+  const isOpen = { ...filter, status: "open" } as const;
+  const isResolved = { ...filter, status: "resolved" } as const;
+  const open = await countIncidents(sql, accountId, { status: "open" });
+  const shownOpen = state === "resolved" ? 0 : await countIncidents(sql, accountId, isOpen);
+  const shownResolved = state === "open" ? 0 : await countIncidents(sql, accountId, isResolved);
+  const first = Math.min(limit, Math.max(0, shownOpen - offset));
+  const opened =
+    first === 0 ? [] : await listIncidents(sql, accountId, isOpen, { limit: first, offset, oldestFirst: true });
+  const rest = { limit: limit - first, offset: Math.max(0, offset - shownOpen) };
+  const ended = shownResolved === 0 ? [] : await listIncidents(sql, accountId, isResolved, rest);
+  return {
+    open,
+    total: shownOpen + shownResolved,
+    incidents: [...opened, ...ended].map((one) => showIncident(one, [], now)),
+  };
+}
+
 /** Returns the newest incidents of an account with their timelines, for its data export; the first 200 with evidence. */
 export async function exportIncidents(
   sql: Queryable,

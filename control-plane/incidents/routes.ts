@@ -1,40 +1,29 @@
 import { Type } from "typebox";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Clock } from "#shared/clock.ts";
 import type { Principal } from "#control-plane/access/principal.ts";
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
-import type { Events } from "#control-plane/events/events.ts";
-import { Refusal, refuseField, requireFound } from "#control-plane/http/errors.ts";
+import { requireFound } from "#control-plane/http/errors.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { IdQuery, pageOf, readId, readQuery, readWrite } from "#control-plane/http/params.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
-import { requireWritten } from "#control-plane/http/written.ts";
 import type { Write, Writes } from "#control-plane/http/writes.ts";
-import { announceIncident } from "#control-plane/incidents/announcement.ts";
-import {
-  changeByHand,
-  openByHand,
-  readIncident,
-  readIncidents,
-  type ReadEvidence,
-} from "#control-plane/incidents/incidents.ts";
+import { readIncident, readIncidents, type ReadEvidence } from "#control-plane/incidents/incidents.ts";
 import { CHANGE, DETAILS, INCIDENT, INCIDENTS_URL, OPEN, QUERY, READ_ONLY } from "#control-plane/incidents/schemas.ts";
+import {
+  createIncidentWrites,
+  requireNamed,
+  type IncidentWritesDeps,
+  type WrittenIncident,
+} from "#control-plane/incidents/writes.ts";
 
 const TAG = "Incidents";
 
-/** Finds which of these ids belong to the account; unknown and foreign ids are missing. */
-type OwnedIds = (sql: Queryable, accountId: number, ids: readonly number[]) => Promise<readonly number[]>;
-
 /** Dependencies of the routes. */
-interface IncidentRoutesDeps {
+interface IncidentRoutesDeps extends IncidentWritesDeps {
   readonly gate: Gate;
   readonly writes: Writes;
   readonly sql: Sql;
-  readonly clock: Clock;
-  readonly monitorsOf: OwnedIds;
-  readonly pagesOf: OwnedIds;
-  readonly events: Events;
   readonly evidenceOf: ReadEvidence;
   /** Names the caller in timelines, e.g. "key deploy". */
   readonly nameCaller: (sql: Queryable, caller: Principal) => Promise<string>;
@@ -112,29 +101,11 @@ async function readRequested({ sql, clock, evidenceOf }: IncidentRoutesDeps, req
 function readOpening(deps: IncidentRoutesDeps, request: FastifyRequest): Write {
   const caller = callerOf(request);
   const body = readWrite(OPEN, request, READ_ONLY_OF_OPENING);
-  const monitorIds = [...new Set(body.monitor_ids)];
-  const pageIds = [...new Set(body.page_ids)];
-  if (monitorIds.length + pageIds.length === 0) {
-    const message = "is required: name at least one monitor, or a status page in page_ids";
-    throw refuseField({ field: "monitor_ids", reason: "required", message });
-  }
+  // Before the key of idempotency is taken, as every problem of the body.
+  requireNamed(body);
   return async (tx) => {
-    const { accountId } = caller;
-    await requireOwned(tx, accountId, monitorIds, deps.monitorsOf, { field: "monitor_ids", what: "monitor" });
-    await requireOwned(tx, accountId, pageIds, deps.pagesOf, { field: "page_ids", what: "status page" });
-    const { title, text, status = "investigating", impact = "minor", public: isPublic = true } = body;
-    const opened = { accountId, title, text, status, impact, isPublic, monitorIds, pageIds };
-    const at = deps.clock.now();
-    const author = { by: await deps.nameCaller(tx, caller), at };
-    const incident = requireWritten(await openByHand(tx, opened, author));
-    if (isPublic) await announceIncident(tx, deps.events, { accountId, at, isNew: true, incident, text });
-    const { evidenceOf } = deps;
-    const { id } = incident;
-    return {
-      status: 201,
-      data: requireFound(await readIncident(tx, accountId, id, { now: at, evidenceOf }), "incident"),
-      changes: [{ resource: "incident", id, name: incident.title, action: "created" }],
-    };
+    const writer = { accountId: caller.accountId, by: await deps.nameCaller(tx, caller) };
+    return { status: 201, ...(await show(tx, deps, caller, await createIncidentWrites(deps).open(tx, writer, body))) };
   };
 }
 
@@ -147,29 +118,17 @@ function readChange(deps: IncidentRoutesDeps, request: FastifyRequest): Write {
   const id = readId(request);
   const change = readWrite(CHANGE, request, READ_ONLY);
   return async (tx) => {
-    const at = deps.clock.now();
-    const author = { by: await deps.nameCaller(tx, caller), at };
-    const { accountId } = caller;
-    const { incident, published, changed } = requireWritten(await changeByHand(tx, accountId, id, change, author));
-    if (published !== null) await announceIncident(tx, deps.events, { accountId, at, incident, ...published });
-    const { evidenceOf } = deps;
-    return {
-      data: requireFound(await readIncident(tx, accountId, id, { now: at, evidenceOf }), "incident"),
-      changes: [{ resource: "incident", id, name: incident.title, action: "changed", changed }],
-    };
+    const writer = { accountId: caller.accountId, by: await deps.nameCaller(tx, caller) };
+    return show(tx, deps, caller, await createIncidentWrites(deps).change(tx, writer, id, change));
   };
 }
 
-/** Refuses ids that the account does not have; the answer is the same for foreign and absent ones. */
-async function requireOwned(
+/** Reads an incident that was just written. */
+async function show(
   tx: Transaction,
-  accountId: number,
-  ids: readonly number[],
-  ownedIds: OwnedIds,
-  { field, what }: { readonly field: string; readonly what: string },
-): Promise<void> {
-  if (ids.length === 0) return;
-  const owned = new Set(await ownedIds(tx, accountId, ids));
-  const missing = ids.find((id) => !owned.has(id));
-  if (missing !== undefined) throw new Refusal("not_found", { field, message: `No ${what} has the id ${missing}.` });
+  { evidenceOf }: IncidentRoutesDeps,
+  { accountId }: Principal,
+  { id, at, changes }: WrittenIncident,
+) {
+  return { data: requireFound(await readIncident(tx, accountId, id, { now: at, evidenceOf }), "incident"), changes };
 }

@@ -43,6 +43,8 @@ type NewIncident = Pick<
 export interface IncidentFilter {
   readonly monitorId?: number;
   readonly status?: Status | "open";
+  /** Whether a person opened it. */
+  readonly isManual?: boolean;
 }
 
 /**
@@ -85,16 +87,20 @@ export async function findIncident(
   return row === undefined ? null : readRow(row);
 }
 
-/** Lists a page of incidents, newest first. */
+/** Lists a page of incidents, newest first; `oldestFirst`: by their beginning. */
 export async function listIncidents(
   sql: Queryable,
   accountId: number,
   filter: IncidentFilter,
-  { limit, offset }: { readonly limit: number; readonly offset: number },
+  {
+    limit,
+    offset,
+    oldestFirst = false,
+  }: { readonly limit: number; readonly offset: number; readonly oldestFirst?: boolean },
 ): Promise<readonly Incident[]> {
   const rows = await sql<IncidentRow[]>`
     select ${columns(sql)} from incidents where ${matches(sql, accountId, filter)}
-    order by id desc limit ${limit} offset ${offset}`;
+    order by ${oldestFirst ? sql`started_at, id` : sql`id desc`} limit ${limit} offset ${offset}`;
   return rows.map(readRow);
 }
 
@@ -120,7 +126,7 @@ export async function markAnnounced(sql: Queryable, id: number): Promise<boolean
   return count > 0;
 }
 
-function matches(sql: Queryable, accountId: number, { monitorId, status }: IncidentFilter) {
+function matches(sql: Queryable, accountId: number, { monitorId, status, isManual }: IncidentFilter) {
   const ofMonitor = monitorId === undefined ? sql`true` : sql`monitor_ids @> array[${monitorId}::bigint]`;
   const ofStatus =
     status === undefined
@@ -128,7 +134,8 @@ function matches(sql: Queryable, accountId: number, { monitorId, status }: Incid
       : status === "open"
         ? sql`coalesce(resolved_at, 'infinity') = 'infinity'`
         : sql`status = ${status}`;
-  return sql`account_id = ${accountId} and ${ofMonitor} and ${ofStatus}`;
+  const ofKind = isManual === undefined ? sql`true` : sql`(monitor_id is null) = ${isManual}`;
+  return sql`account_id = ${accountId} and ${ofMonitor} and ${ofStatus} and ${ofKind}`;
 }
 
 /** Returns the columns of IncidentRow. */

@@ -34,9 +34,12 @@ function describe(at: Date, viewer: ViewerTime) {
   return { iso: at.toISOString(), full: `${viewer.format(at.getTime(), "minute")} ${year}, ${viewer.zone.name}` };
 }
 
-/** Formats a time in a zone of the IANA database, as in "2026-11-27 22:14"; in UTC if there is no such zone. */
-export function formatLocal(time: Date, timezone: string): string {
+/** Formats a time in a zone of the IANA database, as in "2026-11-27 22:14" or "2026-11-27 22:14:05"; in UTC if there is no such zone. */
+export function formatLocal(time: Date, timezone: string, precision: "minute" | "second" = "minute"): string {
   const zone = openTimeZone(timezone);
   const shown = zone === null ? time.getTime() : toLocal(zone, time.getTime());
-  return new Date(shown).toISOString().slice(0, 16).replace("T", " ");
+  return new Date(shown)
+    .toISOString()
+    .slice(0, precision === "minute" ? 16 : 19)
+    .replace("T", " ");
 }

@@ -14,11 +14,15 @@ const renderLine: (incident: {
   compileTemplate(`&#32;<a href="/app/incidents/<%= it.id %>"><%= it.cause %></a> <span class="<%= it.isOpen ? "bad" : "faint" %>"><%= it.lasted %></span></li>
 `);
 
+const renderMore: (more: { readonly monitorId: number; readonly text: string }) => string = compileTemplate(
+  `<p><a href="/app/incidents?monitor=<%= it.monitorId %>"><%= it.text %></a></p>`,
+);
+
 /** Renders the newest incidents of a monitor, newest first. `total`: the number of all of them. */
 export function renderIncidents(
   incidents: readonly ReturnType<typeof showIncident>[],
   total: number,
-  { viewer }: MonitorPage,
+  { viewer, monitor }: MonitorPage,
 ): string {
   const lines = incidents.map((incident) => {
     const isOpen = incident.resolved_at === null;
@@ -32,6 +36,9 @@ export function renderIncidents(
     return `<li>${renderTime(new Date(incident.started_at), viewer)}${line}`;
   });
   const list = lines.length === 0 ? `<p>${MONITOR_INCIDENTS.none}</p>` : `<ul>${lines.join("")}</ul>`;
-  const more = total > lines.length ? `<p class="faint">${MONITOR_INCIDENTS.more(total - lines.length)}</p>` : "";
+  const more =
+    total > lines.length
+      ? renderMore({ monitorId: monitor.id, text: MONITOR_INCIDENTS.more(total - lines.length) })
+      : "";
   return `<section class="card"><h2>${MONITOR_INCIDENTS.title}</h2>${list}${more}</section>`;
 }

@@ -1,0 +1,41 @@
+import { compileTemplate } from "#control-plane/pages/templates.ts";
+
+/** A field with its label; `problem`: what is wrong with its value, null: nothing. */
+interface Field {
+  readonly name: string;
+  readonly label: string;
+  readonly problem: string | null;
+}
+
+/** Renders a choice of one value. */
+export const renderSelect: (
+  field: Field & {
+    readonly options: readonly { readonly value: string; readonly label: string; readonly isSelected: boolean }[];
+  },
+) => string = compileTemplate(`
+<div class="field"><label for="f-<%= it.name %>"><%= it.label %></label>
+<% if (it.problem !== null) { %><p class="problem" id="p-<%= it.name %>"><%= it.problem %></p><% } %>
+<select id="f-<%= it.name %>" name="<%= it.name %>"<% if (it.problem !== null) { %> aria-describedby="p-<%= it.name %>" aria-invalid="true"<% } %>>
+<% for (const option of it.options) { %><option value="<%= option.value %>"<% if (option.isSelected) { %> selected<% } %>><%= option.label %></option><% } %>
+</select></div>
+`);
+
+/** Renders an input of several lines. `id`: of the element, of which a page can have only one. */
+export const renderText: (
+  field: Field & { readonly id: string; readonly hint: string; readonly value: string; readonly maxLength: number },
+) => string = compileTemplate(`
+<div class="field"><label for="<%= it.id %>"><%= it.label %></label><p class="hint" id="<%= it.id %>-hint"><%= it.hint %></p>
+<% if (it.problem !== null) { %><p class="problem" id="<%= it.id %>-problem"><%= it.problem %></p><% } %>
+<textarea id="<%= it.id %>" name="<%= it.name %>" rows="4" maxlength="<%= it.maxLength %>" required aria-describedby="<%= it.id %>-hint<% if (it.problem !== null) { %> <%= it.id %>-problem<% } %>"<% if (it.problem !== null) { %> aria-invalid="true"<% } %>>
+<%= it.value %></textarea></div>
+`);
+
+/** Renders a checkbox. */
+export const renderCheck: (field: {
+  readonly name: string;
+  readonly value: string;
+  readonly label: string;
+  readonly isOn: boolean;
+}) => string = compileTemplate(`
+<div class="choice"><input type="checkbox" id="c-<%= it.name %>-<%= it.value %>" name="<%= it.name %>" value="<%= it.value %>"<% if (it.isOn) { %> checked<% } %>><label for="c-<%= it.name %>-<%= it.value %>"><%= it.label %></label></div>
+`);

@@ -1,0 +1,128 @@
+import type { ViewerTime } from "#control-plane/charts/viewer-time.ts";
+import {
+  renderActions,
+  renderWriting,
+  type ShownIncident,
+  type TypedWriting,
+} from "#control-plane/dashboard/incidents/actions.ts";
+import { nameOf, toneOf } from "#control-plane/dashboard/incidents/list.ts";
+import { formatLocal, renderTime } from "#control-plane/dashboard/frame/times.ts";
+import { INCIDENTS } from "#control-plane/dashboard/strings.ts";
+import { layOutIncident, type IncidentLayout } from "#control-plane/incident-pages/show-incident.ts";
+import { compileTemplate } from "#control-plane/pages/templates.ts";
+
+/** What the page of an incident is rendered with. */
+export interface IncidentPage {
+  readonly incident: ShownIncident;
+  /** Whether its monitor still exists. */
+  readonly hasMonitor: boolean;
+  /** Titles of the monitors that it concerns, of those that the account still has. */
+  readonly monitors: readonly { readonly id: number; readonly name: string }[];
+  /** Titles of the status pages that it names. */
+  readonly pages: readonly string[];
+  readonly viewer: ViewerTime;
+  readonly timezone: string;
+  /** Value of the field `_csrf`. */
+  readonly formToken: string;
+  readonly canWrite: boolean;
+  /** What was typed into a form that was refused; null: nothing. */
+  readonly typed: TypedWriting | null;
+}
+
+const renderHead: (head: {
+  readonly title: string;
+  readonly state: string;
+  readonly tone: string;
+  readonly monitor: { readonly id: number | null; readonly name: string } | null;
+  readonly sentences: readonly string[];
+}) => string = compileTemplate(`
+<p><a href="/app/incidents">${INCIDENTS.back}</a></p>
+<div class="head"><div><h1><%= it.title %></h1><p><span class="badge <%= it.tone %>"><%= it.state %></span>
+<% if (it.monitor === null) { %><span class="faint">${INCIDENTS.byHand}</span><% } else if (it.monitor.id === null) { %><%= it.monitor.name %><% } else { %><a href="/app/monitors/<%= it.monitor.id %>"><%= it.monitor.name %></a><% } %></p>
+<% for (const sentence of it.sentences) { %><p><%= sentence %></p><% } %></div>
+`);
+
+interface Fact {
+  readonly label: string;
+  readonly value: string;
+}
+
+const renderFacts: (data: {
+  readonly facts: readonly Fact[];
+  readonly monitors: readonly { readonly id: number; readonly name: string }[];
+  readonly zone: string;
+}) => string = compileTemplate(`
+<section class="card"><div class="scroll"><table><tbody>
+<% for (const fact of it.facts) { %><tr><th scope="row"><%= fact.label %></th><td><%= fact.value %></td></tr><% } %>
+<% if (it.monitors.length > 0) { %><tr><th scope="row">${INCIDENTS.monitors}</th><td><% for (const one of it.monitors) { %><a href="/app/monitors/<%= one.id %>"><%= one.name %></a> <% } %></td></tr><% } %>
+</tbody></table></div><p class="faint"><%= it.zone %></p></section>
+`);
+
+const renderUpdateTop: (update: { readonly status: string; readonly by: string }) => string = compileTemplate(
+  `<li><p><b><%= it.status %></b> <span class="faint"><%= it.by %>, </span>`,
+);
+
+const renderUpdateText: (update: { readonly seen: string; readonly text: string }) => string = compileTemplate(
+  `&#32;<span class="tag"><%= it.seen %></span></p><p class="lines"><%= it.text %></p></li>`,
+);
+
+const renderBlock: (block: IncidentLayout["blocks"][number]) => string = compileTemplate(`
+<% if (it.isOpen) { %><section class="card"><h2><%= it.title %></h2><% } else { %><details class="part"><summary><%= it.title %></summary><div><% } %>
+<% for (const line of it.lines) { %><p><%= line %></p><% } %>
+<% if (it.rows.length > 0) { %><div class="scroll"><table class="lines">
+<% if (it.columns !== null) { %><thead><tr><% for (const column of it.columns) { %><th scope="col"><%= column %></th><% } %></tr></thead><% } %>
+<tbody><% for (const row of it.rows) { %><tr>
+<% for (const [index, cell] of row.entries()) { %><% if (index === 0 && it.columns === null) { %><th scope="row"><%= cell %></th><% } else { %><td><%= cell %></td><% } %><% } %>
+</tr><% } %></tbody></table></div><% } %>
+<% if (it.isOpen) { %></section><% } else { %></div></details><% } %>
+`);
+
+/** Renders the page of an incident: its state and cause, what can be done, what was found, and what has happened. */
+export function renderIncidentPage(page: IncidentPage): string {
+  const { incident, timezone, canWrite } = page;
+  const { monitor } = incident;
+  const layout = layOutIncident(incident, (text) => formatLocal(new Date(text), timezone, "second"));
+  const head = renderHead({
+    title: incident.title,
+    state: layout.state,
+    tone: toneOf(incident),
+    monitor: monitor === null ? null : { id: page.hasMonitor ? monitor.id : null, name: nameOf(monitor) },
+    sentences: layout.sentences,
+  });
+  return [
+    head,
+    canWrite ? renderActions(incident, page.formToken) : "",
+    "</div>",
+    renderFacts({
+      // The heading has the title.
+      facts: [...layout.facts.filter(([label]) => label !== "Title").map(toFact), ...factsOf(page)],
+      monitors: monitor === null ? page.monitors : [],
+      zone: INCIDENTS.zone(timezone),
+    }),
+    canWrite ? renderWriting(incident, page.formToken, page.typed) : "",
+    renderUpdates(page),
+    ...layout.blocks.map(renderBlock),
+  ].join("");
+}
+
+function factsOf({ incident, pages }: IncidentPage): readonly Fact[] {
+  return [
+    { label: INCIDENTS.impact, value: INCIDENTS.impacts[incident.impact] },
+    { label: INCIDENTS.visible, value: incident.public ? INCIDENTS.isPublic : INCIDENTS.isPrivate },
+    ...(pages.length === 0 ? [] : [{ label: INCIDENTS.named, value: pages.join(", ") }]),
+  ];
+}
+
+function toFact([label, value]: readonly [label: string, value: string]): Fact {
+  return { label, value };
+}
+
+function renderUpdates({ incident, viewer }: IncidentPage): string {
+  if (incident.updates.length === 0) return "";
+  const lines = incident.updates.map(({ at, by, status, text, public: isPublic }) => {
+    const top = renderUpdateTop({ status: INCIDENTS.statuses[status], by: by ?? "" });
+    const seen = isPublic ? INCIDENTS.updatePublic : INCIDENTS.updatePrivate;
+    return `${top}${renderTime(new Date(at), viewer)}${renderUpdateText({ seen, text })}`;
+  });
+  return `<section class="card" id="updates"><h2>${INCIDENTS.updates}</h2><ul class="updates">${lines.join("")}</ul></section>`;
+}
