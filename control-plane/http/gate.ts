@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "#shared/clock.ts";
 import { LAUNCHER } from "#shared/launcher.ts";
-import type { KeyScope } from "#shared/tools/define.ts";
+import type { KeyScope, Scope } from "#shared/tools/define.ts";
 import { isDatabaseAway } from "#control-plane/database/database-away.ts";
 import { keyInBody } from "#control-plane/http/body.ts";
 import { Refusal, serviceUnavailable } from "#control-plane/http/errors.ts";
@@ -26,12 +26,20 @@ interface GateOptions {
   readonly counts?: LimitKind;
 }
 
+/** The account of a signed-in member, and its plan. */
+type Member = Pick<Principal, "accountId" | "plan">;
+
 /** Checks a request before a route that needs a key: key, minute limit, day limit, scope, in this order. */
 export interface Gate {
   /** Returns route options to spread: `server.route({ ...gate.keyed({ scope: "check" }), method, url, handler })`. */
   keyed(options: GateOptions): { readonly onRequest: Hook; readonly preHandler?: Hook };
   /** Runs the same checks for a route whose scope or limits depend on the request; rejects with the Refusal. */
   admit(request: FastifyRequest, reply: FastifyReply, options: Omit<GateOptions, "key">): Promise<Principal>;
+  /**
+   * Runs the checks after the key for a call of a signed-in member, who has none: the limits of the account, then the
+   * scope of its plan. Rejects with the Refusal.
+   */
+  admitMember(reply: FastifyReply, member: Member, scope: Scope): Promise<void>;
   /**
    * Returns the caller of a route that answers without a key too; null without a valid key. It checks no scope and
    * counts nothing, so the route limits its requests itself. Rejects if the database is away.
@@ -61,16 +69,28 @@ export function createGate({ clock, keys, limits, failures }: GateDeps): Gate {
     keys.find(presented, (lookupError, principal) => {
       if (lookupError !== null) return done(away(lookupError));
       if (principal === null) return done(refuseKey(request, "invalid_api_key"));
-      limits.take(principal.accountId, principal.plan, counts, (countError, state) => {
-        if (countError !== null || state === null) return done(away(countError));
-        const nowMs = clock.now().getTime();
-        setRateHeaders(reply, principal.plan, state, nowMs);
-        if (state.denied !== null) return done(overLimit(state, nowMs));
+      count(reply, principal, counts, (refused, state) => {
+        if (refused !== null) return done(refused);
         if (scope !== null && !hasScope(principal.scopes, scope)) return done(outOfScope(scope, principal));
         request.principal = principal;
         request.counted = state;
         done();
       });
+    });
+  }
+
+  /** Counts a request, and sets the headers of its limits. */
+  function count(
+    reply: FastifyReply,
+    { accountId, plan }: Member,
+    counts: LimitKind,
+    done: (refused: Error | null, state: LimitState | null) => void,
+  ): void {
+    limits.take(accountId, plan, counts, (countError, state) => {
+      if (countError !== null || state === null) return done(away(countError), null);
+      const nowMs = clock.now().getTime();
+      setRateHeaders(reply, plan, state, nowMs);
+      done(state.denied === null ? null : overLimit(state, nowMs), state);
     });
   }
 
@@ -110,6 +130,15 @@ export function createGate({ clock, keys, limits, failures }: GateDeps): Gate {
         pass(request, reply, keyInHeaders(request), options, (error) => {
           if (error !== undefined) reject(error);
           else if (request.principal !== null) resolve(request.principal);
+        });
+      });
+    },
+    admitMember(reply, member, scope) {
+      return new Promise((resolve, reject) => {
+        count(reply, member, "minute-and-day", (refused) => {
+          if (refused !== null) reject(refused);
+          else if (member.plan.scopes.includes(scope)) resolve();
+          else reject(new Refusal("insufficient_scope", notInPlan(member, scope)));
         });
       });
     },
@@ -177,11 +206,15 @@ export function outOfScope(scope: KeyScope, principal: Principal): Refusal {
   const needed = ofPlan === scope ? scope : `${ofPlan} or ${scope}`;
   const advice = principal.plan.scopes.includes(ofPlan)
     ? `Use a key with the scope ${needed}.`
-    : `The ${principal.plan.name} plan does not include ${ofPlan}.`;
+    : notInPlan(principal, ofPlan);
   return new Refusal(
     "insufficient_scope",
     `This request needs the scope ${needed}. Scopes of your key: ${has}. ${advice}`,
   );
+}
+
+function notInPlan({ plan }: Pick<Principal, "plan">, scope: Scope): string {
+  return `The ${plan.name} plan does not include ${scope}.`;
 }
 
 function away(error: Error | null): Error {

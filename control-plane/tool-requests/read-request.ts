@@ -24,9 +24,19 @@ interface ToolRequest {
 export function readToolRequest(request: FastifyRequest, contract: Contract): ToolRequest {
   const { values, from } = rawParams(request);
   request.ignored = warningsFor(values, callParamNames(contract), { besides: request.query as object });
+  if (request.apiVersion === "v4") return readToolCall(contract, values, from);
   const params = requireRead(parseToolParams(contract, values, { from, unknown: "ignore" }));
-  // v3 and earlier versions are frozen: they have none of these parameters.
-  if (request.apiVersion !== "v4") return { params, locations: null, dryRun: false, share: false };
+  // v3 and earlier versions are frozen: they have none of the parameters of every call.
+  return { params, locations: null, dryRun: false, share: false };
+}
+
+/** Parses the values of a call, wherever they were given. Throws a Refusal that names the first wrong field. */
+export function readToolCall(
+  contract: Contract,
+  values: Readonly<Record<string, unknown>>,
+  from: "text" | "json",
+): ToolRequest {
+  const params = requireRead(parseToolParams(contract, values, { from, unknown: "ignore" }));
   const switches = requireRead(parseParams(SWITCHES, values, { from, unknown: "ignore" }));
   const { dry_run: dryRun = false, share = false } = switches;
   return { params, locations: readLocations(values["locations"], from), dryRun, share };

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, readFileSync, realpathSync } from "n
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CLONE } from "#shared/client/programs.ts";
-import { quoted } from "#shared/client/quoted.ts";
+import { quoted } from "#shared/text/quoted.ts";
 
 /** Facts that decide whether this machine's agent can open raw sockets, and which remedy applies if it cannot. */
 export interface RawSocketFacts {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LAUNCHER_PATH } from "#shared/client/programs.ts";
-import { quoted } from "#shared/client/quoted.ts";
+import { quoted } from "#shared/text/quoted.ts";
 import { LAUNCHER } from "#shared/launcher.ts";
 import { clientCommands } from "#test/laws/readme-client.ts";
 import { BLOCKS, NOT_RUN } from "#test/laws/readme-not-run.ts";

@@ -21,7 +21,8 @@ const REGION = Type.Object({
   capabilities: Type.Array(Type.String(), { description: "Capabilities that at least one of its online probes has" }),
 });
 
-interface Region {
+/** A region and how many probes an account can use there. */
+export interface Region {
   readonly region: string;
   readonly country: string | null;
   readonly city: string | null;
@@ -72,6 +73,11 @@ function* membersOf(roster: Roster, presence: Presence): Generator<RegionMember>
   }
 }
 
+/** Returns the regions an account can use now. */
+export function regionsOf(roster: Roster, presence: Presence, accountId: number): readonly Region[] {
+  return listRegions(membersOf(roster, presence), accountId);
+}
+
 /** Registers GET /api/v4/probes: the regions checks can run in. */
 export function registerRegions(server: FastifyInstance, gate: Gate, roster: Roster, presence: Presence): void {
   server.route({
@@ -85,7 +91,7 @@ export function registerRegions(server: FastifyInstance, gate: Gate, roster: Ros
       data: Type.Object({ regions: Type.Array(REGION, { description: "By name" }) }),
     }),
     handler: (request) => {
-      const regions = listRegions(membersOf(roster, presence), callerOf(request).accountId);
+      const regions = regionsOf(roster, presence, callerOf(request).accountId);
       return Promise.resolve(answer(request, { regions }));
     },
   });

@@ -1,17 +1,17 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Contract } from "#shared/tools/define.ts";
 import { MOST_PROGRESS } from "#shared/wire.ts";
-import { type CheckAnswer, outcomeError, type LocationRow } from "#control-plane/checks/answer.ts";
+import type { CheckAnswer } from "#control-plane/checks/answer.ts";
 import type { CheckContext, CheckRequest } from "#control-plane/checks/context.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
 import { answer, callerOf, factsOf } from "#control-plane/http/request.ts";
 import { answerError } from "#control-plane/http/error-handler.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import type { Measurements } from "#control-plane/measurements/measurements.ts";
+import { shareAnswer } from "#control-plane/measurements/share-answer.ts";
 import { openEventStream, replyWithStream, wantsEvents } from "#control-plane/http/event-stream.ts";
 import { refuseUnanswered, type AnsweredCheck } from "#control-plane/tool-requests/refuse-unanswered.ts";
 import { readToolRequest } from "#control-plane/tool-requests/read-request.ts";
-import type { LocationItem } from "#shared/locations.ts";
 
 /** Creates the handler of a tool's route, for every API version. */
 export function toolHandler(app: CheckContext, contract: Contract, measurements: Measurements) {
@@ -105,35 +105,4 @@ async function streamCheck(
     })
     .finally(() => stream.end());
   return replyWithStream(reply, stream);
-}
-
-/** A call with share=1. */
-interface SharedCall {
-  readonly accountId: number;
-  readonly contract: Contract;
-  readonly params: Readonly<Record<string, unknown>>;
-  readonly locations: readonly LocationItem[] | null;
-}
-
-/**
- * Stores an answer as a measurement and returns its share id; null if nothing was measured: the call was refused, or
- * no probe was available.
- */
-async function shareAnswer(
-  measurements: Measurements,
-  { accountId, contract, params, locations: items }: SharedCall,
-  checked: CheckAnswer,
-  durationMs: number,
-): Promise<string | null> {
-  const rows = rowsOf(checked, durationMs);
-  return rows === null ? null : measurements.share({ accountId, contract, params, items }, rows);
-}
-
-function rowsOf(checked: CheckAnswer, durationMs: number): readonly LocationRow[] | null {
-  if (checked.kind === "multi") return checked.refused ? null : checked.data.locations;
-  if (checked.kind !== "single") return null;
-  const { outcome } = checked;
-  const base = { location: checked.location, duration_ms: durationMs };
-  if (outcome.status === "ok") return [{ ...base, status: "ok", data: outcome.data }];
-  return outcome.status === "failed" ? [{ ...base, status: "failed", error: outcomeError(outcome) }] : null;
 }

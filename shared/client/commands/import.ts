@@ -6,7 +6,7 @@ import { STDIN } from "#shared/client/apply/make-plan.ts";
 import { GROUP } from "#shared/client/commands/apply.ts";
 import { failWith, type ClientFlags } from "#shared/client/connection.ts";
 import type { CommandContext } from "#shared/client/context.ts";
-import { quoted } from "#shared/client/quoted.ts";
+import { quoted } from "#shared/text/quoted.ts";
 import { convertBackup } from "#shared/client/uptime-kuma/convert.ts";
 import { LARGEST_FILE, readBackup } from "#shared/client/uptime-kuma/read-backup.ts";
 import type { Variable } from "#shared/client/uptime-kuma/secrets.ts";

@@ -8,7 +8,7 @@ import { dialTarget, formatAddress, isLoopback, ownAddress, parseHostPort } from
 import type { Kind } from "#shared/settings/kind.ts";
 import { duration } from "#shared/settings/kinds.ts";
 import { LAUNCHER_PATH } from "#shared/client/programs.ts";
-import { quoted } from "#shared/client/quoted.ts";
+import { quoted } from "#shared/text/quoted.ts";
 import { readSettings, type Environment } from "#shared/settings-parse.ts";
 import { SETTINGS } from "#shared/settings.ts";
 

@@ -1,4 +1,4 @@
-import { quoted } from "#shared/client/quoted.ts";
+import { quoted } from "#shared/text/quoted.ts";
 import type { Outlined, OutlinedOption } from "#shared/client/completion/outline.ts";
 
 /** Shells for which there is a script. */

@@ -1,5 +1,6 @@
 import { Option, type Command } from "commander";
 import { FAIL_ON, type FailOn } from "#shared/client/exit-codes.ts";
+import { mainParam, nameParam } from "#shared/tools/command-params.ts";
 import type { Contract } from "#shared/tools/define.ts";
 
 /** Options of a command as commander passes them. */
@@ -23,12 +24,6 @@ interface Shown {
   readonly multipleOf?: number;
   readonly "x-kind"?: string;
   readonly "x-items"?: Shown;
-}
-
-/** Returns the parameter that a tool's command takes as its argument. */
-function mainParam({ target, params }: Contract): string {
-  const { required = [] } = params as { readonly required?: readonly string[] };
-  return target?.param ?? required[0] ?? "value";
 }
 
 /** Adds the argument, the parameters and the options of every tool to a tool's command. */
@@ -76,12 +71,6 @@ function format(name: Format, description: string): Option {
 /** Returns the format that the options ask for. */
 export function formatOf(flags: Flags, isTerminal: boolean): Format {
   return FORMATS.find((name) => flags[name] === true) ?? (isTerminal ? "text" : "json");
-}
-
-/** Returns how a command names a parameter: `<host>` for its argument, else the option. */
-export function nameParam(contract: Contract, field: string): string {
-  if (field === mainParam(contract)) return `<${field}>`;
-  return field === "locations" ? "--from" : `--${field.replaceAll("_", "-")}`;
 }
 
 /** The body of a call, or the option that is wrong. */

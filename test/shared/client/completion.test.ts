@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { quoted } from "#shared/client/quoted.ts";
+import { quoted } from "#shared/text/quoted.ts";
 import { SHELLS } from "#shared/client/completion/scripts.ts";
 import { runVantage } from "#test/shared/client/command-line.ts";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { LAUNCHER_PATH } from "#shared/client/programs.ts";
-import { quoted } from "#shared/client/quoted.ts";
+import { quoted } from "#shared/text/quoted.ts";
 import { runVantage } from "#test/shared/client/command-line.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { enrol } from "#test/support/enrol.ts";
