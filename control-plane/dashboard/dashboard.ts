@@ -24,6 +24,7 @@ import { registerProfile } from "#control-plane/dashboard/profile/routes.ts";
 import { registerByMail } from "#control-plane/dashboard/sign-in/by-mail.ts";
 import { registerInvite } from "#control-plane/dashboard/sign-in/invite.ts";
 import { registerSignIn } from "#control-plane/dashboard/sign-in/routes.ts";
+import { registerToolPages, type ToolPagesDeps } from "#control-plane/dashboard/tools/routes.ts";
 import { registerStart } from "#control-plane/dashboard/sign-in/start.ts";
 import { FRAME } from "#control-plane/dashboard/strings.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
@@ -39,7 +40,7 @@ import type { Plans } from "#control-plane/plans/plans.ts";
 import type { Users } from "#control-plane/users/users.ts";
 
 /** Dependencies of the dashboard. */
-interface DashboardDeps {
+interface DashboardDeps extends Pick<ToolPagesDeps, "checks" | "presence" | "gate" | "measurements"> {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly baseUrl: string;
@@ -106,6 +107,7 @@ export async function registerDashboard(server: FastifyInstance, deps: Dashboard
     registerMonitorForm(scope, { ...deps, door, writes });
     registerMonitor(scope, { ...deps, door, writes });
     registerIncidentViews(scope, { ...deps, door, overviews, writes });
+    registerToolPages(scope, { ...deps, door });
   });
 }
 

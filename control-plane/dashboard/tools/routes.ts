@@ -1,0 +1,154 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "#shared/clock.ts";
+import type { Contract } from "#shared/tools/define.ts";
+import { CONTRACTS } from "#shared/tools/index.ts";
+import type { CheckContext } from "#control-plane/checks/context.ts";
+import { runCheck } from "#control-plane/checks/run-check.ts";
+import { memberOf, type Door } from "#control-plane/dashboard/door/door.ts";
+import { readForm } from "#control-plane/dashboard/door/form.ts";
+import { sendPage } from "#control-plane/dashboard/frame/page.ts";
+import { TOOLS } from "#control-plane/dashboard/strings.ts";
+import { renderToolForm, renderToolHead, type ToolForm } from "#control-plane/dashboard/tools/form.ts";
+import { renderRun, renderSharedFailure } from "#control-plane/dashboard/tools/result.ts";
+import { renderTools } from "#control-plane/dashboard/tools/list.ts";
+import {
+  givenInQuery,
+  readTyped,
+  toCall,
+  writeAddress,
+  type TypedCall,
+} from "#control-plane/dashboard/tools/values.ts";
+import type { Presence } from "#control-plane/dispatch/presence.ts";
+import { Refusal, requireFound } from "#control-plane/http/errors.ts";
+import type { Gate } from "#control-plane/http/gate.ts";
+import { factsOf } from "#control-plane/http/request.ts";
+import type { Measurements } from "#control-plane/measurements/measurements.ts";
+import { shareAnswer } from "#control-plane/measurements/share-answer.ts";
+import type { Plans } from "#control-plane/plans/plans.ts";
+import { regionsOf } from "#control-plane/surfaces/catalogue/region-routes.ts";
+import { readToolCall } from "#control-plane/tool-requests/read-request.ts";
+import { refuseUnanswered } from "#control-plane/tool-requests/refuse-unanswered.ts";
+import { isAllowed } from "#control-plane/users/roles.ts";
+
+/** Dependencies of the pages of tools. */
+export interface ToolPagesDeps {
+  readonly door: Door;
+  readonly clock: Clock;
+  readonly baseUrl: string;
+  readonly checks: CheckContext;
+  readonly presence: Presence;
+  readonly gate: Pick<Gate, "admitMember">;
+  readonly plans: Plans;
+  readonly measurements: Pick<Measurements, "share">;
+}
+
+interface Named {
+  Params: { name: string };
+}
+
+const LONGEST_SEARCH = 200;
+
+/** Registers /app/tools: every tool of the catalogue with its form, which runs it. */
+export function registerToolPages(scope: FastifyInstance, deps: ToolPagesDeps): void {
+  const { door } = deps;
+  scope.route({
+    ...door.page({ needs: "read" }),
+    url: "/app/tools",
+    schema: { hide: true },
+    handler(request, reply) {
+      const { q } = request.query as { readonly q?: unknown };
+      const text = typeof q === "string" ? q.trim().slice(0, LONGEST_SEARCH) : "";
+      const session = memberOf(request);
+      return sendPage(request, reply, { title: TOOLS.title, session, section: "tools", body: renderTools(text) });
+    },
+  });
+  scope.route<Named>({
+    ...door.page({ needs: "read" }),
+    url: "/app/tools/:name",
+    schema: { hide: true },
+    handler(request, reply) {
+      const contract = contractOf(request);
+      const typed = readTyped(contract, givenInQuery(request.query as Readonly<Record<string, unknown>>));
+      const form = renderForm(request, deps, { contract, typed, problem: null });
+      return sendTool(request, reply, contract, [renderToolHead(contract), form]);
+    },
+  });
+  scope.route<Named>({
+    ...door.form({ needs: "write" }),
+    url: "/app/tools/:name",
+    schema: { hide: true },
+    handler: (request, reply) => runTool(request, reply, deps, contractOf(request)),
+  });
+}
+
+function contractOf({ params: { name } }: FastifyRequest<Named>): Contract {
+  return requireFound(CONTRACTS.find((contract) => contract.name === name) ?? null, TOOLS.noun);
+}
+
+/** Runs a tool as a call of the API does: limits, scope of the plan, parameters, check, share. */
+async function runTool(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: ToolPagesDeps,
+  contract: Contract,
+): Promise<FastifyReply> {
+  const { accountId, plan: planName } = memberOf(request);
+  const plan = deps.plans[planName];
+  const typed = readTyped(contract, readForm(request));
+  const call = toCall(contract, typed);
+  const form = (problem: ToolForm["problem"]): string => renderForm(request, deps, { contract, typed, problem });
+  try {
+    await deps.gate.admitMember(reply, { accountId, plan }, contract.scope);
+    const { params, locations, share } = readToolCall(contract, call, "text");
+    const gone = new AbortController();
+    reply.raw.once("close", () => {
+      if (!reply.raw.writableEnded) gone.abort();
+    });
+    const asked = { contract, params, locations, accountId };
+    const ended = await runCheck(deps.checks, { ...asked, maxLocations: plan.locations, signal: gone.signal });
+    const { durationMs } = factsOf(request);
+    const shareId = share ? await shareAnswer(deps.measurements, asked, ended, durationMs) : null;
+    const answered = refuseUnanswered(ended, shareId);
+    if (answered.kind === "dry_run") throw new Error("a form asks for no dry run");
+    const { clock, baseUrl } = deps;
+    const address = writeAddress(contract, typed);
+    const found = renderRun({ contract, answered, call, address, shareId, now: clock.now(), baseUrl });
+    return await sendTool(request, reply, contract, [found, `<h2>${TOOLS.form}</h2>`, form(null)]);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const { status, code, details } = error;
+    // What the target did is an answer: proxies replace the pages of a status 502.
+    reply.code(code === "request_failed" ? 200 : status).headers(details.headers ?? {});
+    const field = code === "target_not_allowed" ? (contract.target?.param ?? null) : (details.field ?? null);
+    const shared = renderSharedFailure(deps.baseUrl, details.shareId);
+    return sendTool(request, reply, contract, [
+      renderToolHead(contract),
+      shared,
+      form({ field, message: details.message }),
+    ]);
+  }
+}
+
+function sendTool(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { title }: Contract,
+  parts: readonly string[],
+): Promise<FastifyReply> {
+  return sendPage(request, reply, { title, session: memberOf(request), section: "tools", body: parts.join("") });
+}
+
+function renderForm(
+  request: FastifyRequest,
+  { checks, presence, plans }: ToolPagesDeps,
+  form: { readonly contract: Contract; readonly typed: TypedCall; readonly problem: ToolForm["problem"] },
+): string {
+  const { accountId, plan, role, formToken } = memberOf(request);
+  return renderToolForm({
+    ...form,
+    regions: regionsOf(checks.hub.roster, presence, accountId).filter(({ online }) => online > 0),
+    mostLocations: plans[plan].locations,
+    formToken,
+    canRun: isAllowed(role, "write"),
+  });
+}
