@@ -21,18 +21,28 @@ afterAll(async () => {
 });
 
 describeBrowser("the first page of the service", () => {
-  it.each(["light", "dark"] as const)(
-    "has no accessibility fault that axe finds, in %s colours",
-    async (colorScheme) => {
-      const context = await browser.newContext({ colorScheme, bypassCSP: true });
-      const page = await context.newPage();
-      await page.goto(plane.url);
-      await page.evaluate(axe.source);
-      const { violations } = await page.evaluate<axe.AxeResults>("axe.run()");
-      expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
-      await context.close();
-    },
-  );
+  it.each([
+    ["light", 1_280],
+    ["dark", 1_280],
+    ["light", 320],
+  ] as const)("has no accessibility fault that axe finds, in %s colours and %d px", async (colorScheme, width) => {
+    const viewport = { width, height: 800 };
+    const context = await browser.newContext({ colorScheme, viewport, bypassCSP: true });
+    const page = await context.newPage();
+    await page.goto(plane.url);
+    await page.evaluate(axe.source);
+    const { violations } = await page.evaluate<axe.AxeResults>("axe.run()");
+    expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+    await context.close();
+  });
+
+  it("leads members to the sign-in", async () => {
+    const { page, close } = await openWithoutScripts();
+    await page.getByRole("link", { name: "Sign in" }).click();
+    await page.waitForURL("**/sign-in");
+    expect(await page.getByLabel("Password").count()).toBe(1);
+    await close();
+  });
 
   it("sends its form without JavaScript, and shows why there is no answer", async () => {
     const { page, complaints, close } = await openWithoutScripts();

@@ -38,9 +38,9 @@ const renderKeys: (commands: { readonly createKey: string; readonly useKey: stri
 <h2>Get a key</h2>
 <p>A key opens all tools with all their parameters, several places at once, monitors, status pages and webhooks. The operator
 of this service creates one, where the service runs:</p>
-<pre><code><%= it.createKey %></code></pre>
+<pre role="group" tabindex="0" aria-label="Create a key"><code><%= it.createKey %></code></pre>
 <p>Send it with each request:</p>
-<pre><code><%= it.useKey %></code></pre>
+<pre role="group" tabindex="0" aria-label="Use a key"><code><%= it.useKey %></code></pre>
 <h2>Read on</h2>
 <ul><li><a href="/docs">All operations of the API</a></li>
 <li><a href="/openapi.json">The same as an OpenAPI document</a></li></ul></main>
@@ -50,7 +50,8 @@ of this service creates one, where the service runs:</p>
 export function renderHome(tools: readonly OpenTool[], allowance: AnonymousAllowance, baseUrl: string): string {
   const body = [
     "<main><h1>Vantage</h1><p>This service examines web sites, hosts, names and mail, and monitors them, from probes in one or " +
-      "many places.</p><h2>Check something now</h2>",
+      'many places. It tells people when something fails, and shows on status pages what works.</p><p><a href="/sign-in">Sign in</a></p>' +
+      "<h2>Check something now</h2>",
     renderForm({ tools, tool: "", q: "" }),
     renderLimits(allowance),
     renderKeys({
@@ -63,7 +64,7 @@ export function renderHome(tools: readonly OpenTool[], allowance: AnonymousAllow
 
 const renderSame: (same: { readonly curl: string; readonly json: string }) => string = compileTemplate(`
 <h2>All data</h2><p><a href="<%= it.json %>">This answer as JSON</a></p>
-<p>In a terminal:</p><pre><code><%= it.curl %></code></pre>
+<p>In a terminal:</p><pre role="group" tabindex="0" aria-label="In a terminal"><code><%= it.curl %></code></pre>
 `);
 
 /** Renders the result of the form above the form. `url`: the same call of the open tier. */
