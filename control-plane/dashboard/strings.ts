@@ -671,7 +671,7 @@ export const TOOLS = {
   form: "Run it again",
   from: (place: string) => `From ${place}`,
   fromCache: (place: string) => `From ${place}, a stored result`,
-  fromMany: (count: number) => `From ${count} ${count === 1 ? "location" : "locations"}`,
+  fromMany: (count: number) => `From ${count} locations`,
   shared: "Everybody with this link sees the result for a week:",
   address: "Address of this form with its values",
   again: "The same in a terminal",

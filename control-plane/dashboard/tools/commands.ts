@@ -12,7 +12,7 @@ interface Commands {
 /** Longest line, in characters: Linux takes 128 KiB for one argument. */
 const LONGEST = 8_000;
 /** Characters that a terminal may obey while a line is pasted. */
-const OBEYED = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
+const OBEYED = /(?![\n\t])\p{Cc}/u;
 
 /**
  * Writes a call (names and texts, as the API takes them) for a terminal; null if it is too long for a line or has control

@@ -53,7 +53,7 @@ function fieldOf(name: string, schema: Shown, isRequired: boolean): ToolField {
   return {
     name,
     label: labelOf(name),
-    hint: hintOf(schema),
+    hint: hintOf(schema, isNumber && closed.length === 0),
     input: isFlag
       ? "checkbox"
       : closed.length > 0
@@ -81,10 +81,10 @@ function choicesOf(schema: Shown): readonly string[] {
   return steps > MOST_STEPS ? [] : Array.from({ length: steps }, (_, step) => String(minimum + step * multipleOf));
 }
 
-/** Adds the range of a number to its description. */
-function hintOf(schema: Shown): string {
-  const { description = "", minimum, maximum, type } = schema;
-  const isRange = type !== "string" && minimum !== undefined && maximum !== undefined;
+/** Adds the range of a number that is typed to its description. */
+function hintOf(schema: Shown, isTyped: boolean): string {
+  const { description = "", minimum, maximum } = schema;
+  const isRange = isTyped && minimum !== undefined && maximum !== undefined;
   return isRange ? `${description} (${describeProblem("range", schema).replace("must be ", "")})` : description;
 }
 

@@ -29,7 +29,7 @@ const renderHead: (contract: Pick<Contract, "title" | "summary">) => string = co
 const renderTop: (top: { readonly action: string; readonly formToken: string; readonly canRun: boolean }) => string =
   compileTemplate(`
 <form method="post" action="<%= it.action %>"><input type="hidden" name="_csrf" value="<%= it.formToken %>">
-<fieldset class="bare stack"<% if (!it.canRun) { %> disabled<% } %>><legend class="hidden">${TOOLS.parameters}</legend>
+<fieldset class="bare"<% if (!it.canRun) { %> disabled<% } %>><legend class="hidden">${TOOLS.parameters}</legend>
 `);
 
 const renderField: (field: ShownField) => string = compileTemplate(`

@@ -84,8 +84,10 @@ function answersOf(answered: ToolRun["answered"]): readonly LocationAnswer[] {
 }
 
 function aboutOf(answered: ToolRun["answered"], answers: readonly LocationAnswer[]): readonly string[] {
-  if (answered.kind === "multi") return [TOOLS.fromMany(answers.length)];
-  return [answered.cached ? TOOLS.fromCache(answers[0]?.place ?? "") : TOOLS.from(answers[0]?.place ?? "")];
+  const [first] = answers;
+  if (first === undefined || answers.length > 1) return [TOOLS.fromMany(answers.length)];
+  const isStored = answered.kind === "single" && answered.cached;
+  return [isStored ? TOOLS.fromCache(first.place) : TOOLS.from(first.place)];
 }
 
 function dataOf(answered: ToolRun["answered"]): unknown {
