@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { ASSETS_PATH } from "#control-plane/dashboard/frame/assets.ts";
 import { DONE, FRAME } from "#control-plane/dashboard/strings.ts";
@@ -82,9 +83,15 @@ const renderTop: (frame: Frame) => string = compileTemplate(`
 `);
 
 /** Renders a page. `done`: the code of what a form has done, from the page's address. */
-function renderPage(page: DashboardPage, done: unknown): string {
-  const { title, session, section, body, liveSeconds = null, isNarrow = false, isForm = false } = page;
-  const top = renderTop({
+function renderPage({ body, ...page }: DashboardPage, done: unknown): string {
+  return `${renderBeginning(page, done)}${body}${END}`;
+}
+
+const END = "</main></body></html>\n";
+
+function renderBeginning(page: Omit<DashboardPage, "body">, done: unknown): string {
+  const { title, session, section, liveSeconds = null, isNarrow = false, isForm = false } = page;
+  return renderTop({
     title,
     session,
     width: isNarrow ? "narrow" : isForm ? "form" : "",
@@ -93,7 +100,6 @@ function renderPage(page: DashboardPage, done: unknown): string {
     menu: session === null ? [] : menuOf(session),
     done: typeof done === "string" && Object.hasOwn(DONE, done) ? (DONE[done] ?? null) : null,
   });
-  return `${top}${body}</main></body></html>\n`;
 }
 
 function menuOf({ role }: Session): Frame["menu"] {
@@ -118,6 +124,28 @@ export function sendPage(request: FastifyRequest, reply: FastifyReply, page: Das
     cacheControl: "no-store",
   });
   return sendDocument(request, reply, document);
+}
+
+/**
+ * Sends a page in pieces, each when it is there. It is not compressed, and nginx is told not to collect it. The connection
+ * ends with it: an idle one would delay the stop of the server. `parts` must not fail.
+ */
+export function sendPageInPieces(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  page: Omit<DashboardPage, "body">,
+  parts: AsyncIterable<string>,
+): FastifyReply {
+  const { done } = request.query as { readonly done?: unknown };
+  async function* pieces(): AsyncGenerator<string> {
+    yield renderBeginning(page, done);
+    yield* parts;
+    yield END;
+  }
+  return reply
+    .headers({ ...HEADERS, "cache-control": "no-store", connection: "close", "x-accel-buffering": "no" })
+    .type("text/html; charset=utf-8")
+    .send(Readable.from(pieces()));
 }
 
 const renderSentence: (page: {

@@ -2,12 +2,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "#shared/clock.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import { CONTRACTS } from "#shared/tools/index.ts";
-import type { CheckContext } from "#control-plane/checks/context.ts";
+import type { CheckAnswer } from "#control-plane/checks/answer.ts";
+import type { CheckContext, CheckRequest } from "#control-plane/checks/context.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
 import { memberOf, type Door } from "#control-plane/dashboard/door/door.ts";
 import { readForm } from "#control-plane/dashboard/door/form.ts";
-import { sendPage } from "#control-plane/dashboard/frame/page.ts";
+import { sendPage, sendPageInPieces } from "#control-plane/dashboard/frame/page.ts";
 import { TOOLS } from "#control-plane/dashboard/strings.ts";
+import { collectArrivals, renderArrivals, type Arrivals } from "#control-plane/dashboard/tools/arrivals.ts";
 import { renderToolForm, renderToolHead, type ToolForm } from "#control-plane/dashboard/tools/form.ts";
 import { renderRun, renderSharedFailure } from "#control-plane/dashboard/tools/result.ts";
 import { renderTools } from "#control-plane/dashboard/tools/list.ts";
@@ -27,7 +29,7 @@ import { shareAnswer } from "#control-plane/measurements/share-answer.ts";
 import type { Plans } from "#control-plane/plans/plans.ts";
 import { regionsOf } from "#control-plane/surfaces/catalogue/region-routes.ts";
 import { readToolCall } from "#control-plane/tool-requests/read-request.ts";
-import { refuseUnanswered } from "#control-plane/tool-requests/refuse-unanswered.ts";
+import { refuseUnanswered, type AnsweredCheck } from "#control-plane/tool-requests/refuse-unanswered.ts";
 import { isAllowed } from "#control-plane/users/roles.ts";
 
 /** Dependencies of the pages of tools. */
@@ -85,7 +87,11 @@ function contractOf({ params: { name } }: FastifyRequest<Named>): Contract {
   return requireFound(CONTRACTS.find((contract) => contract.name === name) ?? null, TOOLS.noun);
 }
 
-/** Runs a tool as a call of the API does: limits, scope of the plan, parameters, check, share. */
+/**
+ * Runs a tool as a call of the API does: limits, scope of the plan, parameters, check, share. A check at several locations is
+ * answered in pieces: a browser shows each result when it comes, and needs no script, no key and no second request for
+ * it. What is refused before the first job, and the answer of one location, is an ordinary page with its status.
+ */
 async function runTool(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -94,48 +100,90 @@ async function runTool(
 ): Promise<FastifyReply> {
   const { accountId, plan: planName } = memberOf(request);
   const plan = deps.plans[planName];
-  const typed = readTyped(contract, readForm(request));
-  const call = toCall(contract, typed);
-  const form = (problem: ToolForm["problem"]): string => renderForm(request, deps, { contract, typed, problem });
+  const run: FormRun = { request, deps, contract, typed: readTyped(contract, readForm(request)) };
   try {
     await deps.gate.admitMember(reply, { accountId, plan }, contract.scope);
-    const { params, locations, share } = readToolCall(contract, call, "text");
+    const { params, locations, share } = readToolCall(contract, toCall(contract, run.typed), "text");
     const gone = new AbortController();
     reply.raw.once("close", () => {
       if (!reply.raw.writableEnded) gone.abort();
     });
     const asked = { contract, params, locations, accountId };
-    const ended = await runCheck(deps.checks, { ...asked, maxLocations: plan.locations, signal: gone.signal });
-    const { durationMs } = factsOf(request);
-    const shareId = share ? await shareAnswer(deps.measurements, asked, ended, durationMs) : null;
-    const answered = refuseUnanswered(ended, shareId);
-    if (answered.kind === "dry_run") throw new Error("a form asks for no dry run");
-    const { clock, baseUrl } = deps;
-    const address = writeAddress(contract, typed);
-    const found = renderRun({ contract, answered, call, address, shareId, now: clock.now(), baseUrl });
-    return await sendTool(request, reply, contract, [found, `<h2>${TOOLS.form}</h2>`, form(null)]);
+    const arrivals = collectArrivals();
+    const limits = { maxLocations: plan.locations, signal: gone.signal };
+    const onEvent: CheckRequest["onEvent"] = (event, planned) => arrivals.onEvent(event, planned);
+    const running = runCheck(deps.checks, { ...asked, ...limits, onEvent }).finally(() => arrivals.end());
+    const finish = async (ended: CheckAnswer): Promise<string> => {
+      const { durationMs } = factsOf(request);
+      const shareId = share ? await shareAnswer(deps.measurements, asked, ended, durationMs) : null;
+      return renderFound(run, refuseUnanswered(ended, shareId), shareId);
+    };
+    const early = await Promise.race([running, arrivals.several]);
+    if (early !== null) return await sendTool(request, reply, contract, [await finish(early)]);
+    return sendPageInPieces(request, reply, pageOf(request, contract), inPieces(run, arrivals, running.then(finish)));
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     const { status, code, details } = error;
     // What the target did is an answer: proxies replace the pages of a status 502.
     reply.code(code === "request_failed" ? 200 : status).headers(details.headers ?? {});
-    const field = code === "target_not_allowed" ? (contract.target?.param ?? null) : (details.field ?? null);
-    const shared = renderSharedFailure(deps.baseUrl, details.shareId);
-    return sendTool(request, reply, contract, [
-      renderToolHead(contract),
-      shared,
-      form({ field, message: details.message }),
-    ]);
+    return sendTool(request, reply, contract, [renderToolHead(contract), renderRefused(run, error)]);
   }
+}
+
+/** A run of the form. */
+interface FormRun {
+  readonly request: FastifyRequest;
+  readonly deps: ToolPagesDeps;
+  readonly contract: Contract;
+  readonly typed: TypedCall;
+}
+
+/** Renders the results as they come, then the result of all. Its status is sent: what fails now is a sentence. */
+function inPieces(run: FormRun, arrivals: Arrivals, found: Promise<string>): AsyncGenerator<string> {
+  const { request, deps, contract } = run;
+  // Caught at once: a client that has gone away reads no piece.
+  const end = found.catch((error: unknown) => {
+    const isRefusal = error instanceof Refusal;
+    if (!isRefusal) request.log.error({ err: error }, "a run of a tool has failed");
+    const refusal = isRefusal ? error : new Refusal("internal_error", TOOLS.failed);
+    return renderToolHead(contract) + renderRefused(run, refusal);
+  });
+  async function* pieces(): AsyncGenerator<string> {
+    yield* renderArrivals(contract, arrivals, deps.clock);
+    yield await end;
+  }
+  return pieces();
+}
+
+/** Renders what was found, with the form below. */
+function renderFound(run: FormRun, answered: AnsweredCheck, shareId: string | null): string {
+  if (answered.kind === "dry_run") throw new Error("a form asks for no dry run");
+  const { request, deps, contract, typed } = run;
+  const { clock, baseUrl } = deps;
+  const call = toCall(contract, typed);
+  const address = writeAddress(contract, typed);
+  const found = renderRun({ contract, answered, call, address, shareId, now: clock.now(), baseUrl });
+  return `${found}<h2>${TOOLS.form}</h2>${renderForm(request, deps, { contract, typed, problem: null })}`;
+}
+
+/** Renders the form with what was refused beside its field. */
+function renderRefused({ request, deps, contract, typed }: FormRun, { code, details }: Refusal): string {
+  const field = code === "target_not_allowed" ? (contract.target?.param ?? null) : (details.field ?? null);
+  const problem = { field, message: details.message };
+  return renderSharedFailure(deps.baseUrl, details.shareId) + renderForm(request, deps, { contract, typed, problem });
 }
 
 function sendTool(
   request: FastifyRequest,
   reply: FastifyReply,
-  { title }: Contract,
+  contract: Contract,
   parts: readonly string[],
 ): Promise<FastifyReply> {
-  return sendPage(request, reply, { title, session: memberOf(request), section: "tools", body: parts.join("") });
+  return sendPage(request, reply, { ...pageOf(request, contract), body: parts.join("") });
+}
+
+function pageOf(request: FastifyRequest, { title }: Contract) {
+  return { title, session: memberOf(request), section: "tools" } as const;
 }
 
 function renderForm(

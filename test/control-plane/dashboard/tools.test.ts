@@ -4,7 +4,7 @@ import { givenInQuery, readTyped, toCall, writeAddress } from "#control-plane/da
 import { exampleOf } from "#control-plane/surfaces/api-document/components.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
-import { openBrowser, PASSWORD, signInOwner, type Browser } from "#test/support/dashboard.ts";
+import { COOKIE, openBrowser, PASSWORD, signInOwner, type Browser } from "#test/support/dashboard.ts";
 import { BUILT_IN_PLANS } from "#control-plane/plans/plans.ts";
 import { readFields } from "#test/support/read-form.ts";
 import { readHtml } from "#test/support/read-html.ts";
@@ -179,6 +179,56 @@ describe("a run of a tool", () => {
     const path = /\/s\/[\w-]+/.exec(html)?.[0] ?? "no link";
     const shared = await openBrowser(plane).get(path, { accept: "text/html" });
     expect([shared.status, shared.html.includes("2 locations")]).toEqual([200, true]);
+  });
+
+  /** Runs a tool at both locations: resolves with the answer that has begun, and the accepted jobs. */
+  async function runAtBoth(signal?: AbortSignal) {
+    const { csrf } = await owner.get("/app/tools/ip");
+    const body = new URLSearchParams({ _csrf: csrf ?? "", host: "dns.google", locations: "eu-a,ap-a" });
+    const headers = { cookie: `${COOKIE}=${owner.cookie}`, origin: plane.url, "accept-encoding": "gzip" };
+    const how = { method: "POST", body, headers, ...(signal === undefined ? {} : { signal }) };
+    const sent = fetch(`${plane.url}/app/tools/ip`, how);
+    const [atBerlin, atTokyo] = await Promise.all([berlin.nextJob(), tokyo.nextJob()]);
+    berlin.accept(atBerlin);
+    tokyo.accept(atTokyo);
+    return { answer: await sent, atBerlin, atTokyo };
+  }
+
+  it("shows the result of each of several locations when it comes", async () => {
+    const { answer, atBerlin, atTokyo } = await runAtBoth();
+    expect([answer.status, answer.headers.get("content-encoding")]).toEqual([200, null]);
+    const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let html = "";
+    /** Reads until the page has a text; "": to its end. */
+    const readUntil = async (text: string): Promise<void> => {
+      for (;;) {
+        if (text !== "" && html.includes(text)) return;
+        const { value, done } = (await reader?.read()) ?? { done: true };
+        if (done) return;
+        html += value;
+      }
+    };
+    const outcome = { status: "ok", data: exampleOf("ip")?.data } as never;
+    await readUntil('<ul aria-label="Results by location">');
+    tokyo.answer(atTokyo, outcome);
+    await readUntil("<li>ap-a: ");
+    expect([html.includes("<li>ap-a: "), html.includes("<li>eu-a"), html.includes("<h1>")]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    berlin.answer(atBerlin, outcome);
+    await readUntil("");
+    expect(html).toMatch(/<li>eu-a, Berlin, DE: [^]*<\/ul><h1>[^]*From 2 locations[^]*<\/html>/);
+  });
+
+  it("is cancelled when the browser goes away while results come", async () => {
+    const gone = new AbortController();
+    const { atBerlin, atTokyo } = await runAtBoth(gone.signal);
+    gone.abort();
+    const cancelled = ({ messages }: ScriptedAgent) =>
+      messages.flatMap(({ body }) => (body?.$case === "cancel" ? [body.value.jobId] : []));
+    await expect.poll(() => [cancelled(berlin), cancelled(tokyo)]).toEqual([[atBerlin.jobId], [atTokyo.jobId]]);
   });
 
   it("shows why a target is refused, beside its field, and keeps what was typed", async () => {
