@@ -277,7 +277,10 @@ export const FIELD_WORDS: Readonly<Record<string, { readonly label: string; read
   degraded_ms: { label: "Slow from (milliseconds)", hint: "Empty: never slow" },
   "json.path": { label: "Value in the JSON", hint: "A JSONPath such as $.status. Empty: no condition" },
   "json.op": { label: "It" },
-  "json.value": { label: "This value", hint: "A number, true, false, null or text" },
+  "json.value": {
+    label: "This value",
+    hint: 'A number, true, false, null or text. Text that looks like one of them: in quotes, as "1"',
+  },
   method: { label: "Method" },
   request_headers: {
     label: "Header fields",

@@ -1,3 +1,4 @@
+import { Parser } from "htmlparser2";
 import type { TestControlPlane } from "#test/support/control-plane.ts";
 
 /** A page of the dashboard, or the redirect to one. */
@@ -111,4 +112,55 @@ export async function createAccount(plane: Pick<TestControlPlane, "operate">): P
 export async function startPath(plane: Pick<TestControlPlane, "operate">, accountId: number): Promise<string> {
   const { body } = await plane.operate("POST", "/api/admin/sign-in-links", { account_id: accountId });
   return new URL((body.data as { url: string }).url).pathname;
+}
+
+/** Returns the fields of the form of a page with this action, as a browser would send them without a button. */
+export function fieldsOfForm(html: string, action: string): Record<string, string> {
+  const fields: Record<string, string> = {};
+  let isInside = false;
+  let area: string | null = null;
+  let select: string | null = null;
+  const parser = new Parser({
+    onopentag(tag, { name = "", value = "", type = "text", ...rest }) {
+      if (tag === "form") isInside = rest["action"] === action;
+      if (!isInside) return;
+      if (tag === "textarea") [area, fields[name]] = [name, ""];
+      else if (tag === "select") select = name;
+      else if (tag === "option" && select !== null && ("selected" in rest || fields[select] === undefined))
+        fields[select] = value;
+      else if (tag === "input" && (type !== "checkbox" || "checked" in rest)) fields[name] = value;
+    },
+    ontext(text) {
+      if (area !== null) fields[area] = `${fields[area] ?? ""}${text}`;
+    },
+    onclosetag(tag) {
+      if (tag === "form") isInside = false;
+      // A line feed right after the tag belongs to the markup.
+      if (tag === "textarea" && area !== null) fields[area] = (fields[area] ?? "").replace(/^\n/, "");
+      if (tag === "textarea") area = null;
+      if (tag === "select") select = null;
+    },
+  });
+  parser.end(html);
+  return fields;
+}
+
+/** Lets a new user with this role into an account. */
+export async function joinAccount(
+  plane: Pick<TestControlPlane, "url" | "operate">,
+  accountId: number,
+  role: "owner" | "editor" | "viewer",
+): Promise<Browser> {
+  const { body } = await plane.operate("POST", "/api/admin/invites", { account_id: accountId, role });
+  const browser = openBrowser(plane);
+  const email = `${role}-${accountId}@example.com`;
+  const joined = await browser.post(`/invite/${(body.data as { token: string }).token}`, { email, password: PASSWORD });
+  if (joined.status !== 303) throw new Error(`the invite answered ${joined.status}: ${joined.html}`);
+  return browser;
+}
+
+/** Creates a key of an account. */
+export async function createAccountKey(plane: Pick<TestControlPlane, "operate">, accountId: number): Promise<string> {
+  const { body } = await plane.operate("POST", "/api/admin/keys", { account_id: accountId });
+  return (body.data as { key: string }).key;
 }

@@ -109,5 +109,5 @@ function show(value: unknown): string {
   if (value === null || (Array.isArray(value) && value.length === 0)) return BULK.nothing;
   if (Array.isArray(value)) return value.map((one) => (typeof one === "string" ? one : JSON.stringify(one))).join(", ");
   if (typeof value === "boolean") return value ? BULK.yes : BULK.no;
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -110,26 +110,35 @@ function toPair(line: string): [string, string] {
   return at === -1 ? [line, ""] : [line.slice(0, at).trim(), line.slice(at + 1).trim()];
 }
 
-/** A number, true, false or null as such, else text. */
+/** A number, true, false or null as such, else text; in quotes, text that would be one of them. */
 function toJsonValue(text: string): unknown {
+  if (QUOTED.test(text)) return JSON.parse(text) as unknown;
   if (text === "true" || text === "false") return text === "true";
   return text === "null" ? null : toNumber(text);
 }
 
+/** A string of JSON. */
+const QUOTED = /^"(?:[^"\\\p{Cc}]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"$/u;
+
 function write({ input }: FormField, value: unknown): string {
   if (value === null || value === undefined) return "";
   if (input === "checkbox") return value === true ? "on" : "";
+  if (input === "json-value" && typeof value === "string" && toJsonValue(value.trim()) !== value)
+    return JSON.stringify(value);
   if (input === "pairs" && isRecord(value))
     return Object.entries(value)
       .map(([name, text]) => `${name}: ${String(text)}`)
       .join("\n");
   if (Array.isArray(value)) {
-    const items = value.map((item: unknown) =>
-      isRecord(item) && typeof item["email"] === "string" ? item["email"] : String(item),
-    );
+    const items = value.map((item: unknown) => (isRecord(item) ? textOf(item["email"]) : textOf(item)));
     return items.join(input === "lines" ? "\n" : ", ");
   }
-  return typeof value === "object" ? "" : String(value);
+  return textOf(value);
+}
+
+/** Writes a text, a number or a truth value; anything else as nothing. */
+function textOf(value: unknown): string {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : "";
 }
 
 function valueAt(shown: unknown, path: string): unknown {
