@@ -45,6 +45,28 @@ export async function readStateFacts(sql: Queryable, ids: readonly number[]): Pr
   );
 }
 
+/** What the state of a monitor knows about a location. */
+export interface LocationFacts {
+  readonly location: string;
+  readonly verdict: "up" | "down";
+  /** When the first check of this verdict began. */
+  readonly since: Date;
+  /** Fault of its newest failing check; null: it does not fail. */
+  readonly fault: CheckFault | null;
+}
+
+/** Reads what the state of a monitor knows about its locations: those that fail first, then by name. */
+export async function readLocationFacts(sql: Queryable, monitorId: number): Promise<readonly LocationFacts[]> {
+  const [row] = await readSlotFacts(sql, [monitorId]);
+  if (row === undefined) return [];
+  const facts = Array.from(decodeState(row.state).locations, ([location, { verdict, since, fault }]) => {
+    return { location, verdict, since: new Date(since), fault };
+  });
+  return facts.toSorted((one, other) =>
+    one.verdict === other.verdict ? (one.location < other.location ? -1 : 1) : one.verdict === "down" ? -1 : 1,
+  );
+}
+
 /**
  * Returns the fault of the location that failed most recently, of a first try that passed on the re-check included; null if
  * none fails.

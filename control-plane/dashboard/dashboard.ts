@@ -47,7 +47,7 @@ interface DashboardDeps extends Pick<ToolPagesDeps, "checks" | "presence" | "gat
   readonly users: Users;
   readonly monitors: Monitors;
   readonly trials: Trials;
-  readonly history: Pick<History, "halfHours" | "latency">;
+  readonly history: Pick<History, "halfHours" | "latency" | "searchChecks">;
   readonly webhooks: Webhooks;
   readonly testMails: TestMails;
   readonly accounts: Accounts;

@@ -149,7 +149,23 @@ export const CHECKS = {
   location: "Location",
   verdict: "Verdict",
   response: "Response",
+  code: "HTTP",
   cause: "Cause",
+  all: "All checks",
+  logTitle: "Checks of",
+  any: "Any",
+  apply: "Apply",
+  back: "Back to the monitor",
+  none: "No check matches.",
+  noneYet: "It was not checked yet.",
+  searchedTo: "Searched back to",
+  searchedUpTo: "Searched up to",
+  further: "Search further back",
+  furtherNewer: "Search further",
+  newest: "Newest",
+  newer: "Newer",
+  older: "Older",
+  pages: "Pages of the checks",
 } as const;
 
 /** Who gets the notices of a monitor. */

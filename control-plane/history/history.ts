@@ -28,6 +28,12 @@ import { rollUpDays } from "#control-plane/history/roll-up/days.ts";
 import { rollUpHours, type Step } from "#control-plane/history/roll-up/hours.ts";
 import { recomputeLate } from "#control-plane/history/roll-up/late.ts";
 import { deleteHours, HOURS_KEPT_MS } from "#control-plane/history/roll-up/retention.ts";
+import {
+  searchChecks,
+  type CheckSearch,
+  type FoundChecks,
+  type SearchedMonitor,
+} from "#control-plane/history/search.ts";
 import { readProgress, type Progress } from "#control-plane/history/store.ts";
 import type { Teardown } from "#control-plane/teardown.ts";
 import { transact } from "#control-plane/database/transaction.ts";
@@ -77,6 +83,8 @@ export interface History {
   uptimes(monitors: readonly HistoryMonitor[]): Promise<ReadonlyMap<number, Uptimes>>;
   /** Returns the newest checks of a monitor in the shape of the API, newest first. */
   recentChecks(monitor: Pick<HistoryMonitor, "id" | "createdAt">, limit: number): Promise<readonly RecentCheck[]>;
+  /** Searches the checks of a monitor, one page at a time over a bounded time (search.ts). */
+  searchChecks(monitor: SearchedMonitor, search: CheckSearch, limit: number): Promise<FoundChecks>;
   /**
    * Returns the last `count` UTC days of monitors up to the beginning of the minute, in a bounded number of statements
    * (read/days.ts). Without a change of a status, answers within a minute are the same.
@@ -210,6 +218,7 @@ export function createHistory({ sql, clock, log, retentionMs, maintenanceBetween
       return readUptimes(sql, monitors, maintenanceBetween, at, await recentProgress(at));
     },
     recentChecks: (monitor, limit) => recentChecks(sql, monitor, limit, now()),
+    searchChecks: (monitor, search, limit) => searchChecks(sql, monitor, search, limit, now()),
     async days(monitors, count) {
       const at = now();
       const minute = new Date(Math.floor(at.getTime() / MINUTE_MS) * MINUTE_MS);

@@ -61,7 +61,8 @@ export async function recentChecks(
 
 const STATUS_OF: Readonly<Record<number, RecentCheck["status"]>> = { 1: "up", 2: "down", 3: "unknown", 4: "degraded" };
 
-function showCheck(check: StoredCheck): RecentCheck {
+/** Returns a stored check as the API shows it. */
+export function showCheck(check: StoredCheck): RecentCheck {
   return {
     id: check.id,
     checked_at: check.checkedAt.toISOString(),

@@ -7,26 +7,39 @@ import { describeFault } from "#control-plane/incidents/cause/fault.ts";
 import type { Fault } from "#control-plane/incidents/incident.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 
-const renderTop: (top: object) => string = compileTemplate(`
-<section class="card"><h2>${CHECKS.title}</h2>
+const TABLE_TOP = `
 <div class="scroll" role="group" tabindex="0" aria-label="${CHECKS.title}"><table><thead><tr><th scope="col">${CHECKS.time}</th><th scope="col">${CHECKS.location}</th>
-<th scope="col">${CHECKS.verdict}</th><th scope="col" class="number">${CHECKS.response}</th><th scope="col">${CHECKS.cause}</th></tr></thead><tbody>
-`);
+<th scope="col">${CHECKS.verdict}</th><th scope="col" class="number">${CHECKS.response}</th><th scope="col" class="number">${CHECKS.code}</th><th scope="col">${CHECKS.cause}</th></tr></thead><tbody>
+`;
+
+const renderLink: (link: { readonly id: number }) => string = compileTemplate(
+  `<p><a href="/app/monitors/<%= it.id %>/checks">${CHECKS.all}</a></p>`,
+);
 
 const renderCells: (check: {
   readonly location: string;
   readonly word: string;
   readonly tone: string;
   readonly response: string;
+  readonly code: string;
   readonly cause: string;
 }) => string = compileTemplate(`
 <td><%= it.location %></td><td><span class="badge <%= it.tone %>"><%= it.word %></span></td>
-<td class="number"><%= it.response %></td><td><%= it.cause %></td></tr>
+<td class="number"><%= it.response %></td><td class="number"><%= it.code %></td><td><%= it.cause %></td></tr>
 `);
 
-/** Renders the newest checks of a monitor, newest first. */
-export function renderChecks(checks: readonly RecentCheck[], { monitor, viewer }: MonitorPage): string {
+/** Renders the newest checks of a monitor, newest first, with a link to all of them. */
+export function renderChecks(checks: readonly RecentCheck[], page: MonitorPage): string {
   if (checks.length === 0) return "";
+  const link = renderLink({ id: page.monitor.id });
+  return `<section class="card"><h2>${CHECKS.title}</h2>${renderCheckTable(checks, page)}${link}</section>`;
+}
+
+/** Renders a table of checks. */
+export function renderCheckTable(
+  checks: readonly RecentCheck[],
+  { monitor, viewer }: Pick<MonitorPage, "monitor" | "viewer">,
+): string {
   const rows = checks.map((check) => {
     const { word, tone } = STATE_WORDS[check.status];
     const { error, http_status_code: code } = check;
@@ -35,13 +48,12 @@ export function renderChecks(checks: readonly RecentCheck[], { monitor, viewer }
       word,
       tone,
       response: check.response_time_ms === null ? "" : `${check.response_time_ms} ms`,
-      cause: [code === null ? "" : `HTTP ${code}`, error === null ? "" : headlineOf(error, monitor)]
-        .filter((part) => part !== "")
-        .join(", "),
+      code: code === null ? "" : String(code),
+      cause: error === null ? "" : headlineOf(error, monitor),
     });
     return `<tr><td>${renderTime(new Date(check.checked_at), viewer)}</td>${cells}`;
   });
-  return `${renderTop({})}${rows.join("")}</tbody></table></div></section>`;
+  return `${TABLE_TOP}${rows.join("")}</tbody></table></div>`;
 }
 
 /** Returns the words for a fault; a status says itself what is wrong. */

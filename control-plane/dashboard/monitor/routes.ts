@@ -5,13 +5,15 @@ import { readForm } from "#control-plane/dashboard/door/form.ts";
 import type { MemberWrites } from "#control-plane/dashboard/door/member-writes.ts";
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { viewerTimeOf } from "#control-plane/dashboard/frame/times.ts";
+import { readLocationFacts } from "#control-plane/checking/facts.ts";
+import { readCheckQuery, renderCheckLog } from "#control-plane/dashboard/monitor/check-log.ts";
 import { renderChecks } from "#control-plane/dashboard/monitor/checks.ts";
 import { nameOf, renderHead, type MonitorPage } from "#control-plane/dashboard/monitor/head.ts";
 import { renderIncidents } from "#control-plane/dashboard/monitor/incidents.ts";
 import { rangeOf, renderResponseTimes } from "#control-plane/dashboard/monitor/latency.ts";
 import { renderRemoval } from "#control-plane/dashboard/monitor/removal.ts";
 import { renderTold, type TestedMail } from "#control-plane/dashboard/monitor/told.ts";
-import { MONITOR } from "#control-plane/dashboard/strings.ts";
+import { CHECKS, MONITOR } from "#control-plane/dashboard/strings.ts";
 import { absentMessage, Refusal, requireFound, requireRead } from "#control-plane/http/errors.ts";
 import type { History } from "#control-plane/history/history.ts";
 import { readIncidents } from "#control-plane/incidents/incidents.ts";
@@ -28,6 +30,7 @@ import { isAllowed } from "#control-plane/users/roles.ts";
 
 const REFRESH_SECONDS = 10;
 const NEWEST_INCIDENTS = 10;
+const CHECKS_OF_PAGE = 50;
 const URL_OF_MONITOR = "/app/monitors/:id";
 
 /** Dependencies of the page of a monitor. */
@@ -39,7 +42,7 @@ interface MonitorPageDeps {
   readonly sql: Sql;
   readonly webhooks: Pick<Webhooks, "list">;
   readonly testMails: TestMails;
-  readonly history: Pick<History, "latency">;
+  readonly history: Pick<History, "latency" | "searchChecks">;
 }
 
 type WithId = { Params: { id: string } };
@@ -102,6 +105,25 @@ export function registerMonitor(scope: FastifyInstance, deps: MonitorPageDeps): 
       },
     });
   }
+  scope.route<WithId>({
+    ...door.page({ needs: "read" }),
+    url: `${URL_OF_MONITOR}/checks`,
+    schema: { hide: true },
+    async handler(request, reply) {
+      const { accountId } = memberOf(request);
+      const { monitor } = requireFound(await monitors.find(accountId, idOf(request)), "monitor");
+      const search = readCheckQuery(request.query as Readonly<Record<string, unknown>>);
+      const searched = {
+        id: monitor.id,
+        createdAt: new Date(monitor.created_at),
+        intervalMinutes: monitor.interval_minutes,
+      };
+      const found = await deps.history.searchChecks(searched, search, CHECKS_OF_PAGE);
+      const locations = (await readLocationFacts(deps.sql, monitor.id)).map(({ location }) => location);
+      const body = renderCheckLog(found, search, locations, pageOf(request, monitor, deps));
+      return sendMonitorPage(request, reply, `${CHECKS.logTitle} ${nameOf(monitor)}`, body);
+    },
+  });
   registerRemoval(scope, deps);
 }
 

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createManualClock } from "#test/support/clock.ts";
+import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { joinAccount, signInOwner, type Browser } from "#test/support/dashboard.ts";
+import { createWatchedAccount } from "#test/support/watched-account.ts";
+
+const HOSTILE = `<script>alert("1")</script>`;
+const clock = createManualClock(new Date("2026-11-27T20:00:00Z"));
+let plane: TestControlPlane;
+let owner: Browser;
+let viewer: Browser;
+let stranger: Browser;
+let accountId: number;
+let id: number;
+let other: number;
+
+beforeAll(async () => {
+  plane = await startControlPlane({ overrides: { clock } });
+  const account = await createWatchedAccount(plane, plane.app.sql, 2);
+  ({ accountId } = account);
+  [id = 0, other = 0] = account.ids;
+  const { sql } = plane.app;
+  // Nothing is checked: states and checks stay as they are set here.
+  await sql`delete from monitor_slots`;
+  await sql`update monitors set name = ${HOSTILE}, created_at = ${new Date("2026-11-20T00:00:00Z")} where id = ${id}`;
+  ({ browser: owner } = await signInOwner(plane, "owner@example.com", { accountId }));
+  ({ browser: stranger } = await signInOwner(plane, "stranger@example.com"));
+  viewer = await joinAccount(plane, accountId, "viewer");
+});
+
+afterAll(() => plane?.stop());
+
+/** Expects that a page is there for members, viewers included, that nobody else finds it, and that names are escaped. */
+async function expectShown(path: string): Promise<string> {
+  const page = await owner.get(path);
+  expect([page.status, page.html.includes("<script>alert")], page.html).toEqual([200, false]);
+  const seen = await viewer.get(path);
+  expect(seen.status).toBe(200);
+  expect(seen.html.replace(/<form method="post" action="\/sign-out">.*?<\/form>/s, "")).not.toMatch(/method="post"/);
+  expect((await stranger.get(path)).status).toBe(404);
+  return page.html;
+}
+
+describe("the log of checks", () => {
+  it("has fifty rows and goes on by its links, filtered by its address", async () => {
+    await plane.app.sql`
+      insert into checks (monitor_id, checked_at, location, status, response_ms, http_status, lag_ms, is_recheck, missed, fault)
+      select ${id}, ${clock.now()}::timestamptz - n * interval '1 minute', case when n % 2 = 0 then 'eu' else 'us' end,
+        case when n = 3 then 2 else 1 end, n, case when n = 3 then 503 else 200 end, 0, false, 0,
+        case when n = 3 then '{"stage":"response","source":"target","reason":"unexpected_status","message":"503"}' end
+      from generate_series(1, 120) as n`;
+    const path = `/app/monitors/${id}/checks`;
+    const html = await expectShown(path);
+    expect(html.match(/<tr><td>/g)).toHaveLength(50);
+    const older = /rel="next" href="([^"]*)"/.exec(html)?.[1] ?? "";
+    const second = await owner.get(older.replaceAll("&amp;", "&"));
+    expect(second.html).toContain(">51 ms<");
+    expect(second.html).toMatch(/rel="prev"/);
+    const down = await owner.get(`${path}?verdict=down&location=us`);
+    expect(down.html.match(/<tr><td>/g)).toHaveLength(1);
+    expect(down.html).toContain('<td class="number">503</td>');
+    expect(down.html).toMatch(/<option value="us" selected>/);
+    expect(down.html).toMatch(/<option value="down" selected>/);
+    const none = await owner.get(`${path}?verdict=down&location=${encodeURIComponent(HOSTILE)}`);
+    expect([none.html.includes("No check matches."), none.html.includes("<script>alert")]).toEqual([true, false]);
+    expect(none.html).toContain("Search further back");
+    expect((await owner.get(`${path}?before=nonsense&verdict=odd`)).status).toBe(200);
+  });
+
+  it("is linked from the page of the monitor, which shows the newest twenty", async () => {
+    const html = await expectShown(`/app/monitors/${id}`);
+    expect(html).toContain(`href="/app/monitors/${id}/checks"`);
+    expect(html.match(/<tr><td><time/g)).toHaveLength(20);
+    expect((await owner.get(`/app/monitors/${other}/checks`)).html).toContain("Checks of");
+    for (const odd of ["x", "0", "-1", "9999999999999999"])
+      expect((await owner.get(`/app/monitors/${odd}/checks`)).status).toBe(404);
+  });
+});
