@@ -2,17 +2,18 @@ import { Type } from "typebox";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Principal } from "#control-plane/access/principal.ts";
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
-import { requireFound } from "#control-plane/http/errors.ts";
+import { refuseField, requireFound } from "#control-plane/http/errors.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { IdQuery, pageOf, readId, readQuery, readWrite } from "#control-plane/http/params.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
+import { requireWritten } from "#control-plane/http/written.ts";
 import type { Write, Writes } from "#control-plane/http/writes.ts";
 import { readIncident, readIncidents, type ReadEvidence } from "#control-plane/incidents/incidents.ts";
 import { CHANGE, DETAILS, INCIDENT, INCIDENTS_URL, OPEN, QUERY, READ_ONLY } from "#control-plane/incidents/schemas.ts";
 import {
   createIncidentWrites,
-  requireNamed,
+  problemOfNames,
   type IncidentWritesDeps,
   type WrittenIncident,
 } from "#control-plane/incidents/writes.ts";
@@ -102,10 +103,12 @@ function readOpening(deps: IncidentRoutesDeps, request: FastifyRequest): Write {
   const caller = callerOf(request);
   const body = readWrite(OPEN, request, READ_ONLY_OF_OPENING);
   // Before the key of idempotency is taken, as every problem of the body.
-  requireNamed(body);
+  const problem = problemOfNames(body);
+  if (problem !== null) throw refuseField(problem);
   return async (tx) => {
     const writer = { accountId: caller.accountId, by: await deps.nameCaller(tx, caller) };
-    return { status: 201, ...(await show(tx, deps, caller, await createIncidentWrites(deps).open(tx, writer, body))) };
+    const opened = requireWritten(await createIncidentWrites(deps).open(tx, writer, body));
+    return { status: 201, ...(await show(tx, deps, caller, opened)) };
   };
 }
 
@@ -119,7 +122,8 @@ function readChange(deps: IncidentRoutesDeps, request: FastifyRequest): Write {
   const change = readWrite(CHANGE, request, READ_ONLY);
   return async (tx) => {
     const writer = { accountId: caller.accountId, by: await deps.nameCaller(tx, caller) };
-    return show(tx, deps, caller, await createIncidentWrites(deps).change(tx, writer, id, change));
+    const changed = requireWritten(await createIncidentWrites(deps).change(tx, writer, id, change));
+    return show(tx, deps, caller, changed);
   };
 }
 

@@ -7,6 +7,7 @@ import { ALL_PAGES, namedMonitors, type IncidentViewsDeps } from "#control-plane
 import { linesOf, problemOf } from "#control-plane/dashboard/incidents/write-routes.ts";
 import { INCIDENTS } from "#control-plane/dashboard/strings.ts";
 import { requireRead } from "#control-plane/http/errors.ts";
+import { requireWritten } from "#control-plane/http/written.ts";
 import { OPEN } from "#control-plane/incidents/schemas.ts";
 import { parseParams } from "#shared/schema.ts";
 
@@ -42,7 +43,7 @@ export function registerOpening(scope: FastifyInstance, deps: IncidentViewsDeps)
       const typed = typedOf(readForm(request));
       const ran = await writes.run(request, async (tx) => {
         const body = requireRead(parseParams(OPEN, bodyOf(typed), { from: "json", unknown: "refuse" }));
-        const { id, changes } = await incidents.open(tx, { accountId, by: email }, body);
+        const { id, changes } = requireWritten(await incidents.open(tx, { accountId, by: email }, body));
         return { data: id, changes };
       });
       if (ran.ok) return reply.redirect(`/app/incidents/${ran.data}?done=incident_opened`, 303);

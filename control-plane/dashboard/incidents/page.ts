@@ -12,7 +12,7 @@ import { layOutIncident, type IncidentLayout } from "#control-plane/incident-pag
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 
 /** What the page of an incident is rendered with. */
-export interface IncidentPage {
+interface IncidentPage {
   readonly incident: ShownIncident;
   /** Whether its monitor still exists. */
   readonly hasMonitor: boolean;

@@ -6,6 +6,7 @@ import type { TypedWriting } from "#control-plane/dashboard/incidents/actions.ts
 import { idOf, showIncident, type IncidentViewsDeps, type WithId } from "#control-plane/dashboard/incidents/views.ts";
 import { INCIDENTS } from "#control-plane/dashboard/strings.ts";
 import { requireRead, type Refusal } from "#control-plane/http/errors.ts";
+import { requireWritten } from "#control-plane/http/written.ts";
 import { CHANGE } from "#control-plane/incidents/schemas.ts";
 import { parseParams } from "#shared/schema.ts";
 
@@ -60,7 +61,7 @@ export function registerIncidentWrites(scope: FastifyInstance, deps: IncidentVie
 /** A change as the API takes it. */
 interface Asked {
   readonly body: Readonly<Record<string, unknown>>;
-  /** Code of what is said after it. */
+  /** Code of the message after it, in the address. */
   readonly done: string;
   /** What was typed, to be shown again if it is refused; absent: nothing. */
   readonly typed?: Omit<TypedWriting, "field" | "problem">;
@@ -76,7 +77,7 @@ async function change(
   const id = idOf(request);
   const ran = await deps.writes.run(request, async (tx) => {
     const parsed: Static<typeof CHANGE> = requireRead(parseParams(CHANGE, body, { from: "json", unknown: "refuse" }));
-    const { changes } = await deps.incidents.change(tx, { accountId, by: email }, id, parsed);
+    const { changes } = requireWritten(await deps.incidents.change(tx, { accountId, by: email }, id, parsed));
     return { data: null, changes };
   });
   if (ran.ok) return reply.redirect(`/app/incidents/${id}?done=${done}`, 303);

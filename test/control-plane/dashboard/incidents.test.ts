@@ -82,8 +82,9 @@ describe("the list of incidents", () => {
     const { browser, accountId: of } = await signInOwner(plane, "list@example.com");
     const empty = await browser.get("/app/incidents");
     expect([empty.status, empty.html.includes("No incidents yet")]).toEqual([200, true]);
-    const later = await openOne("Later", { seconds: 200, of });
+    const middle = await openOne("Middle", { seconds: 100, of });
     const first = await openOne("First", { of });
+    const later = await openOne("Later", { seconds: 200, of });
     const ended: number[] = [];
     for (const seconds of [10, 20]) {
       const one = await openOne(`Ended ${seconds}`, { seconds, of });
@@ -92,8 +93,8 @@ describe("the list of incidents", () => {
       ended.unshift(one.id);
     }
     const all = await browser.get("/app/incidents");
-    expect(idsIn(all)).toEqual([first.id, later.id, ...ended]);
-    expect(all.html).toContain("<title>(2) Incidents - ");
+    expect(idsIn(all)).toEqual([first.id, middle.id, later.id, ...ended]);
+    expect(all.html).toContain("<title>(3) Incidents - ");
     expect(all.html).toContain('data-live="10"');
     expect(all.html).toContain(`<a href="/app/monitors/${first.monitor.id}">First</a>`);
     expect(all.html).toContain("Connection refused");
@@ -131,6 +132,19 @@ describe("the list of incidents", () => {
     expect([idsIn(first).length, idsIn(second).length]).toEqual([50, 12]);
     expect(idsIn(first).slice(0, 2)).toEqual(open.map(({ id }) => id));
     expect(new Set([...idsIn(first), ...idsIn(second)]).size).toBe(62);
+  });
+
+  it("of one monitor is where its page leads if it has more than the newest ten", async () => {
+    const monitor = await createMonitor("Often");
+    await plane.app.sql`
+      insert into incidents (account_id, title, status, impact, is_public, started_at, confirmed_at, resolved_at,
+        locations, entry_count, monitor_ids, page_ids)
+      select ${accountId}, 'Ended', 'resolved', 'minor', false, ${after(60)}, ${after(60)}, ${after(60)}, '[]', 0,
+        array[${monitor.id}::bigint], '{}'
+      from generate_series(1, 11)`;
+    const { html } = await owner.get(`/app/monitors/${monitor.id}`);
+    expect(html).toContain(`<a href="/app/incidents?monitor=${monitor.id}">and 1 older ones</a>`);
+    expect(idsIn(await owner.get(`/app/incidents?monitor=${monitor.id}`))).toHaveLength(11);
   });
 });
 
@@ -241,6 +255,8 @@ describe("the page of an incident", () => {
     expect(await entriesOf(id)).toEqual([
       { kind: "note", author: OWNER, text: "The disk is full.\nWe free it.", is_public: false },
     ]);
+    // Browsers count a line break once, and send two characters for it.
+    expect((await owner.post(`${path}/note`, { text: "a\r\n".repeat(2_500) })).status).toBe(303);
     const refused = await owner.post(`${path}/note`, { text: "a\u202Eb" });
     expect(refused.status).toBe(400);
     expect(refused.html).toMatch(/class="problem" id="f-note-problem"/);
