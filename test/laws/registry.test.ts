@@ -126,7 +126,7 @@ describe("the registry", () => {
   it("has a contract file, an implementation file and a test for each tool, all of its name", () => {
     const names = CONTRACTS.map((contract) => contract.name);
     const helpers =
-      /^(define|fields|index|names|observations|parse-params|registrations|shapes|table|timing|trace-result|vantages)\.ts$/;
+      /^(command-params|define|fields|index|names|observations|parse-params|registrations|shapes|table|timing|trace-result|vantages)\.ts$/;
     const files = readdirSync(join(ROOT, "shared/tools")).filter((name) => name.endsWith(".ts") && !helpers.test(name));
     expect(files.map((name) => name.replace(".ts", "")).toSorted()).toEqual(names.toSorted());
     expect([...implementations.keys()].toSorted()).toEqual(names.toSorted());

@@ -10,7 +10,7 @@ import type { AnsweredCheck } from "#control-plane/tool-requests/refuse-unanswer
 const MOST_DATA = 32_000;
 
 /** What a run of a tool has found. */
-export interface ToolRun {
+interface ToolRun {
   readonly contract: Contract;
   readonly answered: Extract<AnsweredCheck, { kind: "single" | "multi" }>;
   /** The call as the API takes it. */
