@@ -16,7 +16,9 @@ beforeAll(async () => {
   if (CHROMIUM === null) return;
   site = await startHttpServer({
     handler: (_request, response, { path }) => {
-      response.writeHead(isBroken && path === "/shop" ? 503 : 200, { "content-type": "text/html" }).end("<h1>Shop</h1>");
+      response
+        .writeHead(isBroken && path === "/shop" ? 503 : 200, { "content-type": "text/html" })
+        .end("<h1>Shop</h1>");
       return true;
     },
   });
@@ -64,8 +66,12 @@ async function join(owner: Page, email: string, role: "Viewer" | "Editor") {
 
 /** Sends a form as a page of the service would, with the token of the session. */
 async function postFrom(context: BrowserContext, page: Page, path: string): Promise<number> {
-  const _csrf = await page.locator('input[name="_csrf"]').first().inputValue();
-  const answer = await context.request.post(path, { form: { _csrf }, headers: { origin: plane.url }, maxRedirects: 0 });
+  const token = await page.locator('input[name="_csrf"]').first().inputValue();
+  const answer = await context.request.post(path, {
+    form: { _csrf: token },
+    headers: { origin: plane.url },
+    maxRedirects: 0,
+  });
   return answer.status();
 }
 

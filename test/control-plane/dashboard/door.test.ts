@@ -1,29 +1,21 @@
-import { subscribe } from "node:diagnostics_channel";
-import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { nextPath } from "#control-plane/dashboard/door/origin.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { noteDashboardRoutes } from "#test/support/dashboard-routes.ts";
 import { COOKIE, openBrowser, signInOwner, startPath, type Browser } from "#test/support/dashboard.ts";
 import { askWire } from "#test/support/raw-http.ts";
 import { serveAt } from "#test/support/verified-domain.ts";
+
+const noted = noteDashboardRoutes();
 
 interface FoundRoute {
   readonly method: string;
   readonly path: string;
 }
 
-/** Every route of the dashboard, as registered. */
-const routes: FoundRoute[] = [];
-
-// Fastify publishes each server that is created: so no form can be left out of these tests.
-subscribe("fastify.initialization", (message) => {
-  const { fastify } = message as { readonly fastify: FastifyInstance };
-  fastify.addHook("onRoute", function note(this: FastifyInstance, { method, url }) {
-    // Only the dashboard's requests have a session.
-    if (!this.hasRequestDecorator("session")) return;
-    for (const one of [method].flat()) routes.push({ method: one, path: url.replaceAll(/:[a-z_]+/gi, "1") });
-  });
-});
+/** Every route of the dashboard, with 1 as its parameters. */
+const routes = (): readonly FoundRoute[] =>
+  noted.map(({ method, url }) => ({ method, path: url.replaceAll(/:[a-z_]+/gi, "1") }));
 
 let plane: TestControlPlane;
 let owner: Browser;
@@ -36,7 +28,7 @@ beforeAll(async () => {
 
 afterAll(() => plane.stop());
 
-const forms = () => routes.filter(({ method }) => method === "POST");
+const forms = () => routes().filter(({ method }) => method === "POST");
 const inside = ({ path }: FoundRoute) => path.startsWith("/app/");
 
 /** The status of each form when it is sent like this. */
@@ -104,7 +96,7 @@ const FORM = "application/x-www-form-urlencoded";
 
 describe("every page of the dashboard", () => {
   it("below /app leads to the sign-in without a session", async () => {
-    const pages = routes.filter(({ method, path }) => method === "GET" && /^\/app(\/|$)/.test(path));
+    const pages = routes().filter(({ method, path }) => method === "GET" && /^\/app(\/|$)/.test(path));
     const visited = pages.filter(({ path }) => !path.startsWith("/app/assets/"));
     expect(visited.length).toBeGreaterThan(1);
     const answers = await statuses(visited, (path) => openBrowser(plane).get(path));

@@ -1,0 +1,232 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createManualClock } from "#test/support/clock.ts";
+import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { noteDashboardRoutes, type FoundRoute } from "#test/support/dashboard-routes.ts";
+import { brokenOutOf, fillAccount, HOSTILE_TEXT, pathsOf, type FilledAccount } from "#test/support/dashboard-world.ts";
+import { openBrowser, signInOwner, type Browser } from "#test/support/dashboard.ts";
+
+const routes = noteDashboardRoutes();
+const clock = createManualClock(new Date());
+
+/** Nothing listens there. */
+const NO_SERVER = { host: "127.0.0.1", port: 1, tls: "never", isVerified: true, credentials: null } as const;
+
+type Who = "owner" | "editor" | "viewer" | "nobody" | "stranger";
+type Expected = Readonly<Record<Who, number>>;
+
+let plane: TestControlPlane;
+let account: FilledAccount;
+let people: Readonly<Record<Who, Browser>>;
+
+beforeAll(async () => {
+  // Every page exists: that of the sign-up asks for both.
+  const mail = { server: NO_SERVER, from: "Vantage <alerts@example.com>" };
+  plane = await startControlPlane({ overrides: { clock }, config: { mail, signUp: "open" } });
+  account = await fillAccount(plane, "hostile", HOSTILE_TEXT);
+  people = {
+    owner: account.owner,
+    editor: await account.join("editor@example.com", "editor"),
+    viewer: await account.join("viewer@example.com", "viewer"),
+    nobody: openBrowser(plane),
+    stranger: (await signInOwner(plane, "stranger@example.com")).browser,
+  };
+});
+
+afterAll(() => plane.stop());
+
+/** Pages and forms for everybody: who is signed in makes no difference to whether they answer. */
+const OPEN = /^\/(?:sign-in|sign-out|sign-up|start\/|invite\/|reset)/;
+
+const READ = { owner: 200, editor: 200, viewer: 200, nobody: 303, stranger: 200 };
+const READ_OWN = { ...READ, stranger: 404 };
+const WRITE = { ...READ, viewer: 403 };
+const WRITE_OWN = { ...READ_OWN, viewer: 403 };
+const MANAGE = { ...WRITE, editor: 403 };
+const MANAGE_OWN = { ...MANAGE, stranger: 404 };
+
+/** What a GET answers, by the first prefix that fits. A route that none fits fails its test. */
+const PAGES: readonly (readonly [prefix: string, expected: Expected])[] = [
+  ["/app/monitors/new", WRITE],
+  ["/app/monitors/paste", WRITE],
+  ["/app/monitors/bulk", WRITE],
+  ["/app/monitors/:id/edit", WRITE_OWN],
+  ["/app/monitors/:id/delete", WRITE_OWN],
+  ["/app/monitors/:id", READ_OWN],
+  ["/app/monitors", READ],
+  ["/app/incidents/new", WRITE],
+  ["/app/incidents/:id", READ_OWN],
+  ["/app/incidents", READ],
+  ["/app/tools", READ],
+  ["/app/changes", READ],
+  ["/app/profile", READ],
+  ["/app/keys/:id", MANAGE_OWN],
+  ["/app/keys", MANAGE],
+  ["/app/members/:id", MANAGE_OWN],
+  ["/app/members", MANAGE],
+];
+
+/**
+ * Who may send a form, by the first prefix that fits: `write` and `manage` refuse the others with 403. What becomes of
+ * an empty form that is let in is the view's.
+ */
+const FORMS: readonly (readonly [prefix: string, refused: readonly Who[]])[] = [
+  ["/app/monitors", ["viewer"]],
+  ["/app/incidents", ["viewer"]],
+  ["/app/tools", ["viewer"]],
+  ["/app/profile", []],
+  ["/app/keys", ["viewer", "editor"]],
+  ["/app/members", ["viewer", "editor"]],
+];
+
+const fits = (url: string) => (entry: readonly [prefix: string, unknown]) =>
+  url === entry[0] || url.startsWith(`${entry[0]}/`);
+
+const pages = () => routes.filter(({ method, url }) => method === "GET" && !url.startsWith("/app/assets/"));
+const forms = () => routes.filter(({ method }) => method === "POST");
+
+/** Loads a page. No session opens more than its pages of a minute. */
+async function load(who: Browser, path: string) {
+  clock.advance(1_000);
+  return who.get(path);
+}
+
+/** Every page that somebody is shown, of every route. */
+async function* everyPage(who: Browser) {
+  for (const { url } of pages())
+    for (const path of pathsOf(url, account)) {
+      const answer = await load(who, path);
+      yield { path, ...answer };
+    }
+}
+
+describe("roles", () => {
+  it("open every page to whom it is for, and those of an account to nobody of another one", async () => {
+    const wrong: unknown[] = [];
+    for (const { url } of pages().filter((route) => !OPEN.test(route.url) && !/^\/app\/?$/.test(route.url))) {
+      const expected = PAGES.find(fits(url))?.[1];
+      if (expected === undefined) throw new Error(`say in PAGES who may see ${url}`);
+      const [path = ""] = pathsOf(url, account);
+      for (const [who, status] of Object.entries(expected)) {
+        const got = (await load(people[who as Who], path)).status;
+        if (got !== status) wrong.push({ who, path, status, got });
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it("open every form to whom it is for", async () => {
+    const wrong: unknown[] = [];
+    const inside = forms().filter(({ url }) => !OPEN.test(url));
+    expect(inside.length).toBeGreaterThan(10);
+    for (const { url } of inside) {
+      const refused = FORMS.find(fits(url))?.[1];
+      if (refused === undefined) throw new Error(`say in FORMS who may send ${url}`);
+      const [path = ""] = pathsOf(url, account);
+      for (const who of refused) {
+        clock.advance(1_000);
+        const got = (await people[who].post(path)).status;
+        if (got !== 403) wrong.push({ who, path, got });
+      }
+      const { status, location } = await people.nobody.post(path);
+      if (status !== 303 || location !== "/sign-in") wrong.push({ who: "nobody", path, status, location });
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it("let nobody of another account change anything by a form, whose things are not there for them", async () => {
+    const own = forms().filter(({ url }) => url.includes(":id"));
+    expect(own.length).toBeGreaterThan(5);
+    const before = await snapshot();
+    const wrong: unknown[] = [];
+    for (const { url } of own)
+      for (const path of pathsOf(url, account)) {
+        clock.advance(1_000);
+        // An invite that is over in the meantime, or is another's, is what was asked for.
+        const allowed = url.startsWith("/app/members/invites/") ? [303] : [404];
+        const { status } = await people.stranger.post(path, { name: HOSTILE_TEXT, do: "save", role: "owner" });
+        if (!allowed.includes(status)) wrong.push({ path, status });
+      }
+    expect(wrong).toEqual([]);
+    expect(await snapshot()).toEqual(before);
+  });
+});
+
+/** What the forms change. */
+async function snapshot() {
+  const { sql } = plane.app;
+  const { accountId } = account;
+  return Promise.all([
+    sql`select id, name, url, is_active from monitors where account_id = ${accountId} order by id`,
+    sql`select id, status from incidents where account_id = ${accountId} order by id`,
+    sql`select user_id, role from members where account_id = ${accountId} order by user_id`,
+    sql`select count(*) from account_changes where account_id = ${accountId}`,
+  ]);
+}
+
+describe("every page", () => {
+  it("is in no cache, no frame and no search, and gives its address to no other site", async () => {
+    const wrong: unknown[] = [];
+    for (const who of [people.owner, people.nobody]) {
+      for await (const { path, status, headers, html } of everyPage(who)) {
+        if (html === "" && status === 303) continue;
+        const policy = headers.get("content-security-policy") ?? "";
+        const isSafe =
+          headers.get("cache-control") === "no-store" &&
+          /^default-src 'none'.*form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/.test(policy) &&
+          !policy.includes("unsafe") &&
+          headers.get("referrer-policy") === "same-origin" &&
+          headers.get("cross-origin-opener-policy") === "same-origin" &&
+          headers.get("x-content-type-options") === "nosniff" &&
+          headers.get("x-robots-tag") === "noindex";
+        if (!isSafe) wrong.push({ path, status, headers: Object.fromEntries(headers) });
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it("shows hostile texts as texts", async () => {
+    // The address of a user and the name of its program are texts of others, too.
+    const program = `"><script>alert(1)</script><img src=x onerror=alert(4)>`;
+    const obrien = await account.join("o'brien&sons@example.com", "owner", program);
+    let shown = 0;
+    const wrong: unknown[] = [];
+    for (const who of [obrien, people.viewer]) {
+      for await (const { path, html } of everyPage(who)) {
+        const found = brokenOutOf(html);
+        if (found.length > 0) wrong.push({ path, found });
+        if (html.includes("&lt;script>alert(1)") || html.includes("&lt;script&gt;alert(1)")) shown += 1;
+      }
+    }
+    expect(wrong).toEqual([]);
+    // The texts are there: what is missing cannot break a page.
+    expect(shown).toBeGreaterThan(30);
+  });
+
+  it("shows no stored secret to anybody, and the address of a heartbeat to those who may change it", async () => {
+    const wrong: unknown[] = [];
+    const withAddress: Record<string, number> = {};
+    const token = new URL(account.heartbeatUrl).pathname.split("/").at(-1) ?? "";
+    expect(token.length).toBeGreaterThan(10);
+    for (const who of ["owner", "editor", "viewer", "stranger"] as const) {
+      withAddress[who] = 0;
+      for await (const { path, html } of everyPage(people[who])) {
+        const found = account.secrets.filter((secret) => html.includes(secret));
+        if (found.length > 0) wrong.push({ who, path, found });
+        if (html.includes(token)) withAddress[who] += 1;
+      }
+    }
+    expect(wrong).toEqual([]);
+    expect(withAddress).toEqual({ owner: 1, editor: 1, viewer: 0, stranger: 0 });
+  });
+});
+
+describe("the tables of this test", () => {
+  it("have a row for every route", () => {
+    const rowOf = ({ method, url }: FoundRoute) => (method === "GET" ? PAGES : FORMS).some(fits(url));
+    const missing = routes.filter(
+      ({ method, url }) =>
+        method !== "HEAD" && !OPEN.test(url) && !/^\/app(?:\/?$|\/assets\/)/.test(url) && !rowOf({ method, url }),
+    );
+    expect(missing).toEqual([]);
+  });
+});

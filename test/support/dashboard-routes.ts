@@ -1,0 +1,28 @@
+import { subscribe } from "node:diagnostics_channel";
+import type { FastifyInstance } from "fastify";
+
+/** A route of the dashboard as registered, such as GET /app/monitors/:id. */
+export interface FoundRoute {
+  readonly method: string;
+  readonly url: string;
+}
+
+/**
+ * Notes every route of the dashboard of the control planes that this process starts from now on. Fastify publishes each
+ * server that is created: so no page or form can be left out of a test.
+ */
+export function noteDashboardRoutes(): readonly FoundRoute[] {
+  const routes: FoundRoute[] = [];
+  subscribe("fastify.initialization", (message) => {
+    const { fastify } = message as { readonly fastify: FastifyInstance };
+    fastify.addHook("onRoute", function note(this: FastifyInstance, { method, url }) {
+      // Only the dashboard's requests have a session.
+      if (!this.hasRequestDecorator("session")) return;
+      for (const one of [method].flat()) {
+        if (routes.some((route) => route.method === one && route.url === url)) continue;
+        routes.push({ method: one, url });
+      }
+    });
+  });
+  return routes;
+}
