@@ -105,6 +105,8 @@ export async function buildServer(app: App, parts: Parts, version: string, teard
     monitors,
     trials: background.monitoring.trials,
     history: background.monitoring.history,
+    statusPages,
+    subscribers: background.subscribers,
     webhooks,
     testMails,
     checks,
@@ -114,7 +116,6 @@ export async function buildServer(app: App, parts: Parts, version: string, teard
     visits,
     baseUrl,
     canMail,
-    statusPages,
     incidents: createIncidentWrites({
       ...app,
       events: background.events,

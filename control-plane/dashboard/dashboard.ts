@@ -25,6 +25,9 @@ import { registerByMail } from "#control-plane/dashboard/sign-in/by-mail.ts";
 import { registerInvite } from "#control-plane/dashboard/sign-in/invite.ts";
 import { registerSignIn } from "#control-plane/dashboard/sign-in/routes.ts";
 import { registerToolPages, type ToolPagesDeps } from "#control-plane/dashboard/tools/routes.ts";
+import { registerStatusPageList } from "#control-plane/dashboard/status-pages/list.ts";
+import { registerPageSubscribers } from "#control-plane/dashboard/status-pages/subscribers.ts";
+import { registerStatusPageForm } from "#control-plane/dashboard/status-pages/routes.ts";
 import { registerStart } from "#control-plane/dashboard/sign-in/start.ts";
 import { FRAME } from "#control-plane/dashboard/strings.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
@@ -35,6 +38,8 @@ import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import type { History } from "#control-plane/history/history.ts";
 import type { TestMails } from "#control-plane/mail/test-mail/test-mails.ts";
 import type { Webhooks } from "#control-plane/webhooks/webhooks.ts";
+import type { StatusPages } from "#control-plane/status-pages/status-pages.ts";
+import type { Subscribers } from "#control-plane/status-pages/subscribers/subscribers.ts";
 import type { Keys } from "#control-plane/keys/keys.ts";
 import type { Plans } from "#control-plane/plans/plans.ts";
 import type { Users } from "#control-plane/users/users.ts";
@@ -48,6 +53,8 @@ interface DashboardDeps extends Pick<ToolPagesDeps, "checks" | "presence" | "gat
   readonly monitors: Monitors;
   readonly trials: Trials;
   readonly history: Pick<History, "halfHours" | "latency" | "searchChecks">;
+  readonly statusPages: StatusPages;
+  readonly subscribers: Subscribers;
   readonly webhooks: Webhooks;
   readonly testMails: TestMails;
   readonly accounts: Accounts;
@@ -59,7 +66,6 @@ interface DashboardDeps extends Pick<ToolPagesDeps, "checks" | "presence" | "gat
   /** Whether the service sends mail. */
   readonly canMail: boolean;
   readonly incidents: IncidentViewsDeps["incidents"];
-  readonly statusPages: IncidentViewsDeps["statusPages"];
   readonly evidenceOf: IncidentViewsDeps["evidenceOf"];
   /** Whether anybody may open an account, by mail. */
   readonly canSignUp: boolean;
@@ -108,6 +114,10 @@ export async function registerDashboard(server: FastifyInstance, deps: Dashboard
     registerMonitor(scope, { ...deps, door, writes });
     registerIncidentViews(scope, { ...deps, door, overviews, writes });
     registerToolPages(scope, { ...deps, door });
+    const ownPages = { ...deps, door, overviews, writes, pages: deps.statusPages };
+    registerStatusPageList(scope, ownPages);
+    registerStatusPageForm(scope, ownPages);
+    registerPageSubscribers(scope, ownPages);
   });
 }
 

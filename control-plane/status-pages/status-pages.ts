@@ -12,10 +12,10 @@ import { createPageRows } from "#control-plane/status-pages/document-rows.ts";
 import { createServedDomains } from "#control-plane/status-pages/domains/served.ts";
 import { releaseAll } from "#control-plane/status-pages/domains/store.ts";
 import { startVerification } from "#control-plane/status-pages/domains/verification.ts";
-import type { ArchiveView, IncidentView, PageView } from "#control-plane/status-pages/page.ts";
+import type { ArchiveView, IncidentView, OverallStatus, PageView } from "#control-plane/status-pages/page.ts";
 import { createPageUrls } from "#control-plane/status-pages/page-url.ts";
 import { createPastCache } from "#control-plane/status-pages/read/past-cache.ts";
-import { buildView, type ViewDeps } from "#control-plane/status-pages/read/view.ts";
+import { buildView, readOverall, type ViewDeps } from "#control-plane/status-pages/read/view.ts";
 import type { Given } from "#control-plane/status-pages/settings/fields.ts";
 import type { StatusPage } from "#control-plane/status-pages/settings/page-settings.ts";
 import { isSlug } from "#control-plane/status-pages/settings/slug.ts";
@@ -24,6 +24,7 @@ import { countPages, findBySlug, findOwned, findPage, listPages } from "#control
 import {
   changePage,
   createPage,
+  draftPage,
   MOST_PAGES,
   removePage,
   type WrittenPage,
@@ -55,6 +56,10 @@ export interface StatusPages {
   create(tx: Transaction, accountId: number, given: Given): Promise<Written<WrittenPage>>;
   change(tx: Transaction, page: OwnPage, given: Given): Promise<Written<WrittenPage>>;
   remove(tx: Transaction, page: OwnPage): Promise<Written<WrittenPage>>;
+  /** Returns what a page would show after a write of these fields, without a write. `id`: null for a new page. */
+  preview(accountId: number, id: number | null, given: Given): Promise<Written<PageView>>;
+  /** Returns the overall status of pages of an account by id, as they are now. */
+  statuses(accountId: number, pages: readonly ShownPage[]): Promise<ReadonlyMap<number, OverallStatus>>;
   /** Finds a page as the API shows it; null if the account has none with this id. */
   find(sql: Queryable, page: OwnPage): Promise<ShownPage | null>;
   /** Lists a page of an account's status pages, newest first, and their total number. */
@@ -234,6 +239,11 @@ export function createStatusPages({
     create: (tx, accountId, given) => createPage(writeDeps, tx, accountId, given),
     change: (tx, page, given) => changePage(writeDeps, tx, page, given),
     remove: (tx, page) => removePage(writeDeps, tx, page),
+    async preview(accountId, id, given) {
+      const draft = await draftPage(writeDeps, sql, { accountId, id }, given);
+      return draft.ok ? { ok: true, value: await buildView(viewDeps, draft.value) } : draft;
+    },
+    statuses: (accountId, pages) => readOverall(sql, accountId, pages, clock.now()),
     async find(on, { accountId, id }) {
       const page = await findPage(on, accountId, id);
       return page === null ? null : ((await showAll(on, accountId, [page]))[0] ?? null);

@@ -3,7 +3,7 @@ import { hasErrorCode } from "#shared/error-code.ts";
 import { refuse, type Read } from "#shared/schema/problem.ts";
 import type { Change } from "#control-plane/access/changes.ts";
 import { UNIQUE_VIOLATION } from "#control-plane/database/codes.ts";
-import type { Transaction } from "#control-plane/database/connect.ts";
+import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
 import { refuseAbsent, refuseGone, refuseProblem, refuseWrite, type Written } from "#control-plane/http/written.ts";
 import { randomBase62 } from "#control-plane/keys/format.ts";
 import { namesOf } from "#control-plane/state/shown/shown.ts";
@@ -11,7 +11,7 @@ import { notePageChanged } from "#control-plane/page-changes/page-changes.ts";
 import { HELD_MS } from "#control-plane/status-pages/domains/record.ts";
 import { findRelease, releaseDomain } from "#control-plane/status-pages/domains/store.ts";
 import type { Given } from "#control-plane/status-pages/settings/fields.ts";
-import type { PageSettings } from "#control-plane/status-pages/settings/page-settings.ts";
+import type { PageSettings, StatusPage } from "#control-plane/status-pages/settings/page-settings.ts";
 import { readSettings } from "#control-plane/status-pages/settings/read-settings.ts";
 import { changedFields } from "#control-plane/status-pages/show-page.ts";
 import { deletePage, findPage, insertPage, lockAccount, updatePage } from "#control-plane/status-pages/store.ts";
@@ -89,6 +89,27 @@ export async function changePage(
   });
 }
 
+/**
+ * Returns a page as a write of these fields would leave it, without a write. `id`: null for a new page, which has the id 0.
+ * Whether the slug and the domain are in use is not looked up.
+ */
+export async function draftPage(
+  { clock, ownHost }: WriteDeps,
+  sql: Queryable,
+  { accountId, id }: { readonly accountId: number; readonly id: number | null },
+  given: Given,
+): Promise<Written<StatusPage>> {
+  const current = id === null ? null : await findPage(sql, accountId, id);
+  if (id !== null && current === null) return refuseAbsent("status page");
+  const read = readSettings(given, current, ownHost);
+  if (!read.ok) return refuseProblem(read.problem);
+  const vetted = await vetMonitors(sql, accountId, read.value, current);
+  if (!vetted.ok) return refuseProblem(vetted.problem);
+  const now = clock.now();
+  const first = { id: 0, accountId, domainState: null, domainToken: "", createdAt: now };
+  return { ok: true, value: { ...first, ...current, ...vetted.value.settings, updatedAt: now } };
+}
+
 /** Deletes a page. */
 export async function removePage(
   { clock }: Pick<WriteDeps, "clock">,
@@ -109,14 +130,14 @@ export async function removePage(
  * page shows or has shown.
  */
 async function vetMonitors(
-  tx: Transaction,
+  sql: Queryable,
   accountId: number,
   settings: PageSettings,
   current: PageSettings | null,
 ): Promise<Read<{ readonly settings: PageSettings; readonly names: ReadonlyMap<number, string> }>> {
   const { monitors } = settings;
   const all = [...monitors, ...(current?.monitors ?? [])].map(({ id }) => id);
-  const names = await namesOf(tx, accountId, [...new Set(all)]);
+  const names = await namesOf(sql, accountId, [...new Set(all)]);
   const unknown = monitors.findIndex(({ id }) => !names.has(id));
   if (unknown >= 0) {
     return refuse(`monitors.${unknown}.id`, "unknown", "no monitor of your account has this id");

@@ -46,6 +46,8 @@ interface DashboardPage {
   readonly isNarrow?: boolean;
   /** A column of the width of a long form; default: false. */
   readonly isForm?: boolean;
+  /** Whether it has a frame with another page of the dashboard; default: false. */
+  readonly hasFrame?: boolean;
 }
 
 interface Link {
@@ -119,6 +121,9 @@ function menuOf({ role }: Session): Frame["menu"] {
 export function sendPage(request: FastifyRequest, reply: FastifyReply, page: DashboardPage): Promise<FastifyReply> {
   const { done } = request.query as { readonly done?: unknown };
   reply.headers(HEADERS);
+  if (page.hasFrame === true) {
+    reply.header("content-security-policy", `${HEADERS["content-security-policy"]}; frame-src 'self'`);
+  }
   const document = createDocument(renderPage(page, done), {
     type: "text/html; charset=utf-8",
     cacheControl: "no-store",

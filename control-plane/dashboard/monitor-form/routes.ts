@@ -3,6 +3,7 @@ import { memberOf, type Door } from "#control-plane/dashboard/door/door.ts";
 import { readForm } from "#control-plane/dashboard/door/form.ts";
 import type { MemberWrites } from "#control-plane/dashboard/door/member-writes.ts";
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
+import { problemsOf } from "#control-plane/dashboard/frame/problems.ts";
 import { fieldsOf } from "#control-plane/dashboard/monitor-form/form-fields.ts";
 import { renderKindChoice, renderMonitorForm, type MonitorForm } from "#control-plane/dashboard/monitor-form/render.ts";
 import { renderTried } from "#control-plane/dashboard/monitor-form/tried.ts";
@@ -189,17 +190,4 @@ function hasSecrets(monitor: MonitorView): boolean {
   const typed = typedOf(monitor, fieldsOf(monitor.check_type));
   const without = withoutSecrets(typed);
   return Array.from(typed).some(([name, text]) => without.get(name) !== text);
-}
-
-/** Returns what is wrong by the path of the field: "" is the form as a whole. Messages begin with a capital. Pure. */
-function problemsOf({ details }: Refusal): ReadonlyMap<string, string> {
-  const { field = "", message, problems = [] } = details;
-  if (problems.length > 0) return new Map(problems.map((one) => [one.field ?? "", sentence(one.message)]));
-  // The field is named by its label; a message of the API begins with its name.
-  const rest = field !== "" && message.startsWith(`${field}: `) ? message.slice(field.length + 2) : message;
-  return new Map([[field, sentence(rest)]]);
-}
-
-function sentence(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }

@@ -86,6 +86,23 @@ export async function buildView(
   };
 }
 
+/** Returns the overall status of pages of an account by id, with a number of statements that does not depend on them. */
+export async function readOverall(
+  sql: Queryable,
+  accountId: number,
+  pages: readonly { readonly id: number; readonly monitors: readonly { readonly id: number }[] }[],
+  now: Date,
+): Promise<ReadonlyMap<number, OverallStatus>> {
+  const ids = new Set(pages.flatMap(({ monitors }) => monitors.map(({ id }) => id)));
+  const facts = await shownFactsOf(sql, accountId, [...ids]);
+  const active = [...facts.values()].filter(({ isActive }) => isActive);
+  const covered = await readCovered(sql, accountId, active, now);
+  const statuses = new Map(active.map((monitor) => [monitor.id, statusOf(monitor, covered.has(monitor.id))]));
+  return new Map(
+    pages.map(({ id, monitors }) => [id, overallStatus(monitors.flatMap((one) => statuses.get(one.id) ?? []))]),
+  );
+}
+
 /** Returns which of these monitors are in maintenance now. */
 export async function readCovered(
   sql: Queryable,

@@ -85,6 +85,51 @@ export async function deleteUnconfirmed(sql: Sql, askedBefore: Date, limit: numb
   return count;
 }
 
+/** Counts the confirmed subscribers of an account's pages, by the id of the page; a page without one is missing. */
+export async function countSubscribers(sql: Queryable, accountId: number): Promise<ReadonlyMap<number, number>> {
+  const rows = await sql<{ id: number; count: number }[]>`
+    select s.page_id as id, count(*) as count from status_page_subscribers as s
+    join status_pages as p on p.id = s.page_id
+    where p.account_id = ${accountId} and s.confirmed_at is not null group by s.page_id`;
+  return new Map(rows.map(({ id, count }) => [id, count]));
+}
+
+/** An address that subscribes to a page, or was asked whether it does. */
+export interface PageSubscriber {
+  readonly id: number;
+  readonly email: string;
+  readonly isConfirmed: boolean;
+  /** When it confirmed; if it did not, when it was asked. */
+  readonly since: Date;
+}
+
+/** Lists the subscribers of a page of an account, newest first, and their total number. */
+export async function listOfPage(
+  sql: Queryable,
+  { accountId, pageId }: { readonly accountId: number; readonly pageId: number },
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): Promise<{ readonly subscribers: readonly PageSubscriber[]; readonly total: number }> {
+  const ofPage = sql`
+    from status_page_subscribers as s join status_pages as p on p.id = s.page_id
+    where s.page_id = ${pageId} and p.account_id = ${accountId}`;
+  const [count] = await sql<{ total: number }[]>`select count(*) as total ${ofPage}`;
+  const subscribers = await sql<PageSubscriber[]>`
+    select s.id, s.email, s.confirmed_at is not null as "isConfirmed", coalesce(s.confirmed_at, s.asked_at) as since
+    ${ofPage} order by s.id desc limit ${limit} offset ${offset}`;
+  return { subscribers, total: count?.total ?? 0 };
+}
+
+/** Deletes a subscriber of a page of an account. Returns false if the page has none with this id. */
+export async function deleteOfPage(
+  tx: Transaction,
+  { accountId, pageId, id }: { readonly accountId: number; readonly pageId: number; readonly id: number },
+): Promise<boolean> {
+  const { count } = await tx`
+    delete from status_page_subscribers as s using status_pages as p
+    where s.id = ${id} and s.page_id = ${pageId} and p.id = s.page_id and p.account_id = ${accountId}`;
+  return count > 0;
+}
+
 /** What events are about, each part with the position of its event. */
 export interface EventSubjects {
   readonly monitors: readonly { readonly event: number; readonly monitorId: number }[];

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Clock, Random } from "#shared/clock.ts";
-import type { Queryable, Sql } from "#control-plane/database/connect.ts";
+import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { deleteInSteps, startUpkeep } from "#control-plane/database/upkeep.ts";
 import type { Sender } from "#control-plane/deliveries/delivery.ts";
@@ -22,11 +22,15 @@ import { createSubscriberSource } from "#control-plane/status-pages/subscribers/
 import {
   askSubscriber,
   confirmSubscriber,
+  countSubscribers,
+  deleteOfPage,
   deleteSubscriber,
   deleteUnconfirmed,
   findSubscriber,
+  listOfPage,
   listSubscribers,
   lockSubscriptions,
+  type PageSubscriber,
   type Subscriber,
 } from "#control-plane/status-pages/subscribers/store.ts";
 
@@ -47,6 +51,19 @@ export interface Subscribers {
   confirm(token: string): Promise<Subscriber | null>;
   /** Ends the subscription of a link; null as for findLink. */
   unsubscribe(token: string): Promise<Subscriber | null>;
+  /** Counts the confirmed subscribers of an account's pages, by the id of the page; a page without one is missing. */
+  counts(accountId: number): Promise<ReadonlyMap<number, number>>;
+  /** Lists the subscribers of a page of an account, newest first, and their total number. */
+  list(
+    sql: Queryable,
+    page: { readonly accountId: number; readonly pageId: number },
+    limits: { readonly limit: number; readonly offset: number },
+  ): Promise<{ readonly subscribers: readonly PageSubscriber[]; readonly total: number }>;
+  /** Removes a subscriber of a page of an account. Returns false if the page has none with this id. */
+  remove(
+    tx: Transaction,
+    subscriber: { readonly accountId: number; readonly pageId: number; readonly id: number },
+  ): Promise<boolean>;
   /** Returns the subscribers of an account's pages for its data export. */
   export(sql: Queryable, accountId: number): Promise<unknown>;
   /** Runs one round of the housekeeping. Several replicas can run it at the same time. */
@@ -154,6 +171,9 @@ export function createSubscribers(deps: SubscribersDeps): Subscribers {
       if (found !== null) await deleteSubscriber(sql, found.id);
       return found;
     },
+    counts: (accountId) => countSubscribers(sql, accountId),
+    list: listOfPage,
+    remove: deleteOfPage,
     export: (on, accountId) => listSubscribers(on, accountId, MOST_EXPORTED),
     upkeep,
     close: () => rounds.stop(),

@@ -53,15 +53,15 @@ describe(`the list of ${MONITORS} monitors`, () => {
     expect(first.body.length).toBeLessThan(MOST_OCTETS);
     const all = gunzipSync((await view(`/app/monitors?rows=${MONITORS}`)).body).toString();
     expect(all.match(/<li id="m-/g)).toHaveLength(MONITORS);
-    console.log(`octets of the first view: ${html.length}, compressed ${first.body.length}; of all: ${all.length}`);
   });
 
   it(`is read once for ${VIEWS} views at the same time`, async () => {
     // What was read before is over.
     clock.advance(60_000);
     let begun = 0;
-    const channel = tracingChannel<string, { readonly request: FastifyRequest }>("fastify.request.handler");
-    const count = ({ request }: { readonly request: FastifyRequest }): void => {
+    const channel = tracingChannel("fastify.request.handler");
+    const count = (message: unknown): void => {
+      const { request } = message as { readonly request: FastifyRequest };
       if (request.url === "/app/monitors") begun += 1;
     };
     channel.start.subscribe(count);

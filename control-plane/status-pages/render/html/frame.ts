@@ -6,6 +6,13 @@ import { REFRESH_PATH } from "#control-plane/status-pages/browser/scripts.ts";
 import { CHART_STYLE_HASH, STYLE, STYLE_HASH } from "#control-plane/status-pages/render/html/style.ts";
 
 /**
+ * Content-Security-Policy of a page before it is saved, which the dashboard shows in a frame: without scripts and forms.
+ */
+export function previewPolicyOf({ responses }: Pick<PageView, "responses">): string {
+  return `default-src 'none'; ${stylesOf(responses)}; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox`;
+}
+
+/**
  * Content-Security-Policy of a page and of those below it: their own styles, the icon in its head, the
  * scripts of pages (browser/scripts.ts) and what they fetch, and a form of its own if it has one.
  */
@@ -13,10 +20,13 @@ export function policyOf({
   canSubscribe,
   responses = null,
 }: Pick<PageView, "canSubscribe"> & Partial<Pick<PageView, "responses">>): string {
-  const styles = responses === null ? STYLE_HASH : `${STYLE_HASH} ${CHART_STYLE_HASH}`;
   const form = canSubscribe ? "'self'" : "'none'";
   const script = "script-src 'self'; connect-src 'self'";
-  return `default-src 'none'; ${script}; style-src ${styles}; img-src data:; base-uri 'none'; form-action ${form}; frame-ancestors 'none'`;
+  return `default-src 'none'; ${script}; ${stylesOf(responses)}; img-src data:; base-uri 'none'; form-action ${form}; frame-ancestors 'none'`;
+}
+
+function stylesOf(responses: PageView["responses"]): string {
+  return `style-src ${responses === null ? STYLE_HASH : `${STYLE_HASH} ${CHART_STYLE_HASH}`}`;
 }
 
 /** What the heads of a page and of those below it have in common. */

@@ -54,8 +54,11 @@ const renderBottom: (shown: Shown) => string = compileTemplate(`
 <p>All times are in UTC.</p></footer></body></html>
 `);
 
-/** Renders a status page as HTML. `base` is the path at which visitors see it: "" on its own domain. */
-export function renderPage(view: PageView, base: string): string {
+/**
+ * Renders a status page as HTML. `base` is the path at which visitors see it: "" on its own domain. `isRefreshed`: whether
+ * it is kept fresh while somebody reads it.
+ */
+export function renderPage(view: PageView, base: string, isRefreshed = true): string {
   const { overallStatus, checkedAt, stale } = view;
   const newest = checkedAt ?? lastChangeOfPage(view);
   const open = view.incidents.filter(({ resolvedAt }) => resolvedAt === null).length;
@@ -85,7 +88,7 @@ export function renderPage(view: PageView, base: string): string {
     base,
     site: view.title,
     overallStatus,
-    isRefreshed: true,
+    isRefreshed,
     hasCharts: view.responses !== null,
   });
   const events = `${renderIncidents(view, base)}${renderMaintenance(view)}${renderPast(view, base)}`;
