@@ -107,6 +107,7 @@ export async function buildServer(app: App, parts: Parts, version: string, teard
     history: background.monitoring.history,
     statusPages,
     subscribers: background.subscribers,
+    pictures: background.monitoring.pictures,
     webhooks,
     testMails,
     checks,

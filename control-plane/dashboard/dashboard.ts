@@ -41,6 +41,7 @@ import type { Webhooks } from "#control-plane/webhooks/webhooks.ts";
 import type { StatusPages } from "#control-plane/status-pages/status-pages.ts";
 import type { Subscribers } from "#control-plane/status-pages/subscribers/subscribers.ts";
 import type { Keys } from "#control-plane/keys/keys.ts";
+import type { Pictures } from "#control-plane/pictures/pictures.ts";
 import type { Plans } from "#control-plane/plans/plans.ts";
 import type { Users } from "#control-plane/users/users.ts";
 
@@ -55,6 +56,7 @@ interface DashboardDeps extends Pick<ToolPagesDeps, "checks" | "presence" | "gat
   readonly history: Pick<History, "halfHours" | "latency" | "searchChecks">;
   readonly statusPages: StatusPages;
   readonly subscribers: Subscribers;
+  readonly pictures: Pick<Pictures, "find">;
   readonly webhooks: Webhooks;
   readonly testMails: TestMails;
   readonly accounts: Accounts;
@@ -111,7 +113,7 @@ export async function registerDashboard(server: FastifyInstance, deps: Dashboard
     registerPaste(scope, { ...deps, door, writes });
     registerBulk(scope, { ...deps, door, overviews, writes });
     registerMonitorForm(scope, { ...deps, door, writes });
-    registerMonitor(scope, { ...deps, door, writes });
+    registerMonitor(scope, { ...deps, door, overviews, writes });
     registerIncidentViews(scope, { ...deps, door, overviews, writes });
     registerToolPages(scope, { ...deps, door });
     const ownPages = { ...deps, door, overviews, writes, pages: deps.statusPages };

@@ -33,6 +33,10 @@ export const DONE: Readonly<Record<string, string>> = {
   pasted: "The monitors are created. Their first checks are on their way.",
   bulk: "The monitors are changed.",
   deleted: "The monitor is deleted.",
+  muted: "The monitor is muted.",
+  unmuted: "The maintenance has ended.",
+  rotated: "The address is replaced. The old one does not work any more.",
+  accepted: "The newest picture is accepted.",
   password: "Your password is changed. All other sessions have ended.",
   timezone: "Your time zone is saved.",
   session_ended: "The session has ended.",
@@ -806,4 +810,70 @@ export const PAGE_SUBSCRIBERS = {
   pages: "Pages of subscribers",
   newer: "Newer",
   older: "Older",
+} as const;
+
+/** What is known about a monitor beside its state. */
+export const KNOWN = {
+  locations: "Locations",
+  location: "Location",
+  verdict: "Verdict",
+  since: "Since",
+  cause: "Cause",
+  certificate: "Certificate",
+  certificateEnds: "The first certificate of its chain ends",
+  domain: "Domain",
+  domainEnds: "The registration ends",
+  days: (days: number) => (days < 0 ? `${-days} days ago` : `in ${days} days`),
+  members: "The monitors that it follows",
+  pictures: "Pictures",
+  accepted: "Accepted",
+  latest: "Newest",
+  difference: "Difference",
+  changed: (percent: number) => `${percent} % differ`,
+  accept: "Accept the newest",
+  settings: "Settings",
+  field: "Setting",
+  value: "Value",
+  yes: "yes",
+  no: "no",
+} as const;
+
+/** Maintenance of one monitor from its page. */
+export const MUTE = {
+  title: "Mute",
+  hint: "It is checked further; nobody is told, and the time does not count for its uptime.",
+  half: "For 30 min",
+  two: "For 2 h",
+  eight: "For 8 h",
+  until: "Until",
+  untilHint: "As 2026-12-24 18:00, in your time zone",
+  submit: "Mute until then",
+  running: "Maintenance until",
+  name: "Muted",
+  end: "End now",
+  scope: "This window covers more than this monitor. Change it by the API.",
+} as const;
+
+/** The page of a heartbeat. */
+export const HEARTBEAT = {
+  title: "Pings",
+  address: "Address",
+  copy: "Copy",
+  cron: "Line for a crontab",
+  rotate: "Replace the address",
+  rotateTitle: "Replace the address?",
+  rotateSentence:
+    "The present address stops working at once: jobs that call it are missed until they have the new one.",
+  next: "Next runs",
+  preview: "Preview",
+  previewNone: "With a period, the next ping is expected one period after the newest.",
+  log: "Newest pings",
+  none: "No ping has come yet.",
+  time: "Time",
+  kind: "Kind",
+  duration: "Duration",
+  code: "Exit code",
+  from: "From",
+  body: "Body",
+  octets: (count: number, isCut: boolean) => `${count} characters${isCut ? ", cut" : ""}`,
 } as const;

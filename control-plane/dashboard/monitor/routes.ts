@@ -1,20 +1,24 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "#shared/clock.ts";
-import { memberOf, type Door } from "#control-plane/dashboard/door/door.ts";
+import { memberOf } from "#control-plane/dashboard/door/door.ts";
 import { readForm } from "#control-plane/dashboard/door/form.ts";
-import type { MemberWrites } from "#control-plane/dashboard/door/member-writes.ts";
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { viewerTimeOf } from "#control-plane/dashboard/frame/times.ts";
 import { readLocationFacts } from "#control-plane/checking/facts.ts";
 import { readCheckQuery, renderCheckLog } from "#control-plane/dashboard/monitor/check-log.ts";
 import { renderChecks } from "#control-plane/dashboard/monitor/checks.ts";
 import { nameOf, renderHead, type MonitorPage } from "#control-plane/dashboard/monitor/head.ts";
+import { renderEnds, renderLocations, renderMembers, renderPictures } from "#control-plane/dashboard/monitor/known.ts";
+import { idOf, type WithId } from "#control-plane/dashboard/monitor/own.ts";
+import { registerPictures, type PictureRoutesDeps } from "#control-plane/dashboard/monitor/picture-routes.ts";
+import { referencesIn, renderSettings } from "#control-plane/dashboard/monitor/settings.ts";
+import type { Overviews } from "#control-plane/dashboard/monitors/overviews.ts";
 import { renderIncidents } from "#control-plane/dashboard/monitor/incidents.ts";
 import { rangeOf, renderResponseTimes } from "#control-plane/dashboard/monitor/latency.ts";
 import { renderRemoval } from "#control-plane/dashboard/monitor/removal.ts";
 import { renderTold, type TestedMail } from "#control-plane/dashboard/monitor/told.ts";
 import { CHECKS, MONITOR } from "#control-plane/dashboard/strings.ts";
-import { absentMessage, Refusal, requireFound, requireRead } from "#control-plane/http/errors.ts";
+import { requireFound, requireRead } from "#control-plane/http/errors.ts";
 import type { History } from "#control-plane/history/history.ts";
 import { readIncidents } from "#control-plane/incidents/incidents.ts";
 import type { TestMails } from "#control-plane/mail/test-mail/test-mails.ts";
@@ -23,7 +27,6 @@ import type { Sql } from "#control-plane/database/connect.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import { coveredBetween } from "#control-plane/maintenance/coverage/coverage.ts";
 import { changeOf } from "#control-plane/monitors/changed-fields.ts";
-import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import { parseChange } from "#control-plane/monitors/settings/parse.ts";
 import type { MonitorView } from "#control-plane/monitors/view.ts";
 import { isAllowed } from "#control-plane/users/roles.ts";
@@ -34,18 +37,14 @@ const CHECKS_OF_PAGE = 50;
 const URL_OF_MONITOR = "/app/monitors/:id";
 
 /** Dependencies of the page of a monitor. */
-interface MonitorPageDeps {
-  readonly door: Door;
+interface MonitorPageDeps extends PictureRoutesDeps {
   readonly clock: Clock;
-  readonly monitors: Monitors;
-  readonly writes: MemberWrites;
   readonly sql: Sql;
+  readonly overviews: Pick<Overviews, "of">;
   readonly webhooks: Pick<Webhooks, "list">;
   readonly testMails: TestMails;
   readonly history: Pick<History, "latency" | "searchChecks">;
 }
-
-type WithId = { Params: { id: string } };
 
 /** Registers the page of a monitor and what can be done there: check now, pause, resume, delete. */
 export function registerMonitor(scope: FastifyInstance, deps: MonitorPageDeps): void {
@@ -124,6 +123,7 @@ export function registerMonitor(scope: FastifyInstance, deps: MonitorPageDeps): 
       return sendMonitorPage(request, reply, `${CHECKS.logTitle} ${nameOf(monitor)}`, body);
     },
   });
+  registerPictures(scope, deps);
   registerRemoval(scope, deps);
 }
 
@@ -140,20 +140,31 @@ async function showMonitor(
   const page = pageOf(request, monitor, deps);
   const newest = { limit: NEWEST_INCIDENTS, offset: 0 };
   const range = rangeOf((request.query as { readonly range?: unknown }).range);
-  const [hooks, { incidents, total }, latency] = await Promise.all([
+  const references = referencesIn(monitor);
+  const [hooks, { incidents, total }, latency, locations, named] = await Promise.all([
     webhooks.list(sql, accountId),
     readIncidents(sql, accountId, { monitorId: monitor.id }, newest, clock.now()),
     deps.history.latency(monitor.id, range),
+    readLocationFacts(sql, monitor.id),
+    references.length === 0 ? [] : deps.overviews.of(accountId),
   ]);
   const times = [new Date(latency.from), new Date(latency.to)] as const;
   const covered = (await coveredBetween(sql, accountId, [monitor], ...times)).get(monitor.id) ?? [];
   const isTimed = monitor.heartbeat === null && monitor.composite === null;
   const body = [
     renderHead(page),
+    isTimed ? renderLocations(locations, page) : "",
+    renderMembers(page),
+    renderPictures(page),
     isTimed ? renderResponseTimes(latency, range, { incidents, maintenance: covered }, page) : "",
     renderIncidents(incidents, total, page),
+    renderEnds(page),
     renderTold(page, hooks, { plan, tested }),
     renderChecks(checks, page),
+    renderSettings(
+      page,
+      named.filter(({ id }) => references.includes(id)).map(({ id, name, url }) => ({ id, name: name || url })),
+    ),
   ].join("");
   // The results of a test stay on the page until it is loaded again.
   return sendMonitorPage(request, reply, nameOf(monitor), body, tested === null ? REFRESH_SECONDS : undefined);
@@ -209,10 +220,4 @@ function sendMonitorPage(
 ): Promise<FastifyReply> {
   const page = { title, session: memberOf(request), section: "monitors", body } as const;
   return sendPage(request, reply, liveSeconds === undefined ? page : { ...page, liveSeconds });
-}
-
-/** Returns the id of a monitor in the path. Throws the 404 for what is no id. */
-function idOf({ params }: FastifyRequest<WithId>): number {
-  if (!/^[1-9]\d{0,14}$/.test(params.id)) throw new Refusal("not_found", absentMessage("monitor"));
-  return Number(params.id);
 }

@@ -76,3 +76,69 @@ describe("the log of checks", () => {
       expect((await owner.get(`/app/monitors/${odd}/checks`)).status).toBe(404);
   });
 });
+
+describe("what is known of a monitor", () => {
+  it("says what each location found, with words of strangers escaped, while one fails", async () => {
+    const at = clock.now().getTime() - 600_000;
+    const state = {
+      status: "down",
+      locations: [
+        ["eu-west", "up", at, 3, at],
+        ["us-east", "down", at, 2, at, ["response", "target", "unexpected_status", HOSTILE]],
+      ],
+    };
+    await plane.app.sql`update monitor_states set state = ${JSON.stringify(state)} where monitor_id = ${id}`;
+    const html = await expectShown(`/app/monitors/${id}`);
+    const table = html.split("<h2>Locations</h2>")[1]?.split("</section>")[0] ?? "";
+    expect(table.indexOf("us-east")).toBeLessThan(table.indexOf("eu-west"));
+    expect(table).toContain("10 min ago");
+    expect(table).toContain("&lt;script&gt;");
+    expect((await owner.get(`/app/monitors/${other}`)).html).not.toContain("<h2>Locations</h2>");
+  });
+
+  it("names its settings as the form does, and links the monitors that it depends on", async () => {
+    await plane.app.sql`update monitors set depends_on = ${id} where id = ${other}`;
+    const html = await expectShown(`/app/monitors/${other}`);
+    const settings = html.split("<summary>Settings</summary>")[1] ?? "";
+    expect(settings).toContain('<th scope="row">Check every (minutes)</th><td class="lines">1</td>');
+    expect(settings).toMatch(
+      new RegExp(`Depends on monitor</th><td class="lines"><a href="/app/monitors/${id}">&lt;script`),
+    );
+    expect(settings).toContain("Follow redirects");
+  });
+
+  it("shows the pictures of a visual monitor to the members of its account alone", async () => {
+    const { sql } = plane.app;
+    const visual = {
+      viewport: { width: 800, height: 600 },
+      full_page: false,
+      wait_ms: 0,
+      threshold_percent: 1,
+      ignore: [],
+    };
+    await sql`
+      update monitors set check_type = 'visual',
+        settings = (settings::jsonb || ${JSON.stringify({ visual })}::text::jsonb)::text where id = ${other}`;
+    await sql`insert into visual_states (monitor_id, basis) values (${other}, '')`;
+    const [picture] = await sql<{ id: number }[]>`
+      insert into pictures (monitor_id, kind, taken_at, sha256, width, height, size, content)
+      values (${other}, 'taken', ${clock.now()}, decode(repeat('ab', 32), 'hex'), 1, 1, 3, decode('010203', 'hex'))
+      returning id`;
+    await sql`
+      update visual_states set latest_id = ${picture?.id ?? 0}, latest_at = ${clock.now()}, latest_ratio = 4.5
+      where monitor_id = ${other}`;
+    const path = `/app/monitors/${other}/pictures/${picture?.id ?? 0}`;
+    const html = await expectShown(`/app/monitors/${other}`);
+    expect(html).toContain(`src="${path}"`);
+    expect(html).toContain("4.5 % differ");
+    const image = await viewer.get(path);
+    expect([image.status, image.headers.get("content-type")]).toEqual([200, "image/png"]);
+    expect(image.headers.get("cache-control")).toContain("private");
+    expect((await stranger.get(path)).status).toBe(404);
+    expect((await fetch(`${plane.url}${path}`, { redirect: "manual" })).status).toBe(303);
+    expect((await owner.get(`/app/monitors/${id}/pictures/${picture?.id ?? 0}`)).status).toBe(404);
+    expect((await viewer.post(`/app/monitors/${other}/accept`)).status).toBe(403);
+    expect((await owner.post(`/app/monitors/${other}/accept`)).location).toBe(`/app/monitors/${other}?done=accepted`);
+    expect((await owner.get(`/app/monitors/${other}`)).html).not.toContain("Accept the newest");
+  });
+});
