@@ -108,6 +108,7 @@ export async function buildServer(app: App, parts: Parts, version: string, teard
     statusPages,
     subscribers: background.subscribers,
     pictures: background.monitoring.pictures,
+    maintenance: background.monitoring.maintenance,
     webhooks,
     testMails,
     checks,

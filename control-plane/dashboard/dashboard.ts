@@ -34,6 +34,7 @@ import { Refusal } from "#control-plane/http/errors.ts";
 import { sendDocument } from "#control-plane/http/operations/document.ts";
 import type { ErrorRenderer } from "#control-plane/http/request.ts";
 import type { Trials } from "#control-plane/monitors/try/try.ts";
+import type { Maintenance } from "#control-plane/maintenance/maintenance.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import type { History } from "#control-plane/history/history.ts";
 import type { TestMails } from "#control-plane/mail/test-mail/test-mails.ts";
@@ -56,6 +57,7 @@ interface DashboardDeps extends Pick<ToolPagesDeps, "checks" | "presence" | "gat
   readonly history: Pick<History, "halfHours" | "latency" | "searchChecks">;
   readonly statusPages: StatusPages;
   readonly subscribers: Subscribers;
+  readonly maintenance: Maintenance;
   readonly pictures: Pick<Pictures, "find">;
   readonly webhooks: Webhooks;
   readonly testMails: TestMails;

@@ -851,12 +851,10 @@ export const MUTE = {
   running: "Maintenance until",
   name: "Muted",
   end: "End now",
-  scope: "This window covers more than this monitor. Change it by the API.",
 } as const;
 
 /** The page of a heartbeat. */
 export const HEARTBEAT = {
-  title: "Pings",
   address: "Address",
   copy: "Copy",
   cron: "Line for a crontab",
@@ -865,8 +863,6 @@ export const HEARTBEAT = {
   rotateSentence:
     "The present address stops working at once: jobs that call it are missed until they have the new one.",
   next: "Next runs",
-  preview: "Preview",
-  previewNone: "With a period, the next ping is expected one period after the newest.",
   log: "Newest pings",
   none: "No ping has come yet.",
   time: "Time",

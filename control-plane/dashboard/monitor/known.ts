@@ -24,7 +24,7 @@ export function renderLocations(locations: readonly LocationFacts[], { now, view
 }
 
 const renderEnd: (end: { readonly title: string; readonly words: string; readonly rest: string }) => string =
-  compileTemplate(`<h3><%= it.title %></h3><p><%= it.rest %></p><p><%= it.words %> `);
+  compileTemplate(`<h3><%= it.title %></h3><p><%= it.rest %></p><p><%= it.words %>&#32;`);
 
 const renderProblem: (problem: { readonly title: string; readonly text: string }) => string = compileTemplate(
   `<h3><%= it.title %></h3><p class="warn"><%= it.text %></p>`,

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Clock } from "#shared/clock.ts";
 import { memberOf } from "#control-plane/dashboard/door/door.ts";
 import { readForm } from "#control-plane/dashboard/door/form.ts";
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
@@ -13,6 +12,9 @@ import { idOf, type WithId } from "#control-plane/dashboard/monitor/own.ts";
 import { registerPictures, type PictureRoutesDeps } from "#control-plane/dashboard/monitor/picture-routes.ts";
 import { referencesIn, renderSettings } from "#control-plane/dashboard/monitor/settings.ts";
 import type { Overviews } from "#control-plane/dashboard/monitors/overviews.ts";
+import { renderHeartbeat } from "#control-plane/dashboard/monitor/heartbeat.ts";
+import { registerRotation } from "#control-plane/dashboard/monitor/rotation.ts";
+import { registerMute, renderMute, type MuteDeps } from "#control-plane/dashboard/monitor/mute.ts";
 import { renderIncidents } from "#control-plane/dashboard/monitor/incidents.ts";
 import { rangeOf, renderResponseTimes } from "#control-plane/dashboard/monitor/latency.ts";
 import { renderRemoval } from "#control-plane/dashboard/monitor/removal.ts";
@@ -37,8 +39,7 @@ const CHECKS_OF_PAGE = 50;
 const URL_OF_MONITOR = "/app/monitors/:id";
 
 /** Dependencies of the page of a monitor. */
-interface MonitorPageDeps extends PictureRoutesDeps {
-  readonly clock: Clock;
+interface MonitorPageDeps extends PictureRoutesDeps, MuteDeps {
   readonly sql: Sql;
   readonly overviews: Pick<Overviews, "of">;
   readonly webhooks: Pick<Webhooks, "list">;
@@ -124,6 +125,8 @@ export function registerMonitor(scope: FastifyInstance, deps: MonitorPageDeps): 
     },
   });
   registerPictures(scope, deps);
+  registerRotation(scope, deps);
+  registerMute(scope, deps);
   registerRemoval(scope, deps);
 }
 
@@ -141,20 +144,23 @@ async function showMonitor(
   const newest = { limit: NEWEST_INCIDENTS, offset: 0 };
   const range = rangeOf((request.query as { readonly range?: unknown }).range);
   const references = referencesIn(monitor);
-  const [hooks, { incidents, total }, latency, locations, named] = await Promise.all([
+  const [hooks, { incidents, total }, latency, locations, named, { windows }] = await Promise.all([
     webhooks.list(sql, accountId),
     readIncidents(sql, accountId, { monitorId: monitor.id }, newest, clock.now()),
     deps.history.latency(monitor.id, range),
     readLocationFacts(sql, monitor.id),
     references.length === 0 ? [] : deps.overviews.of(accountId),
+    deps.maintenance.list(accountId, { status: "in_progress", monitorId: monitor.id }, newest),
   ]);
   const times = [new Date(latency.from), new Date(latency.to)] as const;
   const covered = (await coveredBetween(sql, accountId, [monitor], ...times)).get(monitor.id) ?? [];
   const isTimed = monitor.heartbeat === null && monitor.composite === null;
   const body = [
     renderHead(page),
+    renderMute(windows, page),
     isTimed ? renderLocations(locations, page) : "",
     renderMembers(page),
+    renderHeartbeat(page),
     renderPictures(page),
     isTimed ? renderResponseTimes(latency, range, { incidents, maintenance: covered }, page) : "",
     renderIncidents(incidents, total, page),

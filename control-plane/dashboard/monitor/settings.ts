@@ -24,7 +24,7 @@ const render: (settings: {
 `);
 
 /** Fields that name other monitors. */
-const REFERENCES = ["depends_on", "composite.monitor_ids"];
+const REFERENCES: ReadonlySet<string> = new Set(["depends_on", "composite.monitor_ids"]);
 
 /** Returns the ids of the monitors that the settings of a monitor name. */
 export function referencesIn({ depends_on: above, composite }: MonitorPage["monitor"]): readonly number[] {
@@ -40,7 +40,7 @@ export function renderSettings({ monitor }: Pick<MonitorPage, "monitor">, named:
     if (text === "" && input !== "checkbox") return [];
     const { label } = FIELD_WORDS[name === "url" ? `url ${monitor.check_type}` : name] ??
       FIELD_WORDS[name] ?? { label: name };
-    if (REFERENCES.includes(name)) {
+    if (REFERENCES.has(name)) {
       const ids = text.split(", ").map(Number);
       const monitors = ids.map((id) => named.find((one) => one.id === id) ?? { id, name: String(id) });
       return [{ label, text: "", monitors }];

@@ -142,3 +142,28 @@ describe("what is known of a monitor", () => {
     expect((await owner.get(`/app/monitors/${other}`)).html).not.toContain("Accept the newest");
   });
 });
+
+describe("the mute of a monitor", () => {
+  it("is a maintenance window for it alone, which is shown while it runs and ended there", async () => {
+    const path = `/app/monitors/${id}`;
+    expect((await viewer.post(`${path}/mute`, { minutes: "30" })).status).toBe(403);
+    expect((await stranger.post(`${path}/mute`, { minutes: "30" })).status).toBe(400);
+    expect((await owner.post(`${path}/mute`, { minutes: "120" })).location).toBe(`${path}?done=muted`);
+    const html = await expectShown(path);
+    expect(html).toMatch(/Maintenance until&#32;<time datetime="2026-11-27T22:0/);
+    const window = /name="window" value="(\d+)"/.exec(html)?.[1] ?? "";
+    expect((await stranger.post(`${path}/unmute`, { window })).status).toBe(404);
+    expect((await owner.post(`/app/monitors/${other}/unmute`, { window })).status).toBe(404);
+    expect((await owner.post(`${path}/unmute`, { window })).location).toBe(`${path}?done=unmuted`);
+    expect(await expectShown(path)).not.toContain("Maintenance until");
+  });
+
+  it("ends when a member says, in the time zone of the member", async () => {
+    const path = `/app/monitors/${id}`;
+    await owner.post("/app/profile/time-zone", { timezone: "Asia/Kathmandu" });
+    expect((await owner.post(`${path}/mute`, { until: "2026-11-28 06:00" })).status).toBe(303);
+    expect((await owner.get(path)).html).toContain('<time datetime="2026-11-28T00:15:00.000Z"');
+    for (const until of ["yesterday", "2020-01-01 00:00", ""])
+      expect([until, (await owner.post(`${path}/mute`, { until })).status]).toEqual([until, 400]);
+  });
+});
