@@ -105,6 +105,14 @@ export async function registerDashboard(server: FastifyInstance, deps: Dashboard
       schema: { hide: true },
       handler: (_request, reply) => reply.redirect("/app/monitors", 303),
     });
+    scope.route({
+      ...door.page({ needs: "read" }),
+      url: "/app/*",
+      schema: { hide: true },
+      handler: () => {
+        throw new Refusal("not_found", FRAME.noPage);
+      },
+    });
     const overviews = createOverviews(deps);
     const writes = createMemberWrites({
       ...deps,

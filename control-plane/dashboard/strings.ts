@@ -17,6 +17,7 @@ export const FRAME = {
   signIn: "Sign in",
   back: "Back to the monitors",
   notFound: "Not found",
+  noPage: "There is no such page.",
   refused: "Not allowed",
   failed: "This did not work",
   switchAccount: "Account",

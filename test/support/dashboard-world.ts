@@ -143,6 +143,7 @@ export function pathsOf(url: string, account: FilledAccount): readonly string[] 
       ...Object.values(account.monitors).map((id) => `${url}?from=${id}`),
     ];
   if (url.startsWith("/app/assets/")) return [];
+  if (url === "/app/*") return ["/app/no-such-page"];
   if (url.startsWith("/start/")) return [account.startPath];
   if (url.startsWith("/invite/")) return [account.invitePath];
   if (url.startsWith("/reset/")) return ["/reset/none"];

@@ -61,7 +61,7 @@ const render: (data: {
 }) => string = compileTemplate(`
 <h1>${CHANGES.title}</h1><p class="faint">${CHANGES.intro}</p>
 <% if (it.rows.length === 0) { %><p>${CHANGES.none}</p><% } else { %>
-<div class="scroll"><table><thead><tr><th scope="col">${CHANGES.when} (<%= it.timezone %>)</th><th scope="col">${CHANGES.who}</th><th scope="col">${CHANGES.what}</th><th scope="col">${CHANGES.fields}</th><th scope="col">${CHANGES.from}</th></tr></thead><tbody>
+<div class="scroll" role="group" tabindex="0" aria-label="${CHANGES.title}"><table><thead><tr><th scope="col">${CHANGES.when} (<%= it.timezone %>)</th><th scope="col">${CHANGES.who}</th><th scope="col">${CHANGES.what}</th><th scope="col">${CHANGES.fields}</th><th scope="col">${CHANGES.from}</th></tr></thead><tbody>
 <% for (const row of it.rows) { %><tr><td><time datetime="<%= row.at %>"><%= row.when %></time></td><td><%= row.who %></td><td><%= row.what %></td><td><%= row.fields %></td><td><%= row.from %></td></tr><% } %>
 </tbody></table></div><% } %>
 <% if (it.newer !== null || it.older !== null) { %><nav class="row" aria-label="${CHANGES.pages}">

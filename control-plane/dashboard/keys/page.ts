@@ -22,7 +22,7 @@ export interface KeysView {
 
 const renderUsage: (data: { readonly rows: readonly (readonly [string, string])[] }) => string = compileTemplate(`
 <h1>${KEYS.title}</h1>
-<div class="scroll"><table><caption class="hidden">${KEYS.usage}</caption><tbody>
+<div class="scroll" role="group" tabindex="0" aria-label="${KEYS.usage}"><table><caption class="hidden">${KEYS.usage}</caption><tbody>
 <% for (const row of it.rows) { %><tr><th scope="row"><%= row[0] %></th><td class="number"><%= row[1] %></td></tr><% } %>
 </tbody></table></div>
 `);
@@ -38,7 +38,7 @@ interface Row {
 
 const renderKeys: (data: { readonly rows: readonly Row[] }) => string = compileTemplate(`
 <% if (it.rows.length === 0) { %><p>${KEYS.none}</p><% } else { %>
-<div class="scroll"><table><thead><tr><th scope="col">${KEYS.name}</th><th scope="col">${KEYS.start}</th><th scope="col">${KEYS.scopes}</th><th scope="col">${KEYS.created}</th><th scope="col"><span class="hidden">${KEYS.action}</span></th></tr></thead><tbody>
+<div class="scroll" role="group" tabindex="0" aria-label="${KEYS.title}"><table><thead><tr><th scope="col">${KEYS.name}</th><th scope="col">${KEYS.start}</th><th scope="col">${KEYS.scopes}</th><th scope="col">${KEYS.created}</th><th scope="col"><span class="hidden">${KEYS.action}</span></th></tr></thead><tbody>
 <% for (const row of it.rows) { %><tr><th scope="row"><%= row.name %></th><td><code><%= row.prefix %></code></td><td><%= row.scopes %></td><td><%= row.created %></td>
 <td><a class="button danger" href="/app/keys/<%= row.id %>/revoke" aria-label="<%= row.label %>">${KEYS.revoke}</a></td></tr><% } %>
 </tbody></table></div><% } %>

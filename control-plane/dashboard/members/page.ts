@@ -37,7 +37,7 @@ const OPTIONS = (selected: string) =>
 
 const renderMembers: (data: { readonly csrf: string; readonly rows: readonly Row[] }) => string = compileTemplate(`
 <p class="faint">${MEMBERS.roleHint}</p>
-<div class="scroll"><table><thead><tr><th scope="col">${MEMBERS.email}</th><th scope="col">${MEMBERS.since}</th><th scope="col">${MEMBERS.role}</th><th scope="col"><span class="hidden">${MEMBERS.action}</span></th></tr></thead><tbody>
+<div class="scroll" role="group" tabindex="0" aria-label="${MEMBERS.title}"><table><thead><tr><th scope="col">${MEMBERS.email}</th><th scope="col">${MEMBERS.since}</th><th scope="col">${MEMBERS.role}</th><th scope="col"><span class="hidden">${MEMBERS.action}</span></th></tr></thead><tbody>
 <% for (const row of it.rows) { %><tr><th scope="row"><%= row.email %><% if (row.isYou) { %> <span class="badge">${MEMBERS.you}</span><% } %></th>
 <td><%= row.since %></td><td>
 <form class="row" method="post" action="/app/members/<%= row.id %>/role"><input type="hidden" name="_csrf" value="<%= it.csrf %>">
@@ -61,7 +61,7 @@ const renderInvites: (data: {
   }[];
 }) => string = compileTemplate(`
 <h2>${MEMBERS.invitesTitle}</h2>
-<div class="scroll"><table><thead><tr><th scope="col">${MEMBERS.email}</th><th scope="col">${MEMBERS.role}</th><th scope="col">${MEMBERS.until}</th><th scope="col"><span class="hidden">${MEMBERS.action}</span></th></tr></thead><tbody>
+<div class="scroll" role="group" tabindex="0" aria-label="${MEMBERS.invitesTitle}"><table><thead><tr><th scope="col">${MEMBERS.email}</th><th scope="col">${MEMBERS.role}</th><th scope="col">${MEMBERS.until}</th><th scope="col"><span class="hidden">${MEMBERS.action}</span></th></tr></thead><tbody>
 <% for (const row of it.rows) { %><tr><th scope="row"><%= row.email %></th><td><%= row.role %></td><td><%= row.until %></td><td>
 <form method="post" action="/app/members/invites/<%= row.id %>/revoke"><input type="hidden" name="_csrf" value="<%= it.csrf %>"><button aria-label="<%= row.label %>">${MEMBERS.revoke}</button></form></td></tr><% } %>
 </tbody></table></div>

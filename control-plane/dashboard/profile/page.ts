@@ -50,7 +50,7 @@ const renderAccounts: (data: {
   }[];
 }) => string = compileTemplate(`
 <h2>${PROFILE.accountsTitle}</h2><p>${PROFILE.accountsIntro}</p>
-<div class="scroll"><table><tbody>
+<div class="scroll" role="group" tabindex="0" aria-label="${PROFILE.accountsTitle}"><table><tbody>
 <% for (const row of it.rows) { %><tr><th scope="row"><%= row.name %></th><td><%= row.role %></td><td>
 <% if (row.isShown) { %>${PROFILE.shown}<% } else { %>
 <form method="post" action="/app/profile/account"><input type="hidden" name="_csrf" value="<%= it.csrf %>"><input type="hidden" name="account_id" value="<%= row.id %>">
@@ -72,7 +72,7 @@ const renderSessions: (data: {
   }[];
 }) => string = compileTemplate(`
 <h2>${PROFILE.sessionsTitle}</h2>
-<div class="scroll"><table><thead><tr><th scope="col">${PROFILE.where}</th><th scope="col">${PROFILE.signedIn}</th><th scope="col">${PROFILE.used}</th><th scope="col"><span class="hidden">${PROFILE.action}</span></th></tr></thead><tbody>
+<div class="scroll" role="group" tabindex="0" aria-label="${PROFILE.sessionsTitle}"><table><thead><tr><th scope="col">${PROFILE.where}</th><th scope="col">${PROFILE.signedIn}</th><th scope="col">${PROFILE.used}</th><th scope="col"><span class="hidden">${PROFILE.action}</span></th></tr></thead><tbody>
 <% for (const row of it.rows) { %><tr><th scope="row"><%= row.address %><br><span class="faint"><%= row.program %></span></th>
 <td><%= row.created %></td><td><%= row.used %></td><td>
 <% if (row.isThis) { %><span class="badge good">${PROFILE.here}</span><% } else { %>

@@ -1,0 +1,194 @@
+import axe from "axe-core";
+import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { CHROMIUM, describeBrowser } from "#test/browser/chromium.ts";
+import { createManualClock } from "#test/support/clock.ts";
+import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { noteDashboardRoutes } from "#test/support/dashboard-routes.ts";
+import { fillAccount, pathsOf, type FilledAccount } from "#test/support/dashboard-world.ts";
+import { COOKIE, signInOwner } from "#test/support/dashboard.ts";
+
+const routes = noteDashboardRoutes();
+const clock = createManualClock(new Date());
+/** Names that are long, some in one word. */
+const LONG = `The shop of the customers in the north ${"x".repeat(60)}`;
+/** Nothing listens there: no mail is sent. */
+const MAIL_SERVER = { host: "127.0.0.1", port: 1, tls: "never", isVerified: true, credentials: null } as const;
+
+let plane: TestControlPlane;
+let account: FilledAccount;
+let empty: string | null;
+let browser: Browser;
+
+beforeAll(async () => {
+  if (CHROMIUM === null) return;
+  const mail = { server: MAIL_SERVER, from: "Vantage <alerts@example.com>" };
+  plane = await startControlPlane({ overrides: { clock }, config: { mail, signUp: "open" } });
+  account = await fillAccount(plane, "long", LONG);
+  empty = (await signInOwner(plane, "empty@example.com")).browser.cookie;
+  // Chromium has no sandbox for root.
+  browser = await chromium.launch({ executablePath: CHROMIUM, chromiumSandbox: process.getuid?.() !== 0 });
+});
+afterAll(async () => {
+  await browser?.close();
+  await plane?.stop();
+});
+
+/** Opens a window in which the owner of the session is signed in; null: nobody. */
+async function openWindow(session: string | null, options: BrowserContextOptions = {}) {
+  const context = await browser.newContext({ baseURL: plane.url, bypassCSP: true, ...options });
+  if (session !== null) await context.addCookies([{ name: COOKIE, value: session, url: plane.url }]);
+  return { context, page: await context.newPage() };
+}
+
+/** What axe finds on the page that is shown, in both colour schemes on a small and a large screen, and what does not fit. */
+async function faultsOf(page: Page, path: string): Promise<readonly string[]> {
+  await page.evaluate(axe.source);
+  const faults: string[] = [];
+  for (const width of [320, 1280]) {
+    await page.setViewportSize({ width, height: 900 });
+    if (await page.evaluate("document.documentElement.scrollWidth > innerWidth"))
+      faults.push(`${path}: wider than ${width} pixels`);
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      const found = await page.evaluate(async () => {
+        const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run();
+        return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 200)}`);
+      });
+      faults.push(...found.map((fault) => `${path}, ${colorScheme}, ${width} pixels: ${fault}`));
+    }
+  }
+  return faults;
+}
+
+/** The paths of all pages of the routes that a condition chooses. */
+function pathsWhere(isWanted: (url: string) => boolean): readonly string[] {
+  const urls = routes.filter(({ method, url }) => method === "GET" && isWanted(url)).map(({ url }) => url);
+  return urls.flatMap((url) => pathsOf(url, account));
+}
+
+/** Goes to these pages one after the other, in less time than that after which owners give their password again. */
+async function faultsAt(session: string | null, paths: readonly string[]): Promise<readonly string[]> {
+  const { context, page } = await openWindow(session);
+  const faults: string[] = [];
+  for (const path of paths) {
+    clock.advance(1_000);
+    // oxlint-disable-next-line no-await-in-loop -- one window
+    const answer = await page.goto(path);
+    if ((answer?.status() ?? 500) >= 500) faults.push(`${path}: ${answer?.status()}`);
+    // oxlint-disable-next-line no-await-in-loop -- one window
+    faults.push(...(await faultsOf(page, path)));
+  }
+  await context.close();
+  return faults;
+}
+
+describeBrowser("every page of the dashboard is accessible in light and dark, and fits a small screen", () => {
+  it("inside an account", async () => {
+    const paths = pathsWhere((url) => url.startsWith("/app/") && !url.includes("?from="));
+    expect(paths.length).toBeGreaterThan(30);
+    expect(await faultsAt(account.owner.cookie, paths)).toEqual([]);
+  });
+
+  it("before the sign-in", async () => {
+    const paths = pathsWhere((url) => !url.startsWith("/app"));
+    expect(paths).toEqual(expect.arrayContaining(["/sign-in", "/reset", "/sign-up"]));
+    expect(await faultsAt(null, paths)).toEqual([]);
+  });
+
+  it("of an account that has nothing yet", async () => {
+    const paths = ["/app/monitors", "/app/changes", "/app/keys", "/app/members", "/app/no-such-page"];
+    expect(await faultsAt(empty, paths)).toEqual([]);
+  });
+
+  it("that a form answers with: problems, a plan, an invite and a key", async () => {
+    const { context, page } = await openWindow(account.owner.cookie);
+    const faults: string[] = [];
+    const check = async (name: string) => void faults.push(...(await faultsOf(page, name)));
+    const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
+
+    await page.goto("/app/monitors/new?kind=http");
+    await page.getByLabel("Address").fill("no address at all");
+    await page.getByText("When, and from where").click();
+    await page.getByLabel("Check every (minutes)").fill("never");
+    await press("Save without a try");
+    await page.locator(".problem").first().waitFor();
+    await check("a form with problems");
+
+    await page.goto("/app/monitors/paste");
+    await page.getByLabel("Addresses").fill(`http:// ${LONG}\nftp://${"x".repeat(80)}.example`);
+    await press("Try them");
+    await page.getByText("Not possible").first().waitFor();
+    await check("pasted addresses");
+
+    await page.goto("/app/monitors/bulk");
+    await page.getByLabel("Add tags").fill("north");
+    await press("Show what changes");
+    await page.getByRole("button", { name: "Change them" }).waitFor();
+    await check("a plan");
+
+    await page.goto(`/app/monitors/${account.monitors.http}/delete`);
+    await page.getByLabel("Type its name to delete it").fill("another one");
+    await press("Delete");
+    await page.getByText("Nothing was deleted.").waitFor();
+    await check("a deletion that is refused");
+
+    await page.goto("/app/members");
+    await press("Create the invite");
+    await page.getByLabel("Link").waitFor();
+    await check("an invite");
+
+    await page.goto("/app/keys");
+    await press("Create the key");
+    await page.getByLabel("Key", { exact: true }).waitFor();
+    await check("a key");
+
+    await page.goto("/app/monitors?done=saved");
+    await page.locator("details.menu summary").click();
+    await check("the menu");
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+});
+
+describeBrowser("without JavaScript", () => {
+  it("a monitor is added, found, changed with others, paused and deleted", async () => {
+    const { context, page } = await openWindow(empty, { javaScriptEnabled: false, bypassCSP: false });
+    const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
+    await page.goto("/app/monitors");
+    await page.getByRole("link", { name: "Add your first monitor" }).click();
+    await page.getByRole("link", { name: /^Heartbeat / }).click();
+    await page.getByLabel("Name", { exact: true }).fill("Backup");
+    await page.getByLabel("Period (seconds)").fill("3600");
+    await press("Save without a try");
+    await page.getByRole("heading", { name: "Backup" }).waitFor();
+    expect(await page.getByLabel("Address that the job calls").inputValue()).toContain("/api/heartbeat/");
+    const path = new URL(page.url()).pathname;
+
+    await press("Pause");
+    await page.getByText("The monitor is paused.").waitFor();
+    await page.getByRole("link", { name: "Edit" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("Nightly backup");
+    await press("Save without a try");
+    await page.getByRole("heading", { name: "Nightly backup" }).waitFor();
+
+    await page.goto("/app/monitors");
+    await page.getByLabel("Search").fill("nightly");
+    await page.getByLabel("State").selectOption("paused");
+    await press("Apply");
+    await page.waitForURL("**/app/monitors?q=nightly&state=paused*");
+    await page.getByRole("link", { name: "Change these monitors" }).click();
+    await page.getByLabel("Add tags").fill("north");
+    await press("Show what changes");
+    await press("Change them");
+    await page.waitForURL("**/app/monitors?done=bulk");
+    expect(await page.locator("#rows .tag").allTextContents()).toEqual(["north"]);
+
+    await page.goto(`${path}/delete`);
+    await page.getByLabel("Type its name to delete it").fill("Nightly backup");
+    await press("Delete");
+    await page.waitForURL("**/app/monitors?done=deleted");
+    expect(await page.locator("main").textContent()).toContain("No monitors yet");
+    await context.close();
+  });
+});
