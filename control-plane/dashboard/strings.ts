@@ -743,7 +743,7 @@ export const STATUS_PAGES = {
   delete: "Delete the page",
   save: "Save",
   cancel: "Cancel",
-  problems: "The page was not saved. What is wrong stands beside the fields.",
+  problems: "The page was not saved. The reasons are beside the fields.",
   preview: "Preview",
   previewTitle: "Preview of the page",
   previewHint: "The button Preview shows the page here with what you have typed. Nothing is saved.",

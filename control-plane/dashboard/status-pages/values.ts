@@ -9,7 +9,7 @@ export const TEXTS = ["title", "slug", "homepage_url", "description", "footer", 
 export const CHECKBOXES = ["is_public", "show_causes", "auto_incidents", "response_graph"] as const;
 
 /** A monitor of the page, as it was typed. */
-export interface TypedComponent {
+interface TypedComponent {
   readonly id: number;
   /** Name on the page; empty: that of the monitor. */
   readonly name: string;
@@ -139,7 +139,7 @@ export function toChange(typed: TypedPage, before: TypedPage): Record<string, un
   );
 }
 
-/** Returns rows in the order of their numbers: one whose number was changed to n comes to the n-th place. Pure. */
+/** Returns rows in the order of their numbers: one whose number was changed to n is in the n-th place. Pure. */
 function moved<T extends { readonly index: number }>(
   rows: readonly T[],
   placeOf: (row: T) => string | undefined,
