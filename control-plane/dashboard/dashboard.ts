@@ -29,7 +29,7 @@ import { registerStatusPageList } from "#control-plane/dashboard/status-pages/li
 import { registerPageSubscribers } from "#control-plane/dashboard/status-pages/subscribers.ts";
 import { registerStatusPageForm } from "#control-plane/dashboard/status-pages/routes.ts";
 import { registerStart } from "#control-plane/dashboard/sign-in/start.ts";
-import { FRAME } from "#control-plane/dashboard/strings.ts";
+import { FRAME } from "#control-plane/dashboard/strings/frame.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { sendDocument } from "#control-plane/http/operations/document.ts";
 import type { ErrorRenderer } from "#control-plane/http/request.ts";

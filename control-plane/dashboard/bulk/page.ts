@@ -1,4 +1,5 @@
-import { BULK, FIELD_WORDS } from "#control-plane/dashboard/strings.ts";
+import { FIELD_WORDS } from "#control-plane/dashboard/strings/monitor-form.ts";
+import { BULK } from "#control-plane/dashboard/strings/monitors.ts";
 import type { ManyChanged } from "#control-plane/monitors/bulk/bulk.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 

@@ -7,7 +7,7 @@ import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { readListQuery } from "#control-plane/dashboard/monitors/list-query.ts";
 import type { Overviews } from "#control-plane/dashboard/monitors/overviews.ts";
 import { selectRows } from "#control-plane/dashboard/monitors/select-rows.ts";
-import { BULK } from "#control-plane/dashboard/strings.ts";
+import { BULK } from "#control-plane/dashboard/strings/monitors.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import { MOST_IDS } from "#control-plane/monitors/bulk/fields.ts";

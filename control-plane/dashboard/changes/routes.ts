@@ -4,7 +4,7 @@ import type { ShownChange } from "#control-plane/changes/view.ts";
 import { memberOf, type Door } from "#control-plane/dashboard/door/door.ts";
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { formatLocal } from "#control-plane/dashboard/frame/times.ts";
-import { CHANGES } from "#control-plane/dashboard/strings.ts";
+import { CHANGES } from "#control-plane/dashboard/strings/people.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 

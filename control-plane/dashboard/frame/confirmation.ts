@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { memberOf } from "#control-plane/dashboard/door/door.ts";
 import { renderHidden } from "#control-plane/dashboard/frame/fields.ts";
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
-import { CONFIRMATION } from "#control-plane/dashboard/strings.ts";
+import { CONFIRMATION } from "#control-plane/dashboard/strings/frame.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 
 /** A page that asks before something is done that cannot be undone. */

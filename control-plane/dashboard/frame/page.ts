@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { ASSETS_PATH } from "#control-plane/dashboard/frame/assets.ts";
-import { DONE, FRAME } from "#control-plane/dashboard/strings.ts";
+import { DONE, FRAME } from "#control-plane/dashboard/strings/frame.ts";
 import { createDocument, sendDocument } from "#control-plane/http/operations/document.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 import { isAllowed } from "#control-plane/users/roles.ts";

@@ -1,6 +1,6 @@
 import { renderHidden } from "#control-plane/dashboard/frame/fields.ts";
 import { renderCheck, renderSelect, renderText } from "#control-plane/dashboard/incidents/inputs.ts";
-import { INCIDENTS } from "#control-plane/dashboard/strings.ts";
+import { INCIDENTS } from "#control-plane/dashboard/strings/incidents.ts";
 import { STATUSES, type Status } from "#control-plane/incidents/incident.ts";
 import type { readIncident } from "#control-plane/incidents/incidents.ts";
 import { MOST_TEXT } from "#control-plane/incidents/texts.ts";

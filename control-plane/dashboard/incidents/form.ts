@@ -1,7 +1,7 @@
 import { renderHidden, renderInput, renderNote } from "#control-plane/dashboard/frame/fields.ts";
 import { renderCheck, renderSelect, renderText } from "#control-plane/dashboard/incidents/inputs.ts";
 import type { NamedMonitor } from "#control-plane/dashboard/incidents/list.ts";
-import { INCIDENTS } from "#control-plane/dashboard/strings.ts";
+import { INCIDENTS } from "#control-plane/dashboard/strings/incidents.ts";
 import { IMPACTS, STATUSES } from "#control-plane/incidents/incident.ts";
 import { MOST_TEXT } from "#control-plane/incidents/texts.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";

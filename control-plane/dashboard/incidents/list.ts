@@ -9,7 +9,7 @@ import {
   writeIncidentsPath,
   type IncidentQuery,
 } from "#control-plane/dashboard/incidents/list-query.ts";
-import { INCIDENTS } from "#control-plane/dashboard/strings.ts";
+import { INCIDENTS } from "#control-plane/dashboard/strings/incidents.ts";
 import { stateOf } from "#control-plane/incident-pages/show-incident.ts";
 import type { readOpenFirst } from "#control-plane/incidents/incidents.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";

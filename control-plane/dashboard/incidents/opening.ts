@@ -5,7 +5,7 @@ import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { renderIncidentForm, type TypedIncident } from "#control-plane/dashboard/incidents/form.ts";
 import { ALL_PAGES, namedMonitors, type IncidentViewsDeps } from "#control-plane/dashboard/incidents/views.ts";
 import { linesOf, problemOf } from "#control-plane/dashboard/incidents/write-routes.ts";
-import { INCIDENTS } from "#control-plane/dashboard/strings.ts";
+import { INCIDENTS } from "#control-plane/dashboard/strings/incidents.ts";
 import { requireRead } from "#control-plane/http/errors.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import { OPEN } from "#control-plane/incidents/schemas.ts";

@@ -7,7 +7,7 @@ import {
 } from "#control-plane/dashboard/incidents/actions.ts";
 import { nameOf, toneOf } from "#control-plane/dashboard/incidents/list.ts";
 import { formatLocal, renderTime } from "#control-plane/dashboard/frame/times.ts";
-import { INCIDENTS } from "#control-plane/dashboard/strings.ts";
+import { INCIDENTS } from "#control-plane/dashboard/strings/incidents.ts";
 import { layOutIncident, type IncidentLayout } from "#control-plane/incident-pages/show-incident.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 

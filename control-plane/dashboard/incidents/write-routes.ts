@@ -4,7 +4,7 @@ import { memberOf } from "#control-plane/dashboard/door/door.ts";
 import { readForm } from "#control-plane/dashboard/door/form.ts";
 import type { TypedWriting } from "#control-plane/dashboard/incidents/actions.ts";
 import { idOf, showIncident, type IncidentViewsDeps, type WithId } from "#control-plane/dashboard/incidents/views.ts";
-import { INCIDENTS } from "#control-plane/dashboard/strings.ts";
+import { INCIDENTS } from "#control-plane/dashboard/strings/incidents.ts";
 import { requireRead, type Refusal } from "#control-plane/http/errors.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import { CHANGE } from "#control-plane/incidents/schemas.ts";

@@ -1,6 +1,6 @@
 import { renderForm, renderHidden, renderInput, renderNote } from "#control-plane/dashboard/frame/fields.ts";
 import { formatLocal } from "#control-plane/dashboard/frame/times.ts";
-import { KEYS } from "#control-plane/dashboard/strings.ts";
+import { KEYS } from "#control-plane/dashboard/strings/people.ts";
 import type { KeyEntry } from "#control-plane/keys/keys.ts";
 import { LONGEST_KEY_NAME } from "#control-plane/keys/new-key.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";

@@ -8,7 +8,7 @@ import { sendConfirmation } from "#control-plane/dashboard/frame/confirmation.ts
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { renderCreatedKey, renderKeysPage, type KeysView } from "#control-plane/dashboard/keys/page.ts";
 import { actionOf } from "#control-plane/dashboard/members/routes.ts";
-import { KEYS } from "#control-plane/dashboard/strings.ts";
+import { KEYS } from "#control-plane/dashboard/strings/people.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { Refusal } from "#control-plane/http/errors.ts";

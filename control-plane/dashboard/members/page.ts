@@ -1,6 +1,6 @@
 import { renderForm, renderHidden, renderInput, renderNote } from "#control-plane/dashboard/frame/fields.ts";
 import { formatLocal } from "#control-plane/dashboard/frame/times.ts";
-import { MEMBERS } from "#control-plane/dashboard/strings.ts";
+import { MEMBERS } from "#control-plane/dashboard/strings/people.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 import type { ListedMember } from "#control-plane/users/members.ts";
 import { ROLES, type Role } from "#control-plane/users/roles.ts";

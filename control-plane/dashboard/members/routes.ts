@@ -6,7 +6,7 @@ import { sendConfirmation } from "#control-plane/dashboard/frame/confirmation.ts
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { renderCreatedInvite, renderMembersPage, type MembersView } from "#control-plane/dashboard/members/page.ts";
 import { clientOf, type SignInDeps } from "#control-plane/dashboard/sign-in/routes.ts";
-import { MEMBERS } from "#control-plane/dashboard/strings.ts";
+import { MEMBERS } from "#control-plane/dashboard/strings/people.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { toMailAddress } from "#control-plane/mail-address.ts";

@@ -2,7 +2,7 @@ import { isRecord } from "#shared/is-record.ts";
 import { fieldsOf, GROUPS, type FormField, type Group } from "#control-plane/dashboard/monitor-form/form-fields.ts";
 import type { Typed } from "#control-plane/dashboard/monitor-form/values.ts";
 import { KIND_WORDS } from "#control-plane/dashboard/monitors/words.ts";
-import { FIELD_WORDS, FORM } from "#control-plane/dashboard/strings.ts";
+import { FIELD_WORDS, FORM } from "#control-plane/dashboard/strings/monitor-form.ts";
 import { CHECK_TYPES, kindOf, type CheckType } from "#control-plane/kinds/kinds.ts";
 import { RECORD } from "#control-plane/monitors/settings/fields.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";

@@ -8,7 +8,7 @@ import { fieldsOf } from "#control-plane/dashboard/monitor-form/form-fields.ts";
 import { renderKindChoice, renderMonitorForm, type MonitorForm } from "#control-plane/dashboard/monitor-form/render.ts";
 import { renderTried } from "#control-plane/dashboard/monitor-form/tried.ts";
 import { toBody, typedIn, typedOf, withoutSecrets, type Typed } from "#control-plane/dashboard/monitor-form/values.ts";
-import { FORM } from "#control-plane/dashboard/strings.ts";
+import { FORM } from "#control-plane/dashboard/strings/monitor-form.ts";
 import { absentMessage, Refusal, requireFound, requireRead } from "#control-plane/http/errors.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import { CHECK_TYPES, type CheckType } from "#control-plane/kinds/kinds.ts";

@@ -1,5 +1,5 @@
 import { STATE_WORDS } from "#control-plane/dashboard/monitors/words.ts";
-import { FORM } from "#control-plane/dashboard/strings.ts";
+import { FORM } from "#control-plane/dashboard/strings/monitor-form.ts";
 import type { Tried } from "#control-plane/monitors/try/run.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 

@@ -2,7 +2,7 @@ import { renderTime } from "#control-plane/dashboard/frame/times.ts";
 import { renderCheckTable } from "#control-plane/dashboard/monitor/checks.ts";
 import { nameOf, type MonitorPage } from "#control-plane/dashboard/monitor/head.ts";
 import { STATE_WORDS } from "#control-plane/dashboard/monitors/words.ts";
-import { CHECKS } from "#control-plane/dashboard/strings.ts";
+import { CHECKS } from "#control-plane/dashboard/strings/monitor.ts";
 import type { RecentCheck } from "#control-plane/history/recent.ts";
 import type { CheckCursor, CheckSearch, FoundChecks } from "#control-plane/history/search.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";

@@ -1,7 +1,7 @@
 import { renderTime } from "#control-plane/dashboard/frame/times.ts";
 import type { MonitorPage } from "#control-plane/dashboard/monitor/head.ts";
 import { STATE_WORDS } from "#control-plane/dashboard/monitors/words.ts";
-import { CHECKS } from "#control-plane/dashboard/strings.ts";
+import { CHECKS } from "#control-plane/dashboard/strings/monitor.ts";
 import type { RecentCheck } from "#control-plane/history/recent.ts";
 import { describeFault } from "#control-plane/incidents/cause/fault.ts";
 import type { Fault } from "#control-plane/incidents/incident.ts";

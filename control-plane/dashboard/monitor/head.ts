@@ -1,7 +1,7 @@
 import { renderAgo } from "#control-plane/dashboard/frame/times.ts";
 import type { ViewerTime } from "#control-plane/charts/viewer-time.ts";
 import { KIND_WORDS, STATE_WORDS } from "#control-plane/dashboard/monitors/words.ts";
-import { MONITOR } from "#control-plane/dashboard/strings.ts";
+import { MONITOR } from "#control-plane/dashboard/strings/monitor.ts";
 import type { MonitorView } from "#control-plane/monitors/view.ts";
 import type { ListedState } from "#control-plane/monitors/overview.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";

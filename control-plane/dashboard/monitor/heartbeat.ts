@@ -1,7 +1,7 @@
 import { writeDuration } from "#shared/text/duration.ts";
 import { renderTime } from "#control-plane/dashboard/frame/times.ts";
 import type { MonitorPage } from "#control-plane/dashboard/monitor/head.ts";
-import { HEARTBEAT } from "#control-plane/dashboard/strings.ts";
+import { HEARTBEAT } from "#control-plane/dashboard/strings/monitor.ts";
 import { writeCronLine } from "#control-plane/heartbeats/cron-line.ts";
 import { nextRuns } from "#control-plane/heartbeats/deadline.ts";
 import type { ShownPing } from "#control-plane/heartbeats/shown-pings.ts";

@@ -1,7 +1,7 @@
 import { writeDuration } from "#shared/text/duration.ts";
 import { renderTime } from "#control-plane/dashboard/frame/times.ts";
 import type { MonitorPage } from "#control-plane/dashboard/monitor/head.ts";
-import { MONITOR_INCIDENTS } from "#control-plane/dashboard/strings.ts";
+import { MONITOR_INCIDENTS } from "#control-plane/dashboard/strings/monitor.ts";
 import type { showIncident } from "#control-plane/incidents/view.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 

@@ -2,7 +2,7 @@ import type { LocationFacts } from "#control-plane/checking/facts.ts";
 import { renderAgo, renderTime } from "#control-plane/dashboard/frame/times.ts";
 import type { MonitorPage } from "#control-plane/dashboard/monitor/head.ts";
 import { STATE_WORDS } from "#control-plane/dashboard/monitors/words.ts";
-import { KNOWN } from "#control-plane/dashboard/strings.ts";
+import { KNOWN } from "#control-plane/dashboard/strings/monitor.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 
 const LOCATIONS_TOP = `<section class="card"><h2>${KNOWN.locations}</h2>

@@ -1,6 +1,6 @@
 import { renderLatency } from "#control-plane/charts/latency.ts";
 import type { MonitorPage } from "#control-plane/dashboard/monitor/head.ts";
-import { LATENCY } from "#control-plane/dashboard/strings.ts";
+import { LATENCY } from "#control-plane/dashboard/strings/monitor.ts";
 import type { Latency, LatencyRange } from "#control-plane/history/read/latency.ts";
 import type { showIncident } from "#control-plane/incidents/view.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";

@@ -7,7 +7,7 @@ import { renderHidden } from "#control-plane/dashboard/frame/fields.ts";
 import { renderTime } from "#control-plane/dashboard/frame/times.ts";
 import type { MonitorPage } from "#control-plane/dashboard/monitor/head.ts";
 import { idOf, type WithId } from "#control-plane/dashboard/monitor/own.ts";
-import { MUTE } from "#control-plane/dashboard/strings.ts";
+import { MUTE } from "#control-plane/dashboard/strings/monitor.ts";
 import { absentMessage, Refusal } from "#control-plane/http/errors.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import type { Maintenance } from "#control-plane/maintenance/maintenance.ts";

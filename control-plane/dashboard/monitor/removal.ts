@@ -1,5 +1,5 @@
 import { renderHidden, renderInput, renderNote } from "#control-plane/dashboard/frame/fields.ts";
-import { MONITOR } from "#control-plane/dashboard/strings.ts";
+import { MONITOR } from "#control-plane/dashboard/strings/monitor.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 
 const renderTop: (top: { readonly id: number; readonly name: string }) => string = compileTemplate(`

@@ -4,7 +4,7 @@ import { memberOf, type Door } from "#control-plane/dashboard/door/door.ts";
 import type { MemberWrites } from "#control-plane/dashboard/door/member-writes.ts";
 import { sendConfirmation } from "#control-plane/dashboard/frame/confirmation.ts";
 import { idOf, type WithId } from "#control-plane/dashboard/monitor/own.ts";
-import { HEARTBEAT } from "#control-plane/dashboard/strings.ts";
+import { HEARTBEAT } from "#control-plane/dashboard/strings/monitor.ts";
 import { absentMessage, Refusal } from "#control-plane/http/errors.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import { changeOf } from "#control-plane/monitors/changed-fields.ts";

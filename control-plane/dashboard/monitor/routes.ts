@@ -19,7 +19,7 @@ import { renderIncidents } from "#control-plane/dashboard/monitor/incidents.ts";
 import { rangeOf, renderResponseTimes } from "#control-plane/dashboard/monitor/latency.ts";
 import { renderRemoval } from "#control-plane/dashboard/monitor/removal.ts";
 import { renderTold, type TestedMail } from "#control-plane/dashboard/monitor/told.ts";
-import { CHECKS, MONITOR } from "#control-plane/dashboard/strings.ts";
+import { CHECKS, MONITOR } from "#control-plane/dashboard/strings/monitor.ts";
 import { requireFound, requireRead } from "#control-plane/http/errors.ts";
 import type { History } from "#control-plane/history/history.ts";
 import { readIncidents } from "#control-plane/incidents/incidents.ts";

@@ -1,7 +1,8 @@
 import { fieldsOf } from "#control-plane/dashboard/monitor-form/form-fields.ts";
 import { typedOf } from "#control-plane/dashboard/monitor-form/values.ts";
 import type { MonitorPage } from "#control-plane/dashboard/monitor/head.ts";
-import { FIELD_WORDS, FORM, KNOWN } from "#control-plane/dashboard/strings.ts";
+import { KNOWN } from "#control-plane/dashboard/strings/monitor.ts";
+import { FIELD_WORDS, FORM } from "#control-plane/dashboard/strings/monitor-form.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 
 /** Another monitor of the account. */

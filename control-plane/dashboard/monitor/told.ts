@@ -1,5 +1,5 @@
 import type { MonitorPage } from "#control-plane/dashboard/monitor/head.ts";
-import { TOLD } from "#control-plane/dashboard/strings.ts";
+import { TOLD } from "#control-plane/dashboard/strings/monitor.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 import type { PlanName } from "#control-plane/plans/plans.ts";
 import { matchesEvent } from "#control-plane/webhooks/match.ts";

@@ -10,7 +10,7 @@ import {
 } from "#control-plane/dashboard/monitors/list-query.ts";
 import type { Selection } from "#control-plane/dashboard/monitors/select-rows.ts";
 import { KIND_WORDS, STATE_WORDS } from "#control-plane/dashboard/monitors/words.ts";
-import { MONITORS } from "#control-plane/dashboard/strings.ts";
+import { MONITORS } from "#control-plane/dashboard/strings/monitors.ts";
 import { CHECK_TYPES } from "#control-plane/kinds/kinds.ts";
 import type { ListedMonitor } from "#control-plane/monitors/overview.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";

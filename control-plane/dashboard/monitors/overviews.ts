@@ -1,6 +1,6 @@
 import type { Clock } from "#shared/clock.ts";
 import { toStrip, type Strip } from "#control-plane/charts/bars.ts";
-import { MONITORS } from "#control-plane/dashboard/strings.ts";
+import { MONITORS } from "#control-plane/dashboard/strings/monitors.ts";
 import type { History } from "#control-plane/history/history.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import type { ListedMonitor } from "#control-plane/monitors/overview.ts";

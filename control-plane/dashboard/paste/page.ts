@@ -1,7 +1,7 @@
 import { renderHidden, renderInput } from "#control-plane/dashboard/frame/fields.ts";
 import type { PastedLine } from "#control-plane/dashboard/paste/read-lines.ts";
 import { STATE_WORDS } from "#control-plane/dashboard/monitors/words.ts";
-import { PASTE } from "#control-plane/dashboard/strings.ts";
+import { PASTE } from "#control-plane/dashboard/strings/monitors.ts";
 import type { ListedState } from "#control-plane/monitors/overview.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 

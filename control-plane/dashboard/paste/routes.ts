@@ -5,7 +5,7 @@ import type { MemberWrites } from "#control-plane/dashboard/door/member-writes.t
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { renderPaste, renderPasteResults, type TriedLine } from "#control-plane/dashboard/paste/page.ts";
 import { bodyOf, readLines, type PastedLine } from "#control-plane/dashboard/paste/read-lines.ts";
-import { PASTE } from "#control-plane/dashboard/strings.ts";
+import { PASTE } from "#control-plane/dashboard/strings/monitors.ts";
 import { Refusal, requireRead } from "#control-plane/http/errors.ts";
 import { refuseProblem, requireWritten, type Written } from "#control-plane/http/written.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";

@@ -1,6 +1,6 @@
 import { renderForm, renderHidden, renderInput } from "#control-plane/dashboard/frame/fields.ts";
 import { formatLocal } from "#control-plane/dashboard/frame/times.ts";
-import { PROFILE, START } from "#control-plane/dashboard/strings.ts";
+import { PROFILE, START } from "#control-plane/dashboard/strings/people.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 import type { Session, SessionEntry } from "#control-plane/users/sessions.ts";
 import type { UserAccount } from "#control-plane/users/members.ts";

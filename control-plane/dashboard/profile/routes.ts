@@ -5,7 +5,7 @@ import { idIn, readForm } from "#control-plane/dashboard/door/form.ts";
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { renderProfile, type ProfileProblems } from "#control-plane/dashboard/profile/page.ts";
 import { clientOf, explain, type SignInDeps } from "#control-plane/dashboard/sign-in/routes.ts";
-import { PROFILE } from "#control-plane/dashboard/strings.ts";
+import { PROFILE } from "#control-plane/dashboard/strings/people.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { openTimeZone } from "#control-plane/time-zone.ts";

@@ -3,7 +3,7 @@ import { readForm } from "#control-plane/dashboard/door/form.ts";
 import { renderForm, renderInput } from "#control-plane/dashboard/frame/fields.ts";
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { admit, clientOf, explain, type SignInDeps } from "#control-plane/dashboard/sign-in/routes.ts";
-import { BY_MAIL, START } from "#control-plane/dashboard/strings.ts";
+import { BY_MAIL, START } from "#control-plane/dashboard/strings/people.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
 import { toMailAddress } from "#control-plane/mail-address.ts";
 import { passwordProblem } from "#control-plane/users/passwords.ts";

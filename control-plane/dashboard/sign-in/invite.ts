@@ -3,7 +3,7 @@ import { readForm } from "#control-plane/dashboard/door/form.ts";
 import { renderForm, renderHidden, renderInput, renderNote } from "#control-plane/dashboard/frame/fields.ts";
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { admit, clientOf, explain, type SignInDeps } from "#control-plane/dashboard/sign-in/routes.ts";
-import { INVITE, START } from "#control-plane/dashboard/strings.ts";
+import { INVITE, START } from "#control-plane/dashboard/strings/people.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
 import { toMailAddress } from "#control-plane/mail-address.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";

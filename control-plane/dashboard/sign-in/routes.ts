@@ -7,7 +7,7 @@ import { readForm } from "#control-plane/dashboard/door/form.ts";
 import { nextPath } from "#control-plane/dashboard/door/origin.ts";
 import { renderForm, renderHidden, renderInput, renderNote } from "#control-plane/dashboard/frame/fields.ts";
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
-import { BY_MAIL, SIGN_IN } from "#control-plane/dashboard/strings.ts";
+import { BY_MAIL, SIGN_IN } from "#control-plane/dashboard/strings/people.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
 import type { Client, Session } from "#control-plane/users/sessions.ts";
 import type { SignIn } from "#control-plane/users/sign-in.ts";

@@ -5,7 +5,7 @@ import { readForm } from "#control-plane/dashboard/door/form.ts";
 import { renderForm, renderInput, renderNote } from "#control-plane/dashboard/frame/fields.ts";
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { admit, clientOf, explain, type SignInDeps } from "#control-plane/dashboard/sign-in/routes.ts";
-import { START } from "#control-plane/dashboard/strings.ts";
+import { START } from "#control-plane/dashboard/strings/people.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
 import { passwordProblem } from "#control-plane/users/passwords.ts";
 

@@ -1,5 +1,5 @@
 import type { TypedPage } from "#control-plane/dashboard/status-pages/values.ts";
-import { STATUS_PAGES } from "#control-plane/dashboard/strings.ts";
+import { STATUS_PAGES } from "#control-plane/dashboard/strings/status-pages.ts";
 import type { ListedMonitor } from "#control-plane/monitors/overview.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 import { MOST_NAME } from "#control-plane/status-pages/settings/page-settings.ts";

@@ -1,4 +1,4 @@
-import { STATUS_PAGES } from "#control-plane/dashboard/strings.ts";
+import { STATUS_PAGES } from "#control-plane/dashboard/strings/status-pages.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 
 interface Texts {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { memberOf, type Door } from "#control-plane/dashboard/door/door.ts";
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
-import { STATUS_PAGES } from "#control-plane/dashboard/strings.ts";
+import { STATUS_PAGES } from "#control-plane/dashboard/strings/status-pages.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 import { OVERALL_WORDS } from "#control-plane/status-pages/render/words.ts";
 import type { OverallStatus } from "#control-plane/status-pages/page.ts";

@@ -1,5 +1,5 @@
 import type { FastifyReply } from "fastify";
-import { STATUS_PAGES } from "#control-plane/dashboard/strings.ts";
+import { STATUS_PAGES } from "#control-plane/dashboard/strings/status-pages.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { requireWritten, type Written } from "#control-plane/http/written.ts";
 import { PAGE_POLICY, renderMessage } from "#control-plane/pages/frame.ts";

@@ -1,5 +1,5 @@
 import { renderHidden, renderInput, renderNote } from "#control-plane/dashboard/frame/fields.ts";
-import { STATUS_PAGES } from "#control-plane/dashboard/strings.ts";
+import { STATUS_PAGES } from "#control-plane/dashboard/strings/status-pages.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 import { MOST_SLUG } from "#control-plane/status-pages/settings/slug.ts";
 

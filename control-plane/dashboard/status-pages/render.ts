@@ -2,7 +2,7 @@ import { renderHidden, renderInput, renderNote } from "#control-plane/dashboard/
 import { renderComponents } from "#control-plane/dashboard/status-pages/components.ts";
 import { renderCheckbox, renderTextarea } from "#control-plane/dashboard/status-pages/fields.ts";
 import { CHECKBOXES, TEXTS, type TypedPage } from "#control-plane/dashboard/status-pages/values.ts";
-import { STATUS_PAGES } from "#control-plane/dashboard/strings.ts";
+import { STATUS_PAGES } from "#control-plane/dashboard/strings/status-pages.ts";
 import type { ListedMonitor } from "#control-plane/monitors/overview.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 import { MOST_HOST } from "#control-plane/status-pages/settings/domain.ts";

@@ -20,7 +20,7 @@ import {
   typedOf,
   type TypedPage,
 } from "#control-plane/dashboard/status-pages/values.ts";
-import { STATUS_PAGES } from "#control-plane/dashboard/strings.ts";
+import { STATUS_PAGES } from "#control-plane/dashboard/strings/status-pages.ts";
 import { Refusal, requireRead } from "#control-plane/http/errors.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import { CHANGE, CREATE, type Given } from "#control-plane/status-pages/settings/fields.ts";

@@ -6,7 +6,7 @@ import type { MemberWrites } from "#control-plane/dashboard/door/member-writes.t
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { formatLocal } from "#control-plane/dashboard/frame/times.ts";
 import { findOwn, type WithId } from "#control-plane/dashboard/status-pages/own-page.ts";
-import { PAGE_SUBSCRIBERS } from "#control-plane/dashboard/strings.ts";
+import { PAGE_SUBSCRIBERS } from "#control-plane/dashboard/strings/status-pages.ts";
 import { absentMessage, Refusal } from "#control-plane/http/errors.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 import type { StatusPages } from "#control-plane/status-pages/status-pages.ts";

@@ -3,7 +3,7 @@ import { toLocationAnswer } from "#shared/presentation/locations.ts";
 import { present } from "#shared/presentation/present.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import type { CheckEvent, LocationRow } from "#control-plane/checks/answer.ts";
-import { TOOLS } from "#control-plane/dashboard/strings.ts";
+import { TOOLS } from "#control-plane/dashboard/strings/tools.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 
 /** The results of a running check, in the order in which they come. */

@@ -1,6 +1,6 @@
 import { describeProblem, words, type Bounds } from "#shared/schema/problem.ts";
 import type { Contract } from "#shared/tools/define.ts";
-import { TOOLS } from "#control-plane/dashboard/strings.ts";
+import { TOOLS } from "#control-plane/dashboard/strings/tools.ts";
 
 /** A parameter of a tool as a field of its form. */
 export interface ToolField {

@@ -1,6 +1,6 @@
 import type { Contract } from "#shared/tools/define.ts";
 import { renderNote } from "#control-plane/dashboard/frame/fields.ts";
-import { TOOLS } from "#control-plane/dashboard/strings.ts";
+import { TOOLS } from "#control-plane/dashboard/strings/tools.ts";
 import { fieldsOf, type ToolField } from "#control-plane/dashboard/tools/form-fields.ts";
 import type { TypedCall } from "#control-plane/dashboard/tools/values.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";

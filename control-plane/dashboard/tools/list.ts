@@ -1,6 +1,6 @@
 import { CONTRACTS } from "#shared/tools/index.ts";
 import { TOOLSETS } from "#shared/tools/define.ts";
-import { TOOLS } from "#control-plane/dashboard/strings.ts";
+import { TOOLS } from "#control-plane/dashboard/strings/tools.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 
 const render: (list: {

@@ -2,7 +2,7 @@ import { toLocationAnswer, type LocationAnswer } from "#shared/presentation/loca
 import type { Contract } from "#shared/tools/define.ts";
 import { renderAnswers } from "#control-plane/pages/answers.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
-import { TOOLS } from "#control-plane/dashboard/strings.ts";
+import { TOOLS } from "#control-plane/dashboard/strings/tools.ts";
 import { writeCommands } from "#control-plane/dashboard/tools/commands.ts";
 import type { AnsweredCheck } from "#control-plane/tool-requests/refuse-unanswered.ts";
 

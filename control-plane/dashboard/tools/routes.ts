@@ -8,7 +8,7 @@ import { runCheck } from "#control-plane/checks/run-check.ts";
 import { memberOf, type Door } from "#control-plane/dashboard/door/door.ts";
 import { readForm } from "#control-plane/dashboard/door/form.ts";
 import { sendPage, sendPageInPieces } from "#control-plane/dashboard/frame/page.ts";
-import { TOOLS } from "#control-plane/dashboard/strings.ts";
+import { TOOLS } from "#control-plane/dashboard/strings/tools.ts";
 import { collectArrivals, renderArrivals, type Arrivals } from "#control-plane/dashboard/tools/arrivals.ts";
 import { renderToolForm, renderToolHead, type ToolForm } from "#control-plane/dashboard/tools/form.ts";
 import { renderRun, renderSharedFailure } from "#control-plane/dashboard/tools/result.ts";

@@ -1,0 +1,162 @@
+import { waitOf } from "#control-plane/dashboard/strings/frame.ts";
+
+// The strings of the page of a monitor.
+
+/** The page of a monitor. */
+export const MONITOR = {
+  back: "All monitors",
+  run: "Check now",
+  pause: "Pause",
+  resume: "Resume",
+  edit: "Edit",
+  clone: "Clone",
+  remove: "Delete",
+  cancel: "Cancel",
+  paused: "This monitor is paused: nothing is checked, and no notices are sent.",
+  pausedByPlan: "The plan of the account allows fewer monitors, so this one is paused.",
+  changed: "Last change",
+  checked: "checked",
+  never: "not checked yet",
+  next: (seconds: number) => `next check in ${waitOf(seconds)}`,
+  heartbeat: "Address that the job calls after each run",
+  heartbeatHint:
+    "Whoever knows it can report for the job: keep it secret. With /start at its end it reports a start, with /fail a failure.",
+  copy: "Copy",
+  removeTitle: "Delete a monitor",
+  removeHint: "Its checks, its figures and its place on status pages are deleted too. This cannot be undone.",
+  removeLabel: "Type its name to delete it",
+  removeProblem: "This is not its name. Nothing was deleted.",
+} as const;
+
+/** The response times of a monitor. */
+export const LATENCY = {
+  title: "Response time",
+  none: "There are no response times in this time.",
+  ranges: { d1: "24 hours", d7: "7 days", d30: "30 days", d90: "90 days" },
+  uptime: "Uptime",
+  incident: "incident",
+  maintenance: "maintenance",
+} as const;
+
+/** The newest checks of a monitor. */
+export const CHECKS = {
+  title: "Checks",
+  time: "Time",
+  location: "Location",
+  verdict: "Verdict",
+  response: "Response",
+  code: "HTTP",
+  cause: "Cause",
+  all: "All checks",
+  logTitle: "Checks of",
+  any: "Any",
+  apply: "Apply",
+  back: "Back to the monitor",
+  none: "No check matches.",
+  noneYet: "It was not checked yet.",
+  searchedTo: "Searched back to",
+  searchedUpTo: "Searched up to",
+  further: "Search further back",
+  furtherNewer: "Search further",
+  newest: "Newest",
+  newer: "Newer",
+  older: "Older",
+  pages: "Pages of the checks",
+} as const;
+
+/** Who gets the notices of a monitor. */
+export const TOLD = {
+  title: "Notifications",
+  mail: "By mail",
+  webhooks: "By webhook",
+  webhook: "webhook",
+  test: "Send a test mail",
+  inactive: "off",
+  unsubscribed: "has unsubscribed",
+  unconfirmed: "has not confirmed the address yet: the link is in a mail",
+  nobody: "Nobody gets a notice when this monitor fails.",
+  somebody: (isMailed: boolean, webhooks: number) =>
+    [
+      ...(isMailed ? ["Mail"] : []),
+      ...(webhooks === 0 ? [] : [webhooks === 1 ? "one webhook" : `${webhooks} webhooks`]),
+    ]
+      .join(" and ")
+      .replace(/^o/, "O"),
+  states: {
+    off: "Mail is off for it. Turn it on, or add a webhook.",
+    mail_not_configured: "This service sends no mail: its operator has not set a mail server.",
+    no_recipient: "No address is confirmed.",
+    mail_failing: "The last mail was not accepted by the mail server.",
+    ok: "",
+  },
+} as const;
+
+/** The incidents of a monitor. */
+export const MONITOR_INCIDENTS = {
+  title: "Incidents",
+  none: "None so far.",
+  open: "open for",
+  more: (count: number) => `and ${count} older ones`,
+} as const;
+
+/** What is known about a monitor beside its state. */
+export const KNOWN = {
+  locations: "Locations",
+  location: "Location",
+  verdict: "Verdict",
+  since: "Since",
+  cause: "Cause",
+  certificate: "Certificate",
+  certificateEnds: "The first certificate of its chain ends",
+  domain: "Domain",
+  domainEnds: "The registration ends",
+  days: (days: number) => (days < 0 ? `${-days} days ago` : `in ${days} days`),
+  members: "The monitors that it follows",
+  pictures: "Pictures",
+  accepted: "Accepted",
+  latest: "Newest",
+  difference: "Difference",
+  changed: (percent: number) => `${percent} % differ`,
+  accept: "Accept the newest",
+  settings: "Settings",
+  field: "Setting",
+  value: "Value",
+  yes: "yes",
+  no: "no",
+} as const;
+
+/** Maintenance of one monitor from its page. */
+export const MUTE = {
+  title: "Mute",
+  hint: "It is checked further; nobody is told, and the time does not count for its uptime.",
+  half: "For 30 min",
+  two: "For 2 h",
+  eight: "For 8 h",
+  until: "Until",
+  untilHint: "As 2026-12-24 18:00, in your time zone",
+  submit: "Mute until then",
+  running: "Maintenance until",
+  name: "Muted",
+  end: "End now",
+} as const;
+
+/** The page of a heartbeat. */
+export const HEARTBEAT = {
+  address: "Address",
+  copy: "Copy",
+  cron: "Line for a crontab",
+  rotate: "Replace the address",
+  rotateTitle: "Replace the address?",
+  rotateSentence:
+    "The present address stops working at once: jobs that call it are missed until they have the new one.",
+  next: "Next runs",
+  log: "Newest pings",
+  none: "No ping has come yet.",
+  time: "Time",
+  kind: "Kind",
+  duration: "Duration",
+  code: "Exit code",
+  from: "From",
+  body: "Body",
+  octets: (count: number, isCut: boolean) => `${count} characters${isCut ? ", cut" : ""}`,
+} as const;
