@@ -6,7 +6,7 @@ import { FIELD_WORDS, FORM } from "#control-plane/dashboard/strings/monitor-form
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 
 /** Another monitor of the account. */
-export interface NamedMonitor {
+interface NamedMonitor {
   readonly id: number;
   readonly name: string;
 }

@@ -128,7 +128,7 @@ export const KNOWN = {
 /** Maintenance of one monitor from its page. */
 export const MUTE = {
   title: "Mute",
-  hint: "It is checked further; nobody is told, and the time does not count for its uptime.",
+  hint: "Checks go on, no notices are sent, and the time does not count for its uptime.",
   half: "For 30 min",
   two: "For 2 h",
   eight: "For 8 h",
