@@ -26,7 +26,7 @@ const renderForms: (mute: {
 <details class="part"><summary>${MUTE.title}</summary><div><p class="faint">${MUTE.hint}</p>
 <form class="row" method="post" action="/app/monitors/<%= it.id %>/mute"><input type="hidden" name="_csrf" value="<%= it.formToken %>">
 <% for (const [minutes, word] of it.spans) { %><button name="minutes" value="<%= minutes %>"><%= word %></button><% } %></form>
-<form class="stack" method="post" action="/app/monitors/<%= it.id %>/mute"><input type="hidden" name="_csrf" value="<%= it.formToken %>">
+<form class="stack" method="post" action="/app/monitors/<%= it.id %>/mute" data-kept><input type="hidden" name="_csrf" value="<%= it.formToken %>">
 <div class="field"><label for="f-until">${MUTE.until}</label><p class="hint" id="h-until">${MUTE.untilHint}</p><input id="f-until" name="until" maxlength="40" required autocomplete="off" aria-describedby="h-until"></div>
 <div class="row"><button>${MUTE.submit}</button></div></form></div></details>
 `);
