@@ -132,7 +132,7 @@ export function sendPage(request: FastifyRequest, reply: FastifyReply, page: Das
 }
 
 /**
- * Sends a page in pieces, each when it is there. It is not compressed, and nginx is told not to collect it. The connection
+ * Sends a page in pieces, each when it is there. It is not compressed, and a header keeps nginx from collecting it. The connection
  * ends with it: an idle one would delay the stop of the server. `parts` must not fail.
  */
 export function sendPageInPieces(

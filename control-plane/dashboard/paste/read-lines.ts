@@ -1,5 +1,5 @@
 /** Maximum number of addresses that are pasted at once. */
-export const MOST_LINES = 50;
+const MOST_LINES = 50;
 
 /** An address that was pasted, with the name that follows it. */
 export interface PastedLine {

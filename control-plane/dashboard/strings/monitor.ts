@@ -20,7 +20,7 @@ export const MONITOR = {
   next: (seconds: number) => `next check in ${waitOf(seconds)}`,
   heartbeat: "Address that the job calls after each run",
   heartbeatHint:
-    "Whoever knows it can report for the job: keep it secret. With /start at its end it reports a start, with /fail a failure.",
+    "It is a secret: with it anybody can report for the job. With /start at its end it reports a start, with /fail a failure.",
   copy: "Copy",
   removeTitle: "Delete a monitor",
   removeHint: "Its checks, its figures and its place on status pages are deleted too. This cannot be undone.",

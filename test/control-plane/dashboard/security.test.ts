@@ -144,7 +144,7 @@ describe("roles", () => {
     for (const { url } of own)
       for (const path of pathsOf(url, account)) {
         clock.advance(VIEW_MS);
-        // An invite that is over in the meantime, or is another's, is what was asked for.
+        // The answer for the invite of another account is that for one that has just expired.
         const allowed = url.startsWith("/app/members/invites/") ? [303] : [404];
         const { status } = await people.stranger.post(path, { name: HOSTILE_TEXT, do: "save", role: "owner" });
         if (!allowed.includes(status)) wrong.push({ path, status });

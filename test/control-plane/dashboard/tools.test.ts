@@ -138,7 +138,7 @@ describe("the form of a tool", () => {
     expect(html).toContain(`allows ${BUILT_IN_PLANS.captain.locations} probes`);
   });
 
-  it("is disabled for viewers, who are told why", async () => {
+  it("is disabled for viewers, and says why", async () => {
     const viewer = await openViewer();
     const { html, status } = await viewer.get("/app/tools/ssl?host=example.com");
     expect([status, /<fieldset[^>]* disabled>/.test(html), html.includes("Your role, viewer")]).toEqual([
