@@ -3,6 +3,7 @@ import { gunzipSync } from "node:zlib";
 import type { FastifyRequest } from "fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rollUpHours } from "#control-plane/history/roll-up/hours.ts";
+import { connect } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
@@ -65,7 +66,8 @@ describe(`the list of ${MONITORS} monitors`, () => {
       if ((message as { readonly request: FastifyRequest }).request.url === "/app/monitors") begun += 1;
     };
     channel.start.subscribe(count);
-    const { sql } = plane.app;
+    // A connection of its own: readings that wait can hold all of the plane's.
+    const sql = connect(plane.databaseUrl, { name: "test list", connections: 2, statementTimeoutMs: 30_000 });
     const readers = async () => {
       const rows = await sql<{ query: string }[]>`
         select query from pg_stat_activity
@@ -82,6 +84,7 @@ describe(`the list of ${MONITORS} monitors`, () => {
     channel.start.unsubscribe(count);
     const answers = await Promise.all(views);
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: VIEWS }, () => 200));
+    await sql.end();
     expect(waiting).toHaveLength(1);
   });
 });
