@@ -66,11 +66,6 @@ const renderNotes: (notes: {
 <% if (it.advisory !== null) { %><p class="note warn"><%= it.advisory %></p><% } %>
 `);
 
-const renderAddress: (heartbeat: { readonly url: string }) => string = compileTemplate(`
-<div class="card"><div class="field"><label for="heartbeat">${MONITOR.heartbeat}</label><p class="hint" id="h-heartbeat">${MONITOR.heartbeatHint}</p>
-<input id="heartbeat" class="mono" readonly value="<%= it.url %>" aria-describedby="h-heartbeat"></div><button type="button" data-copy="heartbeat">${MONITOR.copy}</button></div>
-`);
-
 /** Renders the top of a monitor's page: its state, its fault, since when, and what can be done with it. */
 export function renderHead({ monitor, now, viewer, formToken, canWrite }: MonitorPage): string {
   const state = stateOf(monitor);
@@ -97,9 +92,7 @@ export function renderHead({ monitor, now, viewer, formToken, canWrite }: Monito
     advisory: monitor.advisory?.message ?? null,
     paused: monitor.is_active ? null : monitor.paused_reason === "plan" ? MONITOR.pausedByPlan : MONITOR.paused,
   });
-  // The address is a secret: it is for those who may change the monitor.
-  const address = canWrite && monitor.heartbeat_url !== null ? renderAddress({ url: monitor.heartbeat_url }) : "";
-  return `${top}${actions}</div>${notes}${renderTimes(monitor, now, viewer)}${address}`;
+  return `${top}${actions}</div>${notes}${renderTimes(monitor, now, viewer)}`;
 }
 
 const renderWord: (word: { readonly text: string }) => string = compileTemplate("<%= it.text %>");

@@ -12,8 +12,9 @@ const RUNS = 5;
 
 const renderAddress: (address: { readonly id: number; readonly url: string; readonly line: string }) => string =
   compileTemplate(`
-<section class="card" id="address"><h2>${HEARTBEAT.address}</h2>
-<p class="row"><code id="ping-url"><%= it.url %></code> <button type="button" data-copy="ping-url">${HEARTBEAT.copy}</button></p>
+<section class="card" id="address"><div class="field"><label for="ping-url">${HEARTBEAT.address}</label><p class="hint" id="h-ping-url">${HEARTBEAT.addressHint}</p>
+<input id="ping-url" class="mono" readonly value="<%= it.url %>" aria-describedby="h-ping-url"></div>
+<p><button type="button" data-copy="ping-url">${HEARTBEAT.copy}</button></p>
 <h3>${HEARTBEAT.cron}</h3><pre id="cron-line"><%= it.line %></pre>
 <p class="row"><button type="button" data-copy="cron-line">${HEARTBEAT.copy}</button> <a class="button danger" href="/app/monitors/<%= it.id %>/rotate">${HEARTBEAT.rotate}</a></p></section>
 `);

@@ -18,10 +18,6 @@ export const MONITOR = {
   checked: "checked",
   never: "not checked yet",
   next: (seconds: number) => `next check in ${waitOf(seconds)}`,
-  heartbeat: "Address that the job calls after each run",
-  heartbeatHint:
-    "It is a secret: with it anybody can report for the job. With /start at its end it reports a start, with /fail a failure.",
-  copy: "Copy",
   removeTitle: "Delete a monitor",
   removeHint: "Its checks, its figures and its place on status pages are deleted too. This cannot be undone.",
   removeLabel: "Type its name to delete it",
@@ -142,7 +138,9 @@ export const MUTE = {
 
 /** The page of a heartbeat. */
 export const HEARTBEAT = {
-  address: "Address",
+  address: "Address that the job calls after each run",
+  addressHint:
+    "It is a secret: with it anybody can report for the job. With /start at its end it reports a start, with /fail a failure.",
   copy: "Copy",
   cron: "Line for a crontab",
   rotate: "Replace the address",
