@@ -140,7 +140,7 @@ export const MUTE = {
 export const HEARTBEAT = {
   address: "Address that the job calls after each run",
   addressHint:
-    "It is a secret: with it anybody can report for the job. With /start at its end it reports a start, with /fail a failure.",
+    "Keep it secret: with it, anybody can report for the job. With /start at its end it reports a start, with /fail a failure.",
   copy: "Copy",
   cron: "Line for a crontab",
   rotate: "Replace the address",
