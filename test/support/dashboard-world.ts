@@ -18,6 +18,7 @@ export interface FilledAccount {
   /** Ids of monitors, one of every kind. */
   readonly monitors: Readonly<Record<CheckType, number>>;
   readonly incidentId: number;
+  readonly pageId: number;
   readonly keyId: number;
   /** An editor of the account. */
   readonly memberId: number;
@@ -80,6 +81,18 @@ export async function fillAccount(plane: TestControlPlane, name: string, text: s
   const incidentId = await storeOutage(plane, accountId, monitors.http ?? 0, `\u202Egnp ${text}`);
   await storeCheck(plane, monitors.http ?? 0);
 
+  const page = await fetch(`${plane.url}/api/v4/status`, {
+    method: "POST",
+    headers: { "x-api-key": key, "content-type": "application/json" },
+    body: JSON.stringify({
+      title: `page ${text}`,
+      slug: `page-${name}`,
+      monitors: [{ id: monitors.http, name: text }],
+    }),
+  });
+  if (page.status !== 201) throw new Error(`the page was not created: ${await page.text()}`);
+  const { data } = (await page.json()) as { readonly data: { readonly id: number } };
+
   const join = async (email: string, role: string, program = "test"): Promise<Browser> => {
     const browser = openBrowser(plane);
     const typed = { email, password: PASSWORD };
@@ -97,6 +110,7 @@ export async function fillAccount(plane: TestControlPlane, name: string, text: s
     join,
     monitors: monitors as Record<CheckType, number>,
     incidentId,
+    pageId: data.id,
     keyId,
     memberId: member?.id ?? 0,
     startPath: await startPath(plane, accountId),
@@ -119,7 +133,7 @@ async function storeOutage(plane: TestControlPlane, accountId: number, id: numbe
     insert into incidents (account_id, monitor_id, monitor_name, monitor_url, check_type, monitor_ids, page_ids, title,
       status, impact, is_public, started_at, confirmed_at, cause_code, cause_message, locations, entry_count)
     values (${accountId}, ${id}, ${text}, 'https://shop.example.com/', 'http', ${[id]}::bigint[], '{}', ${text},
-      'investigating', 'major', false, now(), now(), 'connect_refused', ${text}, '[{"location":"eu-west"}]', 0)
+      'investigating', 'major', false, now(), now(), 'connect_refused', ${text}, '[{"location":"eu-west","status":"down","error":null}]', 0)
     returning id`;
   return row?.id ?? 0;
 }
@@ -156,6 +170,7 @@ export function pathsOf(url: string, account: FilledAccount): readonly string[] 
 const IDS: readonly (readonly [prefix: string, ids: (account: FilledAccount) => readonly (number | string)[]])[] = [
   ["/app/monitors/:id", ({ monitors }) => Object.values(monitors)],
   ["/app/incidents/:id", ({ incidentId }) => [incidentId]],
+  ["/app/status-pages/:id", ({ pageId }) => [pageId]],
   ["/app/tools/:name", () => ["dns", "ssl"]],
   ["/app/keys/:id", ({ keyId }) => [keyId]],
   ["/app/members/invites/:id", () => [1]],

@@ -13,6 +13,7 @@ import { requireWritten } from "#control-plane/http/written.ts";
 import type { Maintenance } from "#control-plane/maintenance/maintenance.ts";
 import { changeOf } from "#control-plane/maintenance/view.ts";
 import type { MaintenanceWindow } from "#control-plane/maintenance/window.ts";
+import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 
 /** For how many minutes a monitor can be muted, with the words of the button. */
@@ -67,7 +68,10 @@ export interface MuteDeps {
 }
 
 /** Registers the forms that mute a monitor by a maintenance window, and end it. */
-export function registerMute(scope: FastifyInstance, { door, clock, writes, maintenance }: MuteDeps): void {
+export function registerMute(
+  scope: FastifyInstance,
+  { door, clock, writes, monitors, maintenance }: MuteDeps & { readonly monitors: Pick<Monitors, "has"> },
+): void {
   scope.route<WithId>({
     ...door.form({ needs: "write" }),
     url: "/app/monitors/:id/mute",
@@ -75,6 +79,7 @@ export function registerMute(scope: FastifyInstance, { door, clock, writes, main
     async handler(request, reply) {
       const { accountId, timezone } = memberOf(request);
       const id = idOf(request);
+      if (!(await monitors.has(accountId, id))) throw new Refusal("not_found", absentMessage("monitor"));
       const form = readForm(request);
       const minutes = form.text("minutes");
       const now = clock.now();

@@ -1,16 +1,13 @@
-import { tracingChannel } from "node:diagnostics_channel";
 import { gunzipSync } from "node:zlib";
-import type { FastifyRequest } from "fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rollUpHours } from "#control-plane/history/roll-up/hours.ts";
-import { connect } from "#control-plane/database/connect.ts";
-import { transact } from "#control-plane/database/transaction.ts";
+import { createOverviews } from "#control-plane/dashboard/monitors/overviews.ts";
+import { readOverview } from "#control-plane/monitors/overview.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { COOKIE, signInOwner, type Browser } from "#test/support/dashboard.ts";
 import { repeat } from "#test/support/history.ts";
 import { askWire } from "#test/support/raw-http.ts";
-import { until } from "#test/support/until.ts";
 import { createWatchedAccount } from "#test/support/watched-account.ts";
 
 const MONITORS = 1_000;
@@ -21,11 +18,12 @@ const VIEWS = 20;
 const clock = createManualClock(new Date());
 let plane: TestControlPlane;
 let owner: Browser;
+let accountId: number;
 
 beforeAll(async () => {
   // Its monitors are due, but nothing checks them in the middle of a test.
   plane = await startControlPlane({ overrides: { clock } });
-  const { accountId } = await createWatchedAccount(plane, plane.app.sql, MONITORS);
+  ({ accountId } = await createWatchedAccount(plane, plane.app.sql, MONITORS));
   // Texts that do not compress, and a day of checks of which some fail.
   await plane.app.sql`
     update monitors set name = md5(id::text), url = 'https://' || md5(name) || '.example.com/', created_at = now() - interval '9 days'
@@ -54,37 +52,42 @@ describe(`the list of ${MONITORS} monitors`, () => {
     expect(first.body.length).toBeLessThan(MOST_OCTETS);
     const all = gunzipSync((await view(`/app/monitors?rows=${MONITORS}`)).body).toString();
     expect(all.match(/<li id="m-/g)).toHaveLength(MONITORS);
-    console.log(`octets of the first view: ${html.length}, compressed ${first.body.length}; of all: ${all.length}`);
   });
 
-  it(`is read once for ${VIEWS} views at the same time`, async () => {
-    // What was read before is over.
-    clock.advance(60_000);
-    let begun = 0;
-    const channel = tracingChannel("fastify.request.handler");
-    const count = (message: unknown): void => {
-      if ((message as { readonly request: FastifyRequest }).request.url === "/app/monitors") begun += 1;
-    };
-    channel.start.subscribe(count);
-    // A connection of its own: readings that wait can hold all of the plane's.
-    const sql = connect(plane.databaseUrl, { name: "test list", connections: 2, statementTimeoutMs: 30_000 });
-    const readers = async () => {
-      const rows = await sql<{ query: string }[]>`
-        select query from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock' and query like '%from monitors where account_id = % order by id desc'`;
-      return rows.map(({ query }) => query);
-    };
-    const { views, waiting } = await transact(sql, async (tx) => {
-      await tx`lock table monitors in access exclusive mode`;
-      const loads = Array.from({ length: VIEWS }, () => view("/app/monitors"));
-      await until(() => begun === VIEWS, "all views at the list");
-      await until(async () => (await readers()).length > 0, "a reading that waits for the lock");
-      return { views: loads, waiting: await readers() };
+  it(`is read once for ${VIEWS} views at the same time, and again when a member has changed something`, async () => {
+    const { sql } = plane.app;
+    const reads = { lists: 0, strips: 0 };
+    const overviews = createOverviews({
+      clock,
+      monitors: {
+        overview(id) {
+          reads.lists += 1;
+          return readOverview(sql, id, clock.now());
+        },
+      },
+      history: {
+        halfHours() {
+          reads.strips += 1;
+          return Promise.resolve(new Map());
+        },
+      },
     });
-    channel.start.unsubscribe(count);
-    const answers = await Promise.all(views);
-    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: VIEWS }, () => 200));
-    await sql.end();
-    expect(waiting).toHaveLength(1);
+    const open = async () => {
+      const monitors = await overviews.of(accountId);
+      await overviews.stripsOf(
+        accountId,
+        monitors.slice(0, 100).map(({ id }) => id),
+      );
+      return monitors.length;
+    };
+    const views = await Promise.all(Array.from({ length: VIEWS }, open));
+    expect(views).toEqual(Array.from({ length: VIEWS }, () => MONITORS));
+    expect(reads).toEqual({ lists: 1, strips: 1 });
+    overviews.forget(accountId);
+    await open();
+    expect(reads).toEqual({ lists: 2, strips: 1 });
+    clock.advance(60_000);
+    await open();
+    expect(reads).toEqual({ lists: 3, strips: 2 });
   });
 });

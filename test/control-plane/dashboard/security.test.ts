@@ -49,6 +49,9 @@ const PAGES: readonly (readonly [prefix: string, expected: Expected])[] = [
   ["/app/monitors/new", WRITE],
   ["/app/monitors/paste", WRITE],
   ["/app/monitors/bulk", WRITE],
+  // There is no such picture.
+  ["/app/monitors/:id/pictures", { owner: 404, editor: 404, viewer: 404, nobody: 303, stranger: 404 }],
+  ["/app/monitors/:id/rotate", WRITE_OWN],
   ["/app/monitors/:id/edit", WRITE_OWN],
   ["/app/monitors/:id/delete", WRITE_OWN],
   ["/app/monitors/:id", READ_OWN],
@@ -57,6 +60,12 @@ const PAGES: readonly (readonly [prefix: string, expected: Expected])[] = [
   ["/app/incidents/:id", READ_OWN],
   ["/app/incidents", READ],
   ["/app/tools", READ],
+  ["/app/status-pages/new", WRITE],
+  ["/app/status-pages/:id/subscribers", MANAGE_OWN],
+  ["/app/status-pages/:id/delete", WRITE_OWN],
+  ["/app/status-pages/:id/preview", READ_OWN],
+  ["/app/status-pages/:id", WRITE_OWN],
+  ["/app/status-pages", READ],
   ["/app/changes", READ],
   ["/app/profile", READ],
   ["/app/keys/:id", MANAGE_OWN],
@@ -74,6 +83,8 @@ const FORMS: readonly (readonly [prefix: string, refused: readonly Who[]])[] = [
   ["/app/monitors", ["viewer"]],
   ["/app/incidents", ["viewer"]],
   ["/app/tools", ["viewer"]],
+  ["/app/status-pages/:id/subscribers", ["viewer", "editor"]],
+  ["/app/status-pages", ["viewer"]],
   ["/app/profile", []],
   ["/app/keys", ["viewer", "editor"]],
   ["/app/members", ["viewer", "editor"]],
@@ -173,9 +184,19 @@ describe("every page", () => {
       for await (const { path, status, headers, html } of everyPage(who)) {
         if (html === "" && status === 303) continue;
         const policy = headers.get("content-security-policy") ?? "";
+        if (path.endsWith("/preview")) {
+          // A page for visitors, in a frame of the editor alone, without scripts.
+          expect(policy).toMatch(
+            /^default-src 'none'; style-src 'sha256-[^;]*; img-src data:; .*frame-ancestors 'self'/,
+          );
+          expect(policy).toMatch(/; sandbox$/);
+          continue;
+        }
         const isSafe =
           headers.get("cache-control") === "no-store" &&
-          /^default-src 'none'.*form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/.test(policy) &&
+          /^default-src 'none'.*form-action 'self'; base-uri 'none'; frame-ancestors 'none'(?:; frame-src 'self')?$/.test(
+            policy,
+          ) &&
           !policy.includes("unsafe") &&
           headers.get("referrer-policy") === "same-origin" &&
           headers.get("cross-origin-opener-policy") === "same-origin" &&
