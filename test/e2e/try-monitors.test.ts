@@ -175,8 +175,10 @@ describe("vantage monitors try", () => {
     expect([down.status, JSON.parse(down.said)]).toMatchObject([1, { verdict: "down" }]);
     expect((await run(...at(`${web.url}/status/503`), "--fail-on", "never")).status).toBe(0);
     const slow = [...at(`${web.url}/`), "--set", "degraded_ms=1"];
-    const { verdict } = JSON.parse((await run(...slow)).said) as { verdict: string };
-    expect((await run(...slow, "--fail-on", "warning")).status).toBe(verdict === "degraded" ? 1 : 0);
+    // Whether it takes more than 1 ms is the machine's; the exit status follows the verdict of the same run.
+    const warned = await run(...slow, "--fail-on", "warning");
+    const { verdict } = JSON.parse(warned.said) as { readonly verdict: string };
+    expect(warned.status).toBe(verdict === "degraded" ? 1 : 0);
   });
 
   it("says what is refused, and prints nothing", async () => {
