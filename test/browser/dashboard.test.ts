@@ -143,6 +143,24 @@ describeBrowser("the dashboard", () => {
     expect(await phone.page.locator("main").textContent()).toContain("503");
     expect(await phone.page.evaluate(IS_TOO_WIDE)).toBe(false);
 
+    // The alert is acknowledged there.
+    await phone.page.getByRole("link", { name: /^HTTP 503 / }).click();
+    await phone.page.getByRole("button", { name: "Acknowledge" }).click();
+    await phone.page.getByText("The incident is acknowledged.").waitFor();
+    expect(await phone.page.locator("main").textContent()).toContain("owner@example.com");
+    expect(await phone.page.evaluate(IS_TOO_WIDE)).toBe(false);
+    await phone.page.goto(ofShop);
+    await phone.page.getByRole("heading", { name: "Shop" }).waitFor();
+
+    // Keys lead through the list.
+    await page.keyboard.press("?");
+    await page.getByRole("heading", { name: "Keys" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("j");
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Shop");
+    await page.keyboard.press("/");
+    expect(await page.evaluate("document.activeElement.id")).toBe("q");
+
     // A viewer sees the same and changes nothing.
     await viewer.page.goto("/app/monitors");
     expect(await viewer.page.title()).toBe("(1) Monitors - Vantage");

@@ -79,6 +79,9 @@ const renderTop: (frame: Frame) => string = compileTemplate(`
 <% for (const link of it.menu) { %><a href="<%= link.path %>"><%= link.label %></a><% } %>
 <form method="post" action="/sign-out"><input type="hidden" name="_csrf" value="<%= it.session.formToken %>"><button class="plain">${FRAME.signOut}</button></form>
 </div></details>
+<dialog id="keys" aria-labelledby="keys-title"><h2 id="keys-title">${FRAME.keysTitle}</h2><dl>
+<dt><kbd>/</kbd></dt><dd>${FRAME.keySearch}</dd><dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>${FRAME.keyRows}</dd><dt><kbd>?</kbd></dt><dd>${FRAME.keyHelp}</dd></dl>
+<form method="dialog"><button>${FRAME.close}</button></form></dialog>
 <% } %>
 </header><main id="main" tabindex="-1" class="<%= it.width %>"<% if (it.live !== null) { %> data-live="<%= it.live %>"<% } %>>
 <% if (it.done !== null) { %><p class="note good flash" role="status"><%= it.done %></p><% } %>

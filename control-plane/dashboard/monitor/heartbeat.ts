@@ -15,7 +15,7 @@ const renderAddress: (address: { readonly id: number; readonly url: string; read
 <section class="card" id="address"><div class="field"><label for="ping-url">${HEARTBEAT.address}</label><p class="hint" id="h-ping-url">${HEARTBEAT.addressHint}</p>
 <input id="ping-url" class="mono" readonly value="<%= it.url %>" aria-describedby="h-ping-url"></div>
 <p><button type="button" data-copy="ping-url">${HEARTBEAT.copy}</button></p>
-<h3>${HEARTBEAT.cron}</h3><pre id="cron-line"><%= it.line %></pre>
+<h2>${HEARTBEAT.cron}</h2><pre id="cron-line" tabindex="0"><%= it.line %></pre>
 <p class="row"><button type="button" data-copy="cron-line">${HEARTBEAT.copy}</button> <a class="button danger" href="/app/monitors/<%= it.id %>/rotate">${HEARTBEAT.rotate}</a></p></section>
 `);
 

@@ -20,7 +20,11 @@ export const FRAME = {
   noPage: "There is no such page.",
   refused: "Not allowed",
   failed: "This did not work",
-  switchAccount: "Account",
+  keysTitle: "Keys",
+  keySearch: "Go to the search",
+  keyRows: "Next and previous row",
+  keyHelp: "Show these keys",
+  close: "Close",
 } as const;
 
 /** What a page says after a form has done its work, by the code in the page's address. */

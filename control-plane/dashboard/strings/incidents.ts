@@ -23,6 +23,7 @@ export const INCIDENTS = {
   pages: "Pages of the list",
   count: (total: number) => (total === 1 ? "1 incident" : `${total.toLocaleString("en")} incidents`),
   back: "All incidents",
+  facts: "Facts",
   impact: "Impact",
   impacts: {
     none: "none",

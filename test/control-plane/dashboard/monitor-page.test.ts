@@ -147,7 +147,7 @@ describe("the mute of a monitor", () => {
   it("is a maintenance window for it alone, which is shown while it runs and ended there", async () => {
     const path = `/app/monitors/${id}`;
     expect((await viewer.post(`${path}/mute`, { minutes: "30" })).status).toBe(403);
-    expect((await stranger.post(`${path}/mute`, { minutes: "30" })).status).toBe(400);
+    expect((await stranger.post(`${path}/mute`, { minutes: "30" })).status).toBe(404);
     expect((await owner.post(`${path}/mute`, { minutes: "120" })).location).toBe(`${path}?done=muted`);
     const html = await expectShown(path);
     expect(html).toMatch(/Maintenance until&#32;<time datetime="2026-11-27T22:0/);
