@@ -1,5 +1,5 @@
 import { renderHidden } from "#control-plane/dashboard/frame/fields.ts";
-import { renderCheck, renderSelect, renderText } from "#control-plane/dashboard/incidents/inputs.ts";
+import { renderCheck, renderSelect, renderText } from "#control-plane/dashboard/frame/choices.ts";
 import { INCIDENTS } from "#control-plane/dashboard/strings/incidents.ts";
 import { STATUSES, type Status } from "#control-plane/incidents/incident.ts";
 import type { readIncident } from "#control-plane/incidents/incidents.ts";

@@ -1,10 +1,9 @@
 import { renderHidden, renderInput, renderNote } from "#control-plane/dashboard/frame/fields.ts";
-import { renderCheck, renderSelect, renderText } from "#control-plane/dashboard/incidents/inputs.ts";
+import { renderCheck, renderCheckList, renderSelect, renderText } from "#control-plane/dashboard/frame/choices.ts";
 import type { NamedMonitor } from "#control-plane/dashboard/incidents/list.ts";
 import { INCIDENTS } from "#control-plane/dashboard/strings/incidents.ts";
 import { IMPACTS, STATUSES } from "#control-plane/incidents/incident.ts";
 import { MOST_TEXT } from "#control-plane/incidents/texts.ts";
-import { compileTemplate } from "#control-plane/pages/templates.ts";
 
 /** An incident as it was typed. */
 export interface TypedIncident {
@@ -35,19 +34,6 @@ const FIELDS: ReadonlySet<string> = new Set(["title", "text", "status", "impact"
 const TOP = `<h1>${INCIDENTS.newTitle}</h1><p class="faint">${INCIDENTS.newHint}</p>`;
 const OPENING = `<form class="stack" method="post" action="/app/incidents/new">`;
 const END = `<div class="row"><button class="primary">${INCIDENTS.submit}</button><a class="button" href="/app/incidents">${INCIDENTS.cancel}</a></div></form>`;
-
-const renderLegend: (set: {
-  readonly name: string;
-  readonly legend: string;
-  readonly hint: string;
-  readonly problem: string | null;
-  readonly empty: string;
-}) => string = compileTemplate(`
-<fieldset class="field"<% if (it.problem !== null) { %> aria-describedby="p-<%= it.name %>"<% } %>><legend><%= it.legend %></legend>
-<% if (it.hint !== "") { %><p class="hint"><%= it.hint %></p><% } %>
-<% if (it.problem !== null) { %><p class="problem" id="p-<%= it.name %>"><%= it.problem %></p><% } %>
-<% if (it.empty !== "") { %><p class="faint"><%= it.empty %></p><% } %>
-<div class="choices">`);
 
 /** Renders the form that opens an incident by hand. */
 export function renderIncidentForm(form: IncidentForm): string {
@@ -91,28 +77,26 @@ export function renderIncidentForm(form: IncidentForm): string {
       problem: problemOf("impact"),
       options: optionsOf(INCIDENTS.impacts, IMPACTS, typed.impact),
     }),
-    renderLegend({
+    renderCheckList({
       name: "monitor_ids",
       legend: INCIDENTS.affected,
       hint: `${INCIDENTS.affectedHint}${monitorCount > monitors.length ? ` ${INCIDENTS.moreMonitors(monitors.length)}` : ""}`,
       problem: problemOf("monitor_ids"),
-      empty: monitors.length === 0 ? INCIDENTS.noMonitors : "",
+      empty: INCIDENTS.noMonitors,
+      options: monitors.map(({ id, name }) => ({
+        value: String(id),
+        label: name,
+        isOn: typed.monitorIds.includes(id),
+      })),
     }),
-    ...monitors.map(({ id, name }) =>
-      renderCheck({ name: "monitor_ids", value: String(id), label: name, isOn: typed.monitorIds.includes(id) }),
-    ),
-    "</div></fieldset>",
-    renderLegend({
+    renderCheckList({
       name: "page_ids",
       legend: INCIDENTS.statusPages,
       hint: "",
       problem: problemOf("page_ids"),
-      empty: pages.length === 0 ? INCIDENTS.noPages : "",
+      empty: INCIDENTS.noPages,
+      options: pages.map(({ id, title }) => ({ value: String(id), label: title, isOn: typed.pageIds.includes(id) })),
     }),
-    ...pages.map(({ id, title }) =>
-      renderCheck({ name: "page_ids", value: String(id), label: title, isOn: typed.pageIds.includes(id) }),
-    ),
-    "</div></fieldset>",
     renderCheck({ name: "public", value: "yes", label: INCIDENTS.public, isOn: typed.isPublic }),
     END,
   ].join("");

@@ -39,3 +39,35 @@ export const renderCheck: (field: {
 }) => string = compileTemplate(`
 <div class="choice"><input type="checkbox" id="c-<%= it.name %>-<%= it.value %>" name="<%= it.name %>" value="<%= it.value %>"<% if (it.isOn) { %> checked<% } %>><label for="c-<%= it.name %>-<%= it.value %>"><%= it.label %></label></div>
 `);
+
+const renderListTop: (list: {
+  readonly name: string;
+  readonly legend: string;
+  readonly hint: string;
+  readonly problem: string | null;
+  readonly empty: string;
+}) => string = compileTemplate(`
+<fieldset class="field"<% if (it.problem !== null) { %> aria-describedby="p-<%= it.name %>"<% } %>><legend><%= it.legend %></legend>
+<% if (it.hint !== "") { %><p class="hint"><%= it.hint %></p><% } %>
+<% if (it.problem !== null) { %><p class="problem" id="p-<%= it.name %>"><%= it.problem %></p><% } %>
+<% if (it.empty !== "") { %><p class="faint"><%= it.empty %></p><% } %>
+<div class="choices">`);
+
+/** Choices of several values, each a checkbox with the name of the field. */
+interface CheckList {
+  readonly name: string;
+  readonly legend: string;
+  /** Empty: none. */
+  readonly hint: string;
+  readonly problem: string | null;
+  /** What stands there if there is nothing to choose. */
+  readonly empty: string;
+  readonly options: readonly { readonly value: string; readonly label: string; readonly isOn: boolean }[];
+}
+
+/** Renders a choice of several values. */
+export function renderCheckList({ options, empty, ...list }: CheckList): string {
+  const { name } = list;
+  const top = renderListTop({ ...list, empty: options.length === 0 ? empty : "" });
+  return [top, ...options.map((option) => renderCheck({ name, ...option })), "</div></fieldset>"].join("");
+}
