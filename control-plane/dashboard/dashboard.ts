@@ -18,6 +18,7 @@ import { registerKeyPages } from "#control-plane/dashboard/keys/routes.ts";
 import { registerMembers } from "#control-plane/dashboard/members/routes.ts";
 import { registerIncidentViews } from "#control-plane/dashboard/incidents/routes.ts";
 import type { IncidentViewsDeps } from "#control-plane/dashboard/incidents/views.ts";
+import { registerMaintenanceViews } from "#control-plane/dashboard/maintenance/routes.ts";
 import { registerPaste } from "#control-plane/dashboard/paste/routes.ts";
 import { registerBulk } from "#control-plane/dashboard/bulk/routes.ts";
 import { registerProfile } from "#control-plane/dashboard/profile/routes.ts";
@@ -125,6 +126,7 @@ export async function registerDashboard(server: FastifyInstance, deps: Dashboard
     registerMonitorForm(scope, { ...deps, door, writes });
     registerMonitor(scope, { ...deps, door, overviews, writes });
     registerIncidentViews(scope, { ...deps, door, overviews, writes });
+    registerMaintenanceViews(scope, { ...deps, door, overviews, writes });
     registerToolPages(scope, { ...deps, door });
     const ownPages = { ...deps, door, overviews, writes, pages: deps.statusPages };
     registerStatusPageList(scope, ownPages);

@@ -18,6 +18,7 @@ export interface FilledAccount {
   /** Ids of monitors, one of every kind. */
   readonly monitors: Readonly<Record<CheckType, number>>;
   readonly incidentId: number;
+  readonly windowId: number;
   readonly pageId: number;
   readonly keyId: number;
   /** An editor of the account. */
@@ -93,6 +94,8 @@ export async function fillAccount(plane: TestControlPlane, name: string, text: s
   if (page.status !== 201) throw new Error(`the page was not created: ${await page.text()}`);
   const { data } = (await page.json()) as { readonly data: { readonly id: number } };
 
+  const windowId = await planMaintenance(owner, { title: text, monitor_ids: String(monitors.http) });
+
   const join = async (email: string, role: string, program = "test"): Promise<Browser> => {
     const browser = openBrowser(plane);
     const typed = { email, password: PASSWORD };
@@ -110,6 +113,7 @@ export async function fillAccount(plane: TestControlPlane, name: string, text: s
     join,
     monitors: monitors as Record<CheckType, number>,
     incidentId,
+    windowId,
     pageId: data.id,
     keyId,
     memberId: member?.id ?? 0,
@@ -118,6 +122,18 @@ export async function fillAccount(plane: TestControlPlane, name: string, text: s
     secrets: [SECRET, hook.signing_secret, key],
     heartbeatUrl,
   };
+}
+
+/** Plans maintenance by the form, from January 2031 on if the fields do not say otherwise. Returns its id. */
+export async function planMaintenance(
+  browser: Browser,
+  fields: Record<string, string | readonly string[]>,
+): Promise<number> {
+  const when = { starts: "2031-01-04T02:00", lasts: "2", unit: "hours", repeats: "once", timezone: "UTC" };
+  const planned = await browser.post("/app/maintenance/new", { title: "Updates", ...when, ...fields });
+  const id = /^\/app\/maintenance\/(\d+)\?done=window_created$/.exec(planned.location ?? "")?.[1];
+  if (id === undefined) throw new Error(`the maintenance was not planned: ${planned.status} ${planned.html}`);
+  return Number(id);
 }
 
 async function inviteTo(owner: Browser, role: string): Promise<string> {
@@ -170,6 +186,7 @@ export function pathsOf(url: string, account: FilledAccount): readonly string[] 
 const IDS: readonly (readonly [prefix: string, ids: (account: FilledAccount) => readonly (number | string)[]])[] = [
   ["/app/monitors/:id", ({ monitors }) => Object.values(monitors)],
   ["/app/incidents/:id", ({ incidentId }) => [incidentId]],
+  ["/app/maintenance/:id", ({ windowId }) => [windowId]],
   ["/app/status-pages/:id", ({ pageId }) => [pageId]],
   ["/app/tools/:name", () => ["dns", "ssl"]],
   ["/app/keys/:id", ({ keyId }) => [keyId]],

@@ -60,7 +60,7 @@ interface CheckList {
   /** Empty: none. */
   readonly hint: string;
   readonly problem: string | null;
-  /** What stands there if there is nothing to choose. */
+  /** What it says if there is nothing to choose. */
   readonly empty: string;
   readonly options: readonly { readonly value: string; readonly label: string; readonly isOn: boolean }[];
 }
@@ -71,3 +71,8 @@ export function renderCheckList({ options, empty, ...list }: CheckList): string 
   const top = renderListTop({ ...list, empty: options.length === 0 ? empty : "" });
   return [top, ...options.map((option) => renderCheck({ name, ...option })), "</div></fieldset>"].join("");
 }
+
+/** The time zones that this runtime knows, as the <datalist> with the id `zones`. */
+export const ZONES = `<datalist id="zones">${["UTC", ...Intl.supportedValuesOf("timeZone")]
+  .map((name) => `<option value="${name}"></option>`)
+  .join("")}</datalist>`;

@@ -5,7 +5,7 @@ interface InputField {
   readonly name: string;
   readonly label: string;
   /** Default: text. */
-  readonly type?: "text" | "email" | "password" | "url" | "number" | "search";
+  readonly type?: "text" | "email" | "password" | "url" | "number" | "search" | "datetime-local";
   /** What is in it. Default: empty. */
   readonly value?: string;
   /** A sentence below the label. */
@@ -18,6 +18,8 @@ interface InputField {
   /** Whether the page opens with the cursor in it. */
   readonly hasFocus?: boolean;
   readonly maxLength?: number;
+  /** Id of a <datalist> with values to choose from. */
+  readonly list?: string;
 }
 
 const render: (field: InputField & { readonly describedBy: string }) => string = compileTemplate(`
@@ -25,7 +27,7 @@ const render: (field: InputField & { readonly describedBy: string }) => string =
 <% if (it.hint) { %><p class="hint" id="h-<%= it.name %>"><%= it.hint %></p><% } %>
 <% if (it.problem) { %><p class="problem" id="p-<%= it.name %>"><%= it.problem %></p><% } %>
 <input id="f-<%= it.name %>" name="<%= it.name %>" type="<%= it.type ?? "text" %>" value="<%= it.value ?? "" %>"
- maxlength="<%= it.maxLength ?? 2000 %>" autocomplete="<%= it.autocomplete ?? "off" %>"<% if (it.describedBy !== "") { %> aria-describedby="<%= it.describedBy %>"<% } %>
+ maxlength="<%= it.maxLength ?? 2000 %>" autocomplete="<%= it.autocomplete ?? "off" %>"<% if (it.list) { %> list="<%= it.list %>"<% } %><% if (it.describedBy !== "") { %> aria-describedby="<%= it.describedBy %>"<% } %>
 <% if (it.problem) { %> aria-invalid="true"<% } %><% if (it.isRequired) { %> required<% } %><% if (it.hasFocus) { %> autofocus<% } %>></div>
 `);
 

@@ -11,6 +11,7 @@ import type { Session } from "#control-plane/users/sessions.ts";
 const SECTIONS = [
   { name: "monitors", label: FRAME.monitors, path: "/app/monitors" },
   { name: "incidents", label: FRAME.incidents, path: "/app/incidents" },
+  { name: "maintenance", label: FRAME.maintenance, path: "/app/maintenance" },
   { name: "status-pages", label: FRAME.statusPages, path: "/app/status-pages" },
   { name: "tools", label: FRAME.tools, path: "/app/tools" },
 ] as const;

@@ -29,7 +29,8 @@ const renderForms: (mute: {
 <% for (const [minutes, word] of it.spans) { %><button name="minutes" value="<%= minutes %>"><%= word %></button><% } %></form>
 <form class="stack" method="post" action="/app/monitors/<%= it.id %>/mute" data-kept><input type="hidden" name="_csrf" value="<%= it.formToken %>">
 <div class="field"><label for="f-until">${MUTE.until}</label><p class="hint" id="h-until">${MUTE.untilHint}</p><input id="f-until" name="until" maxlength="40" required autocomplete="off" aria-describedby="h-until"></div>
-<div class="row"><button>${MUTE.submit}</button></div></form></div></details>
+<div class="row"><button>${MUTE.submit}</button></div></form>
+<p><a href="/app/maintenance/new?monitor=<%= it.id %>">${MUTE.plan}</a></p></div></details>
 `);
 
 const renderRunning: (window: { readonly title: string }) => string = compileTemplate(

@@ -1,3 +1,4 @@
+import { ZONES } from "#control-plane/dashboard/frame/choices.ts";
 import { renderForm, renderHidden, renderInput } from "#control-plane/dashboard/frame/fields.ts";
 import { formatLocal } from "#control-plane/dashboard/frame/times.ts";
 import { PROFILE, START } from "#control-plane/dashboard/strings/people.ts";
@@ -20,7 +21,6 @@ interface Shown {
 }
 
 /** Names that are offered; others of the IANA database are accepted too. */
-const ZONES: readonly string[] = ["UTC", ...Intl.supportedValuesOf("timeZone")];
 
 const renderHead: (data: { readonly session: Session }) => string = compileTemplate(`
 <h1>${PROFILE.title}</h1>
@@ -36,7 +36,7 @@ const renderZone: (data: { readonly csrf: string; readonly value: string; readon
 <% if (it.problem) { %><p class="problem" id="p-timezone">${PROFILE.timezoneProblem}</p><% } %>
 <input id="f-timezone" name="timezone" list="zones" value="<%= it.value %>" autocomplete="off" required maxlength="64"
  aria-describedby="h-timezone<% if (it.problem) { %> p-timezone<% } %>"<% if (it.problem) { %> aria-invalid="true"<% } %>></div>
-<datalist id="zones">${ZONES.map((name) => `<option value="${name}"></option>`).join("")}</datalist>
+${ZONES}
 <div class="row"><button>${PROFILE.save}</button></div></form>
 `);
 

@@ -130,6 +130,7 @@ export const MUTE = {
   eight: "For 8 h",
   until: "Until",
   untilHint: "As 2026-12-24 18:00, in your time zone",
+  plan: "Plan maintenance for later, or for several monitors",
   submit: "Mute until then",
   running: "Maintenance until",
   name: "Muted",

@@ -45,6 +45,15 @@ export function nextStart(schedule: Schedule, from: number): number | null {
   return null;
 }
 
+/** Returns the next starts at or after an instant, in order, at most `count`. */
+export function nextStarts(schedule: Schedule, from: number, count: number): readonly number[] {
+  const starts: number[] = [];
+  for (let at = nextStart(schedule, from); at !== null && starts.length < count; at = nextStart(schedule, at + 1)) {
+    starts.push(at);
+  }
+  return starts;
+}
+
 /** Returns the starts from `from` on and before `to`, in order, each once. */
 function startsBetween(schedule: Schedule, from: number, to: number): readonly number[] {
   const { startsAt, rule } = schedule;
