@@ -183,4 +183,47 @@ describeBrowser("the dashboard", () => {
       await window.context.close();
     }
   });
+
+  it("shows the next runs of a heartbeat while its schedule is typed", async () => {
+    const { page, context, complaints } = await openWindow();
+    await page.goto(await startPath(plane, await createAccount(plane)));
+    await page.getByLabel("Email").fill("cron@example.com");
+    await page.getByLabel("Password").fill(PASSWORD);
+    await page.getByRole("button", { name: "Start" }).click();
+    await page.waitForURL("**/app/monitors");
+    await page.goto("/app/monitors/new?kind=heartbeat");
+    const shown = page.locator("[aria-live=polite]");
+    expect(await shown.textContent()).toContain("is due within 5 min");
+
+    const typed = page.getByLabel("Schedule", { exact: true });
+    await typed.pressSequentially("30 2 * * mon");
+    const texts = () => shown.locator("li").allTextContents();
+    await expect
+      .poll(async () => (await texts()).map((text) => text.replace(/\d+ \w+(?: \d{4})? /, "")))
+      .toEqual(Array.from({ length: 5 }, () => "Mon 02:30"));
+    await page.getByLabel("Time zone of the schedule").fill("Asia/Kolkata");
+    await expect.poll(async () => (await texts())[0]).toMatch(/^Sun .* 21:00 Mon .* 02:30 in Asia\/Kolkata$/);
+    await page.getByLabel("Grace (seconds)").fill("7200");
+    await expect.poll(() => shown.textContent()).toContain("A run is late 2 h after its time.");
+    await typed.fill("30 2 * * <b>mon");
+    await expect
+      .poll(() => shown.textContent())
+      .toMatch(/^Schedule: the day of week field has "<b>mon"; allowed are .*commas\.$/);
+    expect(await typed.evaluate("document.activeElement.id")).toBe("f-heartbeat-cron");
+
+    // What cannot be asked is not shown: it would be that of an earlier text.
+    await typed.fill("0 6 * * *");
+    await expect.poll(texts).toHaveLength(5);
+    const complained = complaints.length;
+    await context.setOffline(true);
+    await typed.fill("0 7 * * *");
+    await expect.poll(() => shown.textContent()).toBe("");
+    await context.setOffline(false);
+    expect(complaints.slice(0, complained)).toEqual([]);
+    await typed.fill("@weekly");
+    await expect.poll(texts).toHaveLength(5);
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("The monitor is created.").waitFor();
+    await context.close();
+  });
 });

@@ -172,6 +172,7 @@ export function pathsOf(url: string, account: FilledAccount): readonly string[] 
       ...Object.keys(account.monitors).map((kind) => `${url}?kind=${kind}`),
       ...Object.values(account.monitors).map((id) => `${url}?from=${id}`),
     ];
+  if (url === "/app/monitors/next-runs") return [url, `${url}?heartbeat.cron=${encodeURIComponent(HOSTILE_TEXT)}`];
   if (url.startsWith("/app/assets/")) return [];
   if (url === "/app/*") return ["/app/no-such-page"];
   if (url.startsWith("/start/")) return [account.startPath];

@@ -43,23 +43,29 @@ async function refresh() {
 function schedule() {
   const seconds = Number(main()?.dataset.live);
   clearTimeout(timer);
-  if (!(seconds > 0) || document.hidden) return;
-  timer = setTimeout(() => {
-    // A view that could not be loaded is loaded at the next turn.
-    refresh()
-      .catch(() => {})
-      .finally(schedule);
-  }, seconds * 1_000);
+  if (seconds > 0 && !document.hidden) timer = setTimeout(turn, seconds * 1_000);
 }
 
-document.addEventListener("visibilitychange", () => {
-  if (document.hidden) clearTimeout(timer);
-  else
-    refresh()
-      .catch(() => {})
-      .finally(schedule);
-});
+// A view that could not be loaded is loaded at the next turn.
+const turn = () => refresh().then(schedule, schedule);
+
+document.addEventListener("visibilitychange", () => (document.hidden ? clearTimeout(timer) : turn()));
 schedule();
+
+// A part with data-preview="path" shows what the service makes of its fields, a moment after somebody has typed.
+let typed = null;
+document.addEventListener("input", ({ target }) => {
+  const part = target.closest("[data-preview]");
+  if (part === null) return;
+  clearTimeout(typed);
+  const own = (typed = setTimeout(async () => {
+    const fields = new URLSearchParams(Array.from(part.querySelectorAll("input"), ({ name, value }) => [name, value]));
+    const asked = { redirect: "manual", signal: AbortSignal.timeout(8_000) };
+    const answer = fetch(`${part.dataset.preview}?${fields}`, asked);
+    const shown = await answer.then((one) => (one.status === 200 ? one.text() : "")).catch(() => "");
+    if (own === typed) Idiomorph.morph(part.querySelector("[aria-live]"), shown, { morphStyle: "innerHTML" });
+  }, 400));
+});
 
 // A button with data-copy="id" copies the text of the element with this id.
 document.addEventListener("click", (event) => {

@@ -135,6 +135,13 @@ export function sendPage(request: FastifyRequest, reply: FastifyReply, page: Das
   return sendDocument(request, reply, document);
 }
 
+/** Sends a part of a page, which a script of the page puts in its place, with the headers of the dashboard. */
+export function sendFragment(request: FastifyRequest, reply: FastifyReply, html: string): Promise<FastifyReply> {
+  reply.headers(HEADERS);
+  const document = createDocument(html, { type: "text/html; charset=utf-8", cacheControl: "no-store" });
+  return sendDocument(request, reply, document);
+}
+
 /**
  * Sends a page in pieces, each when it is there. It is not compressed, and a header keeps nginx from collecting it. The connection
  * ends with it: an idle one would delay the stop of the server. `parts` must not fail.

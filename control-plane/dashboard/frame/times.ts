@@ -23,6 +23,23 @@ export function renderTime(at: Date, viewer: ViewerTime): string {
   return renderTag({ ...describe(at, viewer), text: viewer.format(at.getTime(), "minute") });
 }
 
+/** Renders an instant to come in the viewer's zone as writePlanned writes it. */
+export function renderPlanned(at: Date, now: Date, viewer: ViewerTime): string {
+  return renderTag({ ...describe(at, viewer), text: writePlanned(at, now, viewer.zone) });
+}
+
+/** Writes an instant to come with its weekday, and its year if it is another one: "Sun 29 Nov 02:30". */
+export function writePlanned(at: Date, now: Date, zone: TimeZone): string {
+  const local = new Date(toLocal(zone, at.getTime()));
+  const year = local.getUTCFullYear();
+  const isThisYear = year === new Date(toLocal(zone, now.getTime())).getUTCFullYear();
+  const { format } = viewerTimeIn(zone);
+  const day = `${WEEKDAYS[local.getUTCDay()] ?? ""} ${format(at.getTime(), "day")}`;
+  return `${day}${isThisYear ? "" : ` ${year}`} ${format(at.getTime(), "clock")}`;
+}
+
+const WEEKDAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
+
 /** Writes how long something has lasted by its largest unit: "4 min". */
 export function largestUnit(ms: number): string {
   const [count = "0", unit = "s"] = writeDuration(ms / 1_000).split(" ");

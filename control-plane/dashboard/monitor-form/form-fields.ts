@@ -28,7 +28,7 @@ export interface FormField {
   readonly input: Input;
   readonly group: Group;
   /** What an empty field means for a monitor that exists: null sets the default. Absent: an empty value is sent. */
-  readonly empty?: null;
+  readonly empty?: string | number | null;
 }
 
 /** The fields of every kind, in the order of the form. */
@@ -100,9 +100,9 @@ const OPTIONS: Readonly<Record<string, readonly FormField[]>> = {
   ],
   heartbeat: [
     { name: "heartbeat.cron", input: "text", group: "what", empty: null },
-    { name: "heartbeat.timezone", input: "text", group: "what" },
-    { name: "heartbeat.period_seconds", input: "number", group: "what" },
-    { name: "heartbeat.grace_seconds", input: "number", group: "what" },
+    { name: "heartbeat.timezone", input: "text", group: "what", empty: "UTC" },
+    { name: "heartbeat.period_seconds", input: "number", group: "what", empty: 300 },
+    { name: "heartbeat.grace_seconds", input: "number", group: "what", empty: 60 },
     { name: "heartbeat.methods", input: "select", group: "more" },
   ],
   composite: [

@@ -1,5 +1,7 @@
 import { isRecord } from "#shared/is-record.ts";
+import type { ViewerTime } from "#control-plane/charts/viewer-time.ts";
 import { fieldsOf, GROUPS, type FormField, type Group } from "#control-plane/dashboard/monitor-form/form-fields.ts";
+import { NEXT_RUNS_PATH, renderTypedRuns, SCHEDULE_FIELDS } from "#control-plane/dashboard/monitor-form/next-runs.ts";
 import type { Typed } from "#control-plane/dashboard/monitor-form/values.ts";
 import { KIND_WORDS } from "#control-plane/dashboard/monitors/words.ts";
 import { FIELD_WORDS, FORM } from "#control-plane/dashboard/strings/monitor-form.ts";
@@ -17,6 +19,8 @@ export interface MonitorForm {
   readonly problems: ReadonlyMap<string, string>;
   /** Result of the try, as rendered; empty: it was not tried. */
   readonly tried: string;
+  readonly now: Date;
+  readonly viewer: ViewerTime;
   /** Value of the field `_csrf`. */
   readonly formToken: string;
 }
@@ -49,8 +53,15 @@ const renderTop: (top: {
 <input type="hidden" name="check_type" value="<%= it.kind %>">
 `);
 
-const renderEnd: (end: { readonly isTried: boolean; readonly cancel: string }) => string = compileTemplate(`
-<div class="row"><% if (!it.isTried) { %><button class="primary" name="do" value="try">${FORM.try}</button>
+const renderEnd: (end: {
+  readonly isTried: boolean;
+  /** Whether there is anything to try. */
+  readonly canTry: boolean;
+  readonly cancel: string;
+}) => string = compileTemplate(`
+<div class="row"><% if (!it.canTry) { %><button class="primary" name="do" value="save">${FORM.save}</button>
+<button name="do" value="runs">${FORM.showRuns}</button>
+<% } else if (!it.isTried) { %><button class="primary" name="do" value="try">${FORM.try}</button>
 <button name="do" value="save">${FORM.saveUntried}</button>
 <% } else { %><button class="primary" name="do" value="save">${FORM.save}</button>
 <button name="do" value="try">${FORM.tryAgain}</button><% } %>
@@ -110,6 +121,7 @@ export function renderMonitorForm(form: MonitorForm): string {
     tried,
     renderEnd({
       isTried: tried !== "",
+      canTry: checkType !== "heartbeat",
       cancel: id === null ? "/app/monitors" : `/app/monitors/${id}`,
     }),
   ].join("");
@@ -121,21 +133,34 @@ const OPEN: ReadonlySet<Group> = new Set(["what", "who"]);
 function renderGroup(
   group: Group,
   fields: readonly FormField[],
-  { checkType, typed, problems }: MonitorForm,
+  form: MonitorForm,
   named: ReadonlySet<string>,
 ): string {
+  const { checkType, typed, problems } = form;
   const own = fields.filter((field) => field.group === group);
   if (own.length === 0) return "";
   const placed = new Map(Array.from(problems, ([name, message]) => [placeOf(name, named), message]));
-  const shown = own.map((field) => {
-    const problem = placed.get(field.name) ?? null;
-    return renderField(showField(field, checkType, typed.get(field.name) ?? "", problem));
-  });
+  const renderOne = (field: FormField): string =>
+    renderField(showField(field, checkType, typed.get(field.name) ?? "", placed.get(field.name) ?? null));
+  const isOfSchedule = ({ name }: FormField): boolean => SCHEDULE_FIELDS.some((field) => field.name === name);
+  const schedule = own.filter(isOfSchedule).map(renderOne);
+  const shown = [
+    ...(schedule.length === 0 ? [] : [renderSchedule(schedule, form)]),
+    ...own.filter((field) => !isOfSchedule(field)).map(renderOne),
+  ];
   const legend = FORM.groups[group];
   if (OPEN.has(group))
     return `<fieldset><legend>${legend}</legend><div class="stack">${shown.join("")}</div></fieldset>`;
   const isOpen = own.some(({ name }) => placed.has(name));
   return `<details class="part"${isOpen ? " open" : ""}><summary>${legend}</summary><div class="stack">${shown.join("")}</div></details>`;
+}
+
+/** Renders the fields of a schedule, and below them its next runs, which follow what is typed. What is wrong stands beside its field. */
+function renderSchedule(fields: readonly string[], { typed, problems, now, viewer }: MonitorForm): string {
+  const isRefused = Array.from(problems.keys()).some((name) => name.startsWith("heartbeat"));
+  const runs = isRefused ? "" : renderTypedRuns(typed, now, viewer);
+  const top = `<div class="stack" data-preview="${NEXT_RUNS_PATH}">`;
+  return `${top}${fields.join("")}<div class="preview" aria-live="polite">${runs}</div></div>`;
 }
 
 function showField({ name, input }: FormField, checkType: CheckType, value: string, problem: string | null): Shown {

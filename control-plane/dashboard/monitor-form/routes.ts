@@ -1,10 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "#shared/clock.ts";
 import { memberOf, type Door } from "#control-plane/dashboard/door/door.ts";
 import { readForm } from "#control-plane/dashboard/door/form.ts";
 import type { MemberWrites } from "#control-plane/dashboard/door/member-writes.ts";
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { problemsOf } from "#control-plane/dashboard/frame/problems.ts";
 import { fieldsOf } from "#control-plane/dashboard/monitor-form/form-fields.ts";
+import { readSchedule, registerNextRuns } from "#control-plane/dashboard/monitor-form/next-runs.ts";
+import { viewerTimeOf } from "#control-plane/dashboard/frame/times.ts";
 import { renderKindChoice, renderMonitorForm, type MonitorForm } from "#control-plane/dashboard/monitor-form/render.ts";
 import { renderTried } from "#control-plane/dashboard/monitor-form/tried.ts";
 import { toBody, typedIn, typedOf, withoutSecrets, type Typed } from "#control-plane/dashboard/monitor-form/values.ts";
@@ -20,6 +23,7 @@ import type { MonitorView } from "#control-plane/monitors/view.ts";
 
 /** Dependencies of the form. */
 interface FormDeps {
+  readonly clock: Clock;
   readonly door: Door;
   readonly monitors: Monitors;
   readonly trials: Trials;
@@ -34,9 +38,10 @@ const NONE: ReadonlyMap<string, string> = new Map();
 export function registerMonitorForm(scope: FastifyInstance, deps: FormDeps): void {
   registerCreation(scope, deps);
   registerEdit(scope, deps);
+  registerNextRuns(scope, deps);
 }
 
-function registerCreation(scope: FastifyInstance, { door, monitors, trials, writes }: FormDeps): void {
+function registerCreation(scope: FastifyInstance, { door, clock, monitors, trials, writes }: FormDeps): void {
   scope.route({
     ...door.page({ needs: "write" }),
     url: "/app/monitors/new",
@@ -50,7 +55,7 @@ function registerCreation(scope: FastifyInstance, { door, monitors, trials, writ
       const typed = copied === null ? FIRST_VALUES : withoutSecrets(typedOf(copied.monitor, fieldsOf(checkType)));
       const problems: ReadonlyMap<string, string> =
         copied !== null && hasSecrets(copied.monitor) ? new Map([["", FORM.copied]]) : NONE;
-      return sendMonitorForm(request, reply, { checkType, id: null, typed, problems, tried: "" });
+      return sendMonitorForm(request, reply, { checkType, id: null, typed, problems, tried: "", now: clock.now() });
     },
   });
   scope.route({
@@ -63,8 +68,9 @@ function registerCreation(scope: FastifyInstance, { door, monitors, trials, writ
       const checkType = kindIn(form.text("check_type"));
       const fields = fieldsOf(checkType);
       const typed = typedIn(form, fields);
-      const shown = { checkType, id: null, typed };
+      const shown = { checkType, id: null, typed, now: clock.now() };
       return orAgain(request, reply, shown, async () => {
+        if (form.text("do") === "runs") return showRuns(request, reply, shown);
         const body = { ...toBody(typed, fields, null), check_type: checkType };
         const given = requireRead(parseCreation(body, "current"));
         if (form.text("do") === "try") {
@@ -83,7 +89,7 @@ function registerCreation(scope: FastifyInstance, { door, monitors, trials, writ
   });
 }
 
-function registerEdit(scope: FastifyInstance, { door, monitors, trials, writes }: FormDeps): void {
+function registerEdit(scope: FastifyInstance, { door, clock, monitors, trials, writes }: FormDeps): void {
   const url = "/app/monitors/:id/edit";
   scope.route<WithId>({
     ...door.page({ needs: "write" }),
@@ -93,7 +99,7 @@ function registerEdit(scope: FastifyInstance, { door, monitors, trials, writes }
       const monitor = await findOwn(request, monitors);
       const { id, check_type: checkType } = monitor;
       const typed = typedOf(monitor, fieldsOf(checkType));
-      return sendMonitorForm(request, reply, { checkType, id, typed, problems: NONE, tried: "" });
+      return sendMonitorForm(request, reply, { checkType, id, typed, problems: NONE, tried: "", now: clock.now() });
     },
   });
   scope.route<WithId>({
@@ -107,8 +113,9 @@ function registerEdit(scope: FastifyInstance, { door, monitors, trials, writes }
       const form = readForm(request);
       const fields = fieldsOf(checkType);
       const typed = typedIn(form, fields);
-      const shown = { checkType, id, typed };
+      const shown = { checkType, id, typed, now: clock.now() };
       return orAgain(request, reply, shown, async () => {
+        if (form.text("do") === "runs") return showRuns(request, reply, shown);
         if (form.text("do") === "try") {
           const body = { ...toBody(withoutSecrets(typed), fields, null), check_type: checkType };
           const given = requireRead(parseCreation(body, "current"));
@@ -138,13 +145,21 @@ const FIRST_VALUES: Typed = new Map([
   ["notify_email", "on"],
 ]);
 
-type Shown = Omit<MonitorForm, "formToken">;
+type Shown = Omit<MonitorForm, "formToken" | "viewer">;
+/** A form as it was typed. */
+type Posted = Pick<Shown, "checkType" | "id" | "typed" | "now">;
+
+/** Shows the form of a heartbeat with the next runs of its schedule. Throws Refusal where the schedule has none. */
+function showRuns(request: FastifyRequest, reply: FastifyReply, shown: Posted): Promise<FastifyReply> {
+  requireRead(readSchedule(shown.typed));
+  return sendMonitorForm(request, reply, { ...shown, problems: NONE, tried: "" });
+}
 
 /** Runs what a form asks for; what is refused is shown in the form, as it was typed. */
 async function orAgain(
   request: FastifyRequest,
   reply: FastifyReply,
-  shown: Pick<Shown, "checkType" | "id" | "typed">,
+  shown: Posted,
   run: () => Promise<FastifyReply>,
 ): Promise<FastifyReply> {
   try {
@@ -157,13 +172,10 @@ async function orAgain(
 }
 
 function sendMonitorForm(request: FastifyRequest, reply: FastifyReply, form: Shown): Promise<FastifyReply> {
-  const { formToken } = memberOf(request);
-  return sendForm(
-    request,
-    reply,
-    form.id === null ? FORM.title : FORM.editTitle,
-    renderMonitorForm({ ...form, formToken }),
-  );
+  const session = memberOf(request);
+  const title = form.id === null ? FORM.title : FORM.editTitle;
+  const body = renderMonitorForm({ ...form, formToken: session.formToken, viewer: viewerTimeOf(session) });
+  return sendForm(request, reply, title, body);
 }
 
 function sendForm(request: FastifyRequest, reply: FastifyReply, title: string, body: string): Promise<FastifyReply> {

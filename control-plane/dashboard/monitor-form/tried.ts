@@ -14,14 +14,12 @@ const render: (tried: {
     readonly response: string;
     readonly error: string;
   }[];
-  readonly runs: readonly string[];
   readonly warnings: readonly string[];
 }) => string = compileTemplate(`
 <section class="note <%= it.tone %>" role="status"><p><b><%= it.headline %></b></p>
 <% if (it.cause !== null) { %><p><%= it.cause %></p><% } %>
 <% if (it.checks.length > 0) { %><ul><% for (const check of it.checks) { %>
 <li><%= check.location %>: <span class="badge <%= check.tone %>"><%= check.word %></span> <%= check.response %> <%= check.error %></li><% } %></ul><% } %>
-<% if (it.runs.length > 0) { %><p>${FORM.nextRuns}:</p><ul><% for (const run of it.runs) { %><li><time datetime="<%= run %>"><%= run %></time></li><% } %></ul><% } %>
 <% for (const warning of it.warnings) { %><p><%= warning %></p><% } %></section>
 `);
 
@@ -45,7 +43,6 @@ export function renderTried(tried: Tried, warnings: readonly { readonly message:
       response: ms === null ? "" : `${ms} ms`,
       error: error?.message ?? "",
     })),
-    runs: tried.next_runs ?? [],
     warnings: warnings.map(({ message }) => message),
   });
 }

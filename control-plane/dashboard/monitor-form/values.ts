@@ -49,7 +49,7 @@ export function toBody(typed: Typed, fields: readonly FormField[], before: Typed
     const text = typed.get(field.name) ?? "";
     if (text.trim() === "" && field.input !== "checkbox") {
       if (isCreation) continue;
-      if (field.empty === null) setAt(body, field.name, null);
+      if (field.empty !== undefined) setAt(body, field.name, field.empty);
       else if (["lines", "words", "ids"].includes(field.input)) setAt(body, field.name, []);
       else if (field.input === "pairs") setAt(body, field.name, {});
       continue;

@@ -1,14 +1,11 @@
 import { writeDuration } from "#shared/text/duration.ts";
 import { renderTime } from "#control-plane/dashboard/frame/times.ts";
+import { renderNextRuns } from "#control-plane/dashboard/monitor-form/next-runs.ts";
 import type { MonitorPage } from "#control-plane/dashboard/monitor/head.ts";
 import { HEARTBEAT } from "#control-plane/dashboard/strings/monitor.ts";
 import { writeCronLine } from "#control-plane/heartbeats/cron-line.ts";
-import { nextRuns } from "#control-plane/heartbeats/deadline.ts";
 import type { ShownPing } from "#control-plane/heartbeats/shown-pings.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
-
-/** Number of next runs that are shown. */
-const RUNS = 5;
 
 const renderAddress: (address: { readonly id: number; readonly url: string; readonly line: string }) => string =
   compileTemplate(`
@@ -42,11 +39,7 @@ export function renderHeartbeat(page: MonitorPage): string {
   if (heartbeat === null) return "";
   const address =
     canWrite && url !== null ? renderAddress({ id: monitor.id, url, line: writeCronLine(heartbeat, url) }) : "";
-  const runs = nextRuns(heartbeat, now, RUNS) ?? [];
-  const next =
-    runs.length === 0
-      ? ""
-      : `<section class="card"><h2>${HEARTBEAT.next}</h2><ul>${runs.map((run) => `<li>${renderTime(run, viewer)}</li>`).join("")}</ul></section>`;
+  const next = `<section class="card"><h2>${HEARTBEAT.next}</h2>${renderNextRuns(heartbeat, now, viewer)}</section>`;
   return `${address}${next}${renderPings(heartbeat.pings ?? [], page)}`;
 }
 

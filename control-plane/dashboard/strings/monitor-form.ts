@@ -46,8 +46,17 @@ export const FORM = {
   triedDown: "It does not work now.",
   triedUnknown: "Nothing can be said about it now.",
   triedWithoutSecrets: "Stored secrets are not sent with a try: what needs them can answer otherwise.",
-  nextRuns: "The next runs",
+  showRuns: "Show the next runs",
   copied: "Secrets were not copied. Type them again.",
+} as const;
+
+/** When the pings of a heartbeat are expected. */
+export const RUNS = {
+  title: "Next runs",
+  inZone: "in",
+  late: (zone: string, grace: string) => `Times are in your zone, ${zone}. A run is late ${grace} after its time.`,
+  period: (period: string, grace: string) =>
+    `Without a schedule the first ping starts the count: after each success the next one is due within ${period}, and late ${grace} after that.`,
 } as const;
 
 /** Labels and hints of the fields of a monitor, by their paths in the API. `url <kind>`: that of the target of a kind. */
@@ -127,7 +136,7 @@ export const FIELD_WORDS: Readonly<Record<string, { readonly label: string; read
     label: "Period (seconds)",
     hint: "Time from one run to the next, without a schedule. Empty: 300",
   },
-  "heartbeat.grace_seconds": { label: "Grace (seconds)", hint: "How late a run may be" },
+  "heartbeat.grace_seconds": { label: "Grace (seconds)", hint: "How late a run may be. Empty: 60" },
   "heartbeat.methods": { label: "Requests that count" },
   "composite.monitor_ids": { label: "Monitors", hint: "Their numbers, with spaces between them" },
   "composite.down_when": { label: "Down when these are down" },

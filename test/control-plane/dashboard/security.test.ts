@@ -47,6 +47,7 @@ const MANAGE_OWN = { ...MANAGE, stranger: 404 };
 /** What a GET answers, by the first prefix that fits. A route that none fits fails its test. */
 const PAGES: readonly (readonly [prefix: string, expected: Expected])[] = [
   ["/app/monitors/new", WRITE],
+  ["/app/monitors/next-runs", WRITE],
   ["/app/monitors/paste", WRITE],
   ["/app/monitors/bulk", WRITE],
   // There is no such picture.
