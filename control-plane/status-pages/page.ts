@@ -92,8 +92,14 @@ export interface ShownGroup {
   readonly monitors: readonly ShownMonitor[];
 }
 
+/** How a page and those below it look. */
+export interface PageLook {
+  /** #rrggbb in lower case, as its owner chose it; null: that of the service. */
+  readonly accentColor: string | null;
+}
+
 /** Everything that a page shows. HTML, feeds, badge, summary and the JSON of the API are renderings of it. */
-export interface PageView {
+export interface PageView extends PageLook {
   readonly title: string;
   readonly slug: string;
   /** Address of the page without a slash at its end: its own domain if it has one, else under this service. */

@@ -17,6 +17,7 @@ export function showPage(page: StatusPage, names: ReadonlyMap<number, string>, u
     description: page.description,
     footer: page.footer,
     homepage_url: page.homepageUrl,
+    accent_color: page.accentColor,
     is_public: page.isPublic,
     domain: page.domain,
     domain_state: page.domainState,

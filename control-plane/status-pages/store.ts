@@ -45,11 +45,11 @@ export async function insertPage(
   const domainState: DomainState | null = domain === null ? null : "pending";
   const claimedAt = domain === null ? null : now;
   const [row] = await tx<{ id: number }[]>`
-    insert into status_pages (account_id, slug, title, description, footer, homepage_url, is_public, domain, domain_token,
+    insert into status_pages (account_id, slug, title, description, footer, homepage_url, accent_color, is_public, domain, domain_token,
       domain_state, domain_claimed_at, domain_due_at, show_causes, auto_incidents,
       auto_incidents_after_minutes, response_graph, group_names, created_at, updated_at)
     values (${accountId}, ${settings.slug}, ${settings.title}, ${settings.description}, ${settings.footer},
-      ${settings.homepageUrl}, ${settings.isPublic}, ${domain}, ${domainToken}, ${domainState}, ${claimedAt}, ${claimedAt},
+      ${settings.homepageUrl}, ${settings.accentColor}, ${settings.isPublic}, ${domain}, ${domainToken}, ${domainState}, ${claimedAt}, ${claimedAt},
       ${settings.showCauses}, ${settings.autoIncidents}, ${settings.autoIncidentsAfterMinutes}, ${settings.responseGraph}, ${settings.groups.map(({ name }) => name)}::text[], ${now}, ${now})
     returning id`;
   if (row === undefined) throw new Error("the page was not inserted");
@@ -71,7 +71,7 @@ export async function updatePage(
   const [isNone, isKept] = [domain === null, tx`domain is not distinct from ${domain}::text`];
   await tx`
     update status_pages set slug = ${settings.slug}, title = ${settings.title}, description = ${settings.description},
-      footer = ${settings.footer}, homepage_url = ${settings.homepageUrl}, is_public = ${settings.isPublic}, domain = ${domain},
+      footer = ${settings.footer}, homepage_url = ${settings.homepageUrl}, accent_color = ${settings.accentColor}, is_public = ${settings.isPublic}, domain = ${domain},
       domain_state = case when ${isNone} then null when ${isKept} then coalesce(domain_state, 'pending') else 'pending' end,
       domain_claimed_at = case when ${isNone} then null when ${isKept} then coalesce(domain_claimed_at, ${now}) else ${now} end,
       domain_due_at = case
@@ -152,7 +152,7 @@ export async function findOwned(sql: Queryable, accountId: number, ids: readonly
 
 function pages(sql: Queryable, where: SqlFragment) {
   return sql`
-    select p.id, p.account_id as "accountId", p.slug, p.title, p.description, p.footer, p.homepage_url as "homepageUrl", p.is_public as "isPublic",
+    select p.id, p.account_id as "accountId", p.slug, p.title, p.description, p.footer, p.homepage_url as "homepageUrl", p.accent_color as "accentColor", p.is_public as "isPublic",
       p.domain, p.domain_state as "domainState", p.domain_token as "domainToken", p.show_causes as "showCauses", p.auto_incidents as "autoIncidents",
       p.auto_incidents_after_minutes as "autoIncidentsAfterMinutes", p.response_graph as "responseGraph", p.group_names as "groupNames", p.created_at as "createdAt", p.updated_at as "updatedAt", (
         select coalesce(json_agg(json_build_array(monitor_id, name, group_index, group_position) order by position), '[]')

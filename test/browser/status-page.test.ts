@@ -120,7 +120,7 @@ describeBrowser("a status page in a browser", () => {
   );
 
   it("has messages and questions for subscribers that are accessible", async () => {
-    const place = { site: "Acme", base: "/status/acme" };
+    const place = { site: "Acme", base: "/status/acme", look: { accentColor: null } };
     const question = { heading: "Unsubscribe", text: "Nothing is mailed to", email: "me@example.com", button: "Stop" };
     const { page, close } = await open("/status/operational", { javaScriptEnabled: true });
     for (const html of [

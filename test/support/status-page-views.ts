@@ -93,6 +93,7 @@ export function makeView(over: Partial<PageView> = {}): PageView {
     description: "Status of all services of Acme.",
     footer: "Acme Inc., 1 Main Street",
     homepageUrl: "https://www.acme.example/",
+    accentColor: null,
     overallStatus: "operational",
     groups: [
       { name: null, monitors: monitors.slice(0, 4) },

@@ -78,7 +78,7 @@ export function renderPageForm({ page, typed, find, problems, monitors, formToke
   const action = id === null ? "/app/status-pages/new" : `/app/status-pages/${id}`;
   const others = Array.from(problems).filter(([name]) => !isPlaced(name));
   const problemOf = (name: string) => problems.get(name) ?? null;
-  const input = (name: "title" | "slug" | "homepage_url" | "domain", maxLength: number) => {
+  const input = (name: "title" | "slug" | "homepage_url" | "accent_color" | "domain", maxLength: number) => {
     const { label, hint } = STATUS_PAGES.fields[name];
     const isRequired = name === "title" || name === "slug";
     const shown = { name, label, value: typed.texts[name], problem: problemOf(name), maxLength, isRequired };
@@ -99,6 +99,7 @@ export function renderPageForm({ page, typed, find, problems, monitors, formToke
     input("homepage_url", MOST_HOMEPAGE),
     lines("description", MOST_DESCRIPTION),
     lines("footer", MOST_FOOTER),
+    input("accent_color", MOST_COLOUR),
     renderComponents(typed, monitors, { find, problems }),
     choice("is_public"),
     choice("show_causes"),
@@ -126,6 +127,8 @@ function renderDomainOf({ domain_state: state, domain_record: record }: ShownPag
   return renderDomain({ state: STATUS_PAGES.domainStates[state], tone, hint, record, canAsk });
 }
 
+/** Characters of a colour, with some space around it. */
+const MOST_COLOUR = 30;
 const FIELDS: ReadonlySet<string> = new Set([...TEXTS, ...CHECKBOXES, "auto_incidents_after_minutes", "groups"]);
 
 /** Reports whether a problem has a place beside its field. */

@@ -4,7 +4,7 @@ import { INCIDENT_MINUTES } from "#control-plane/status-pages/settings/page-sett
 import type { ShownPage } from "#control-plane/status-pages/show-page.ts";
 
 /** Fields of one text, by their names in the API. */
-export const TEXTS = ["title", "slug", "homepage_url", "description", "footer", "domain"] as const;
+export const TEXTS = ["title", "slug", "homepage_url", "description", "footer", "accent_color", "domain"] as const;
 /** Fields that are set or not. */
 export const CHECKBOXES = ["is_public", "show_causes", "auto_incidents", "response_graph"] as const;
 
@@ -35,6 +35,7 @@ export const NEW_PAGE: TypedPage = {
     homepage_url: "",
     description: "",
     footer: "",
+    accent_color: "",
     domain: "",
     auto_incidents_after_minutes: String(INCIDENT_MINUTES.default),
   },
@@ -55,6 +56,7 @@ export function typedOf(page: ShownPage, names: ReadonlyMap<number, string>): Ty
       homepage_url: page.homepage_url ?? "",
       description: page.description ?? "",
       footer: page.footer ?? "",
+      accent_color: page.accent_color ?? "",
       domain: page.domain ?? "",
       auto_incidents_after_minutes: String(page.auto_incidents_after_minutes),
     },
@@ -99,6 +101,7 @@ export function typedIn(form: Form): TypedPage {
       homepage_url: text("homepage_url"),
       description: text("description"),
       footer: text("footer"),
+      accent_color: text("accent_color"),
       domain: text("domain"),
       auto_incidents_after_minutes: text("auto_incidents_after_minutes"),
     },
@@ -120,6 +123,7 @@ export function toBody({ texts, checked, components, groups }: TypedPage): Recor
     homepage_url: optional(texts.homepage_url),
     description: optional(texts.description),
     footer: optional(texts.footer),
+    accent_color: optional(texts.accent_color),
     domain: optional(texts.domain),
     ...Object.fromEntries(CHECKBOXES.map((name) => [name, checked.has(name)])),
     ...(minutes === "" ? {} : { auto_incidents_after_minutes: /^\d{1,9}$/.test(minutes) ? Number(minutes) : minutes }),

@@ -55,6 +55,10 @@ export const STATUS_PAGES = {
     homepage_url: { label: "Your site", hint: "Linked at the top, such as https://www.example.com/. Empty: none." },
     description: { label: "Text below the title", hint: "" },
     footer: { label: "Text at the end", hint: "" },
+    accent_color: {
+      label: "Accent colour",
+      hint: "Of links, buttons and the rule at the top, such as #0969da. Empty: that of the service.",
+    },
     is_public: { label: "Everybody can see the page", hint: "Otherwise only members, and programs with a key." },
     show_causes: {
       label: "Visitors read the causes of outages",

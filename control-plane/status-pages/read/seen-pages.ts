@@ -17,7 +17,7 @@ export interface SeenPages {
   /** Returns a month of a page's archive, without a name the running one; null as for view, or if there is none. */
   archive(slug: string, viewerAccountId: number | null, month: string | null): Promise<ArchiveView | null>;
   /** Returns the public page with a slug to which visitors can subscribe; null if there is none. */
-  subscribable(slug: string): Promise<Pick<StatusPage, "id" | "accountId" | "title"> | null>;
+  subscribable(slug: string): Promise<Pick<StatusPage, "id" | "accountId" | "title" | "accentColor"> | null>;
 }
 
 /** Dependencies of the pages. */

@@ -71,6 +71,7 @@ export async function buildView(
     description: page.description,
     footer: page.footer,
     homepageUrl: page.homepageUrl,
+    accentColor: page.accentColor,
     overallStatus: overallStatus(active.map(({ id }) => shown.get(id)?.status ?? "unknown")),
     groups: groupMonitors(page, shown),
     incidents: incidents

@@ -46,7 +46,7 @@ export function registerPastPages(
           id === null ? null : pages.incident(slug, viewer, id),
         );
         const base = entrance.baseOf(found.view);
-        reply.header("content-security-policy", policyOf({ canSubscribe: false }));
+        reply.header("content-security-policy", policyOf({ ...found.view, canSubscribe: false, responses: null }));
         const document = sender.documentOf(found.incident, base, TYPE, () => renderIncidentPage(found, base));
         return await sender.send(request, reply, found, document);
       },
@@ -57,7 +57,7 @@ export function registerPastPages(
         const { month = null } = readQuery(HISTORY.query, request);
         const found = await entrance.read(request, reply, (slug, viewer) => pages.archive(slug, viewer, month));
         const base = entrance.baseOf(found.view);
-        reply.header("content-security-policy", policyOf({ canSubscribe: false }));
+        reply.header("content-security-policy", policyOf({ ...found.view, canSubscribe: false, responses: null }));
         const document = sender.documentOf(found.archive, base, TYPE, () => renderArchivePage(found, base));
         return await sender.send(request, reply, found, document);
       },

@@ -23,8 +23,6 @@ import type { Subscribers } from "#control-plane/status-pages/subscribers/subscr
 /** Maximum number of subscriptions, and of visits of links, per client address and minute. */
 const SUBSCRIPTIONS_PER_MINUTE = 10;
 const VISITS_PER_MINUTE = 60;
-/** A page sends its form to its own address. */
-const POLICY = policyOf({ canSubscribe: true });
 const HTML = Type.String({ description: "A page" });
 const BODY = Type.Object({
   email: Type.String({
@@ -63,7 +61,7 @@ interface SubscriptionRoutesDeps {
 const CONFIG = {
   isOfPage: true,
   renderError: ({ details }: { readonly details: { readonly message: string } }, _: unknown, reply: FastifyReply) => {
-    describe(reply);
+    describe(reply, NO_PLACE);
     return renderMessagePage(NO_PLACE, "Not possible", details.message);
   },
 } as const;
@@ -120,9 +118,10 @@ function registerForm(server: FastifyInstance, deps: SubscriptionRoutesDeps): vo
     if (!isAddress) {
       throw refuseField({ field: "email", reason: "type", message: "must be a mail address such as me@example.com" });
     }
-    describe(reply);
+    const place = { site: page.title, base, look: page };
+    describe(reply, place);
     const message = "We have sent you a mail. Open the link in it to confirm your address.";
-    return renderMessagePage({ site: page.title, base }, "Check your mail", message);
+    return renderMessagePage(place, "Check your mail", message);
   }
 }
 
@@ -166,9 +165,10 @@ function registerLink(
     return found;
   }
 
-  const placeOf = ({ slug, title }: Subscriber): MessagePlace => ({
-    site: title,
-    base: prefix === "" ? "" : `/status/${slug}`,
+  const placeOf = (found: Subscriber): MessagePlace => ({
+    site: found.title,
+    base: prefix === "" ? "" : `/status/${found.slug}`,
+    look: found,
   });
 
   server.route({
@@ -177,9 +177,10 @@ function registerLink(
     schema: documented(`show_status_${kind}`, `Show the page of a link to ${kind}`),
     handler: async (request, reply) => {
       const found = await find(request);
-      describe(reply);
+      const place = placeOf(found);
+      describe(reply, place);
       const { heading, text, button } = WORDS[kind];
-      return renderQuestionPage(placeOf(found), { heading, text, button, email: found.email });
+      return renderQuestionPage(place, { heading, text, button, email: found.email });
     },
   });
   // In a scope of its own: other routes accept JSON and forms only.
@@ -195,8 +196,9 @@ function registerLink(
       handler: async (request, reply) => {
         await find(request);
         const found = await act(deps.subscribers, kind, request.params.token);
-        describe(reply);
-        return renderMessagePage(placeOf(found), WORDS[kind].done, WORDS[kind].message(found.email, found.title));
+        const place = placeOf(found);
+        describe(reply, place);
+        return renderMessagePage(place, WORDS[kind].done, WORDS[kind].message(found.email, found.title));
       },
     });
   });
@@ -221,7 +223,8 @@ function take(visits: AddressLimiter, request: FastifyRequest): void {
   });
 }
 
-function describe(reply: FastifyReply): void {
+/** A page sends its form to its own address. */
+function describe(reply: FastifyReply, { look }: MessagePlace): void {
   reply.type("text/html; charset=utf-8");
-  reply.header("content-security-policy", POLICY).header("x-robots-tag", "noindex");
+  reply.header("content-security-policy", policyOf({ ...look, canSubscribe: true })).header("x-robots-tag", "noindex");
 }

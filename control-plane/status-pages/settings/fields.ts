@@ -83,6 +83,16 @@ const OPTIONAL = {
         "http or https address of the site that the page is about, linked at the top; null: none. Default: null",
     }),
   ),
+  accent_color: Nullable(
+    Type.String({
+      minLength: 1,
+      maxLength: 30,
+      examples: ["#0969da"],
+      description:
+        "Colour of links, buttons and the rule at the top, # and six hexadecimal digits. It is made darker on light grounds " +
+        "and lighter on dark ones as far as text needs it; states keep their colours. null: that of the service. Default: null",
+    }),
+  ),
   is_public: Type.Boolean({
     examples: [true],
     description: "Whether everybody can see the page; false: only with a key of the account. Default: true",
@@ -162,6 +172,9 @@ export const PAGE = Type.Object(
     description: Nullable(Type.String({ description: "Plain text below the title; null: none" })),
     footer: Nullable(Type.String({ description: "Plain text at the end of the page; null: none" })),
     homepage_url: Nullable(Type.String({ description: "Address of the site that the page is about; null: none" })),
+    accent_color: Nullable(
+      Type.String({ description: "Colour of links and buttons, #rrggbb in lower case; null: that of the service" }),
+    ),
     is_public: Type.Boolean({ description: "Whether everybody can see the page" }),
     domain: Nullable(Type.String({ description: "Host name under which the page is served too; null: none" })),
     domain_state: Nullable(

@@ -21,6 +21,8 @@ export interface PageSettings {
   readonly footer: string | null;
   /** http or https address of the site that the page is about; null: none. */
   readonly homepageUrl: string | null;
+  /** #rrggbb in lower case; null: the colour of the service. */
+  readonly accentColor: string | null;
   /** Whether everybody can see it; else only the account. */
   readonly isPublic: boolean;
   /** Host name in lower case under which the page is served too. */

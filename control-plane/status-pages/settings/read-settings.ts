@@ -29,6 +29,8 @@ export function readSettings(given: Given, current: PageSettings | null, ownHost
   if (!footer.ok) return footer;
   const homepage = readOptional(given.homepage_url, current?.homepageUrl, readHomepage);
   if (!homepage.ok) return homepage;
+  const accent = readOptional(given.accent_color, current?.accentColor, readColour);
+  if (!accent.ok) return accent;
   const domain = readOptional(given.domain, current?.domain, (text) => readDomain(text, ownHost));
   if (!domain.ok) return domain;
   const monitors = given.monitors === undefined ? keep(current?.monitors ?? []) : readMonitors(given.monitors);
@@ -42,6 +44,7 @@ export function readSettings(given: Given, current: PageSettings | null, ownHost
     description: description.value,
     footer: footer.value,
     homepageUrl: homepage.value,
+    accentColor: accent.value,
     isPublic: given.is_public ?? current?.isPublic ?? true,
     domain: domain.value,
     showCauses: given.show_causes ?? current?.showCauses ?? false,
@@ -83,6 +86,13 @@ function readHomepage(given: string): Read<string> {
     "must be an http or https address such as https://www.example.com/, without a user name, of at most " +
     `${MOST_HOMEPAGE} characters`;
   return refuse("homepage_url", "type", message);
+}
+
+/** Reads a colour as #rrggbb. Names and other forms of CSS are not read: programs would have to read them too. */
+function readColour(given: string): Read<string> {
+  const colour = given.trim().toLowerCase();
+  if (/^#[0-9a-f]{6}$/.test(colour)) return keep(colour);
+  return refuse("accent_color", "type", "must be a colour such as #0969da: # and six hexadecimal digits");
 }
 
 function readMonitors(given: NonNullable<Given["monitors"]>): Read<readonly PageMonitor[]> {

@@ -46,6 +46,8 @@ export interface Subscriber {
   readonly accountId: number;
   readonly slug: string;
   readonly title: string;
+  /** #rrggbb; null: that of the service. */
+  readonly accentColor: string | null;
   /** Its own domain, which serves it if it is verified; null: none. */
   readonly domain: string | null;
   readonly domainState: DomainState | null;
@@ -60,7 +62,7 @@ export interface Subscriber {
 export async function findSubscriber(sql: Queryable, id: number): Promise<Subscriber | null> {
   const [row] = await sql<Subscriber[]>`
     select s.id, s.email, s.asked_at as "askedAt", s.confirmed_at is not null as "isConfirmed", s.page_id as "pageId",
-      p.account_id as "accountId", p.slug, p.title, p.domain, p.domain_state as "domainState", p.is_public as "isPublic", p.show_causes as "showCauses",
+      p.account_id as "accountId", p.slug, p.title, p.accent_color as "accentColor", p.domain, p.domain_state as "domainState", p.is_public as "isPublic", p.show_causes as "showCauses",
       p.auto_incidents as "autoIncidents", p.auto_incidents_after_minutes as "autoIncidentsAfterMinutes"
     from status_page_subscribers as s join status_pages as p on p.id = s.page_id where s.id = ${id}`;
   return row ?? null;

@@ -79,6 +79,7 @@ describe("the form of a status page", () => {
       homepage_url: "https://www.example.com",
       description: "First line\r\nsecond line",
       footer: "",
+      accent_color: "#8250DF",
       response_graph: "on",
       name: ["Cards", "", ""],
       group: ["1", "0", ""],
@@ -91,6 +92,7 @@ describe("the form of a status page", () => {
       homepage_url: "https://www.example.com/",
       description: "First line\nsecond line",
       footer: null,
+      accent_color: "#8250df",
       is_public: true,
       show_causes: false,
       auto_incidents: true,
@@ -163,6 +165,8 @@ describe("the form of a status page", () => {
     expect(first.html).toMatch(/id="p-slug">Must have 3 to 60/);
     expect(first.html).toContain('value="Not A Slug"');
     expect(first.html).toContain("kept &lt;b&gt;");
+    const colour = await owner.post("/app/status-pages/new", fieldsOf("bad-colour", [shop], { accent_color: "red" }));
+    expect(colour.html).toMatch(/id="p-accent_color">Must be a colour such as #0969da/);
     const minutes = await owner.post(
       "/app/status-pages/new",
       fieldsOf("bad-minutes", [shop], { auto_incidents_after_minutes: "soon" }),

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { Value } from "typebox/value";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PAGE } from "#control-plane/status-pages/settings/fields.ts";
@@ -51,6 +52,7 @@ describe("a status page", () => {
       description: null,
       footer: null,
       homepage_url: null,
+      accent_color: null,
       is_public: true,
       domain: null,
       monitors: [],
@@ -70,6 +72,23 @@ describe("a status page", () => {
     const made = await create({ monitors, groups, description: "About", domain: "own.example.com", is_public: false });
     const { updated_at: _before, ...before } = made as Shown & { readonly updated_at: string };
     expect((await world.put(owner, made.id, made)).body.data).toMatchObject(before);
+  });
+
+  it("has an accent colour in lower case, which is logged, and none again", async () => {
+    const made = await create({ accent_color: " #8250DF " });
+    expect(made).toMatchObject({ accent_color: "#8250df" });
+    const page = await world.call(`/status/${made.slug}`);
+    expect(page.text).toContain("--link:#8250df");
+    for (const path of ["/history", ""]) {
+      const below = await world.call(`/status/${made.slug}${path}`);
+      const accent = /<style>(:root{--link:#8250df[^<]*)<\/style>/.exec(below.text)?.[1] ?? "";
+      const hash = createHash("sha256").update(accent).digest("base64");
+      expect(below.headers.get("content-security-policy")).toContain(`'sha256-${hash}'`);
+    }
+    expect((await world.put(owner, made.id, { title: "Other" })).body.data).toMatchObject({ accent_color: "#8250df" });
+    expect((await world.put(owner, made.id, { accent_color: null })).body.data).toMatchObject({ accent_color: null });
+    const changes = await world.call(`/api/v4/changes?type=status_page&id=${made.id}`, { key: owner.key });
+    expect(changes.text).toContain(JSON.stringify({ field: "accent_color", before: "#8250df", after: null }));
   });
 
   it("has groups in their own order, without monitors that leave the page", async () => {
@@ -219,6 +238,10 @@ describe("a refused write names the field", () => {
     ["a monitor that is absent", { monitors: [{ id: 999_999 }] }, "monitors.0.id", "unknown"],
     ["a monitor id that is text", { monitors: [{ id: "one" }] }, "monitors.0.id", "type"],
     ["an unknown field of a monitor", { monitors: [{ id: 1, nam: "x" }] }, "monitors.0.nam", "unknown"],
+    ["a colour by its name", { accent_color: "red" }, "accent_color", "type"],
+    ["a short form of a colour", { accent_color: "#f00" }, "accent_color", "type"],
+    ["a colour with more behind it", { accent_color: "#ff0000;}" }, "accent_color", "type"],
+    ["an empty colour", { accent_color: "" }, "accent_color", "range"],
     ["an unknown field", { colour: "red" }, "colour", "unknown"],
     ["too many monitors", { monitors: Array.from({ length: 201 }, (_, id) => ({ id: id + 1 })) }, "monitors", "range"],
     ["a group of others", { groups: [{ name: "A", monitor_ids: [7] }] }, "groups.0.monitor_ids.0", "unknown"],

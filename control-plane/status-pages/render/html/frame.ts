@@ -1,15 +1,21 @@
 import { CHART_STYLE } from "#control-plane/charts/style.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
-import type { OverallStatus, PageView } from "#control-plane/status-pages/page.ts";
+import type { OverallStatus, PageLook, PageView } from "#control-plane/status-pages/page.ts";
 import { iconOf, SHAPES } from "#control-plane/status-pages/render/html/marks.ts";
 import { REFRESH_PATH } from "#control-plane/status-pages/browser/scripts.ts";
-import { CHART_STYLE_HASH, STYLE, STYLE_HASH } from "#control-plane/status-pages/render/html/style.ts";
+import {
+  accentStyleOf,
+  CHART_STYLE_HASH,
+  hashOf,
+  STYLE,
+  STYLE_HASH,
+} from "#control-plane/status-pages/render/html/style.ts";
 
 /**
  * Content-Security-Policy of a page before it is saved, which the dashboard shows in a frame: without scripts and forms.
  */
-export function previewPolicyOf({ responses }: Pick<PageView, "responses">): string {
-  return `default-src 'none'; ${stylesOf(responses)}; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox`;
+export function previewPolicyOf(look: PageLook & Pick<PageView, "responses">): string {
+  return `default-src 'none'; ${stylesOf(look)}; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox`;
 }
 
 /**
@@ -18,15 +24,21 @@ export function previewPolicyOf({ responses }: Pick<PageView, "responses">): str
  */
 export function policyOf({
   canSubscribe,
+  accentColor,
   responses = null,
-}: Pick<PageView, "canSubscribe"> & Partial<Pick<PageView, "responses">>): string {
+}: PageLook & Pick<PageView, "canSubscribe"> & Partial<Pick<PageView, "responses">>): string {
   const form = canSubscribe ? "'self'" : "'none'";
   const script = "script-src 'self'; connect-src 'self'";
-  return `default-src 'none'; ${script}; ${stylesOf(responses)}; img-src data:; base-uri 'none'; form-action ${form}; frame-ancestors 'none'`;
+  return `default-src 'none'; ${script}; ${stylesOf({ accentColor, responses })}; img-src data:; base-uri 'none'; form-action ${form}; frame-ancestors 'none'`;
 }
 
-function stylesOf(responses: PageView["responses"]): string {
-  return `style-src ${responses === null ? STYLE_HASH : `${STYLE_HASH} ${CHART_STYLE_HASH}`}`;
+function stylesOf({ accentColor, responses }: Pick<PageView, "accentColor" | "responses">): string {
+  const styles = [
+    STYLE_HASH,
+    ...(responses === null ? [] : [CHART_STYLE_HASH]),
+    ...(accentColor === null ? [] : [hashOf(accentStyleOf(accentColor))]),
+  ];
+  return `style-src ${styles.join(" ")}`;
 }
 
 /** What the heads of a page and of those below it have in common. */
@@ -42,6 +54,7 @@ interface Head {
   readonly base: string;
   /** Title of the page; null: the document belongs to none. */
   readonly site: string | null;
+  readonly look: PageLook;
   readonly overallStatus: OverallStatus;
   /** Whether the document is kept fresh while somebody reads it. */
   readonly isRefreshed: boolean;
@@ -49,7 +62,7 @@ interface Head {
   readonly hasCharts?: boolean;
 }
 
-const renderHeadOf: (head: Head & { readonly icon: string }) => string = compileTemplate(`
+const renderHeadOf: (head: Head & { readonly icon: string; readonly accent: string }) => string = compileTemplate(`
 <!doctype html><html lang="en"><head><meta charset="utf-8"><title><%= it.title %></title>
 <meta name="viewport" content="width=device-width,initial-scale=1">
 <meta name="description" content="<%= it.description %>">
@@ -62,12 +75,14 @@ const renderHeadOf: (head: Head & { readonly icon: string }) => string = compile
 <link rel="alternate" type="application/json" title="Summary" href="<%= it.base %>/summary.json">
 <link rel="alternate" type="image/svg+xml" title="Badge" href="<%= it.base %>/badge.svg"><% } %>
 <% if (it.isRefreshed) { %><noscript><meta http-equiv="refresh" content="300"></noscript><script type="module" src="${REFRESH_PATH}"></script><% } %>
-<style>${STYLE}</style><% if (it.hasCharts) { %><style>${CHART_STYLE}</style><% } %></head><body>${SHAPES}
+<style>${STYLE}</style><% if (it.hasCharts) { %><style>${CHART_STYLE}</style><% } %><% if (it.accent !== "") { %><style><%= it.accent %></style><% } %></head><body>${SHAPES}
 `);
 
 /** Opens a document up to its visible content. */
 export function renderHead(head: Head): string {
-  return renderHeadOf({ ...head, icon: iconOf(head.overallStatus) });
+  const { accentColor } = head.look;
+  const accent = accentColor === null ? "" : accentStyleOf(accentColor);
+  return renderHeadOf({ ...head, icon: iconOf(head.overallStatus), accent });
 }
 
 const renderTop: (frame: { readonly home: string; readonly site: string | null }) => string = compileTemplate(`

@@ -1,4 +1,5 @@
 import { compileTemplate } from "#control-plane/pages/templates.ts";
+import type { PageLook } from "#control-plane/status-pages/page.ts";
 import { renderBelow } from "#control-plane/status-pages/render/html/frame.ts";
 
 /** The status page that a message belongs to. */
@@ -7,10 +8,11 @@ export interface MessagePlace {
   readonly site: string | null;
   /** Path of the page, without a slash at its end. */
   readonly base: string;
+  readonly look: PageLook;
 }
 
 /** The place of a message that names no page. */
-export const NO_PLACE: MessagePlace = { site: null, base: "" };
+export const NO_PLACE: MessagePlace = { site: null, base: "", look: { accentColor: null } };
 
 const renderSentence: (it: { readonly heading: string; readonly message: string }) => string = compileTemplate(
   `<h1><%= it.heading %></h1><p class="l1"><%= it.message %></p>`,
@@ -41,7 +43,7 @@ export function renderQuestionPage(place: MessagePlace, question: Question): str
   return renderIn(place, question.heading, renderForm(question));
 }
 
-function renderIn({ site, base }: MessagePlace, heading: string, body: string): string {
+function renderIn({ site, base, look }: MessagePlace, heading: string, body: string): string {
   const title = site === null ? heading : `${heading} - ${site}`;
   // The state is none of the message's: it needs no look at the page, which can be away.
   const overallStatus = "unknown";
@@ -53,5 +55,5 @@ function renderIn({ site, base }: MessagePlace, heading: string, body: string): 
     isRefreshed: false,
     overallStatus,
   } as const;
-  return renderBelow({ ...head, site, base }, body);
+  return renderBelow({ ...head, site, base, look }, body);
 }

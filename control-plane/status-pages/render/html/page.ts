@@ -87,6 +87,7 @@ export function renderPage(view: PageView, base: string, isRefreshed = true): st
     canonical: view.url,
     base,
     site: view.title,
+    look: view,
     overallStatus,
     isRefreshed,
     hasCharts: view.responses !== null,

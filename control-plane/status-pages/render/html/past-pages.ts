@@ -95,6 +95,7 @@ function headOf(view: PageView, base: string, title: string, preview: string, is
     preview,
     base,
     site: view.title,
+    look: view,
     overallStatus: view.overallStatus,
     isRefreshed,
   };

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { CHART_STYLE } from "#control-plane/charts/style.ts";
+import { accentOf, DARK_GROUND } from "#control-plane/status-pages/render/accent.ts";
 
 // One short class for each kind of element, because a page with 10 monitors has 900 bars. Colours have a contrast of at
 // least 4.5 to the surfaces that they are on, in both colour schemes; colours of bars have 3, but for the pale ones of days
@@ -101,8 +102,8 @@ main>.f,main>nav{margin-top:1.5rem}
 label{display:block}
 input[type=email]{font:inherit;color:inherit;background:var(--card);border:1px solid var(--edge);border-radius:8px;
 padding:.5rem .75rem;flex:1 1 12rem;min-width:0;max-width:24rem}
-button{font:inherit;font-weight:600;color:#fff;background:#0969da;border:1px solid transparent;border-radius:8px;
-padding:.5rem 1rem;cursor:pointer}
+button{font:inherit;font-weight:600;color:var(--on,#fff);background:var(--act,#0969da);border:1px solid transparent;
+border-radius:8px;padding:.5rem 1rem;cursor:pointer}
 footer{margin-top:3rem;padding-bottom:3rem;font-size:.875rem;color:var(--mut)}
 footer>*{margin-top:1rem}
 nav p{color:var(--mut);font-size:.875rem;margin-top:1rem}
@@ -124,6 +125,17 @@ export const STYLE_HASH = hashOf(STYLE);
 /** Source expression of the style of charts. */
 export const CHART_STYLE_HASH = hashOf(CHART_STYLE);
 
-function hashOf(style: string): string {
+/** Returns the style of a page with an accent colour (#rrggbb), which comes after STYLE. */
+export function accentStyleOf(colour: string): string {
+  const { light, dark } = accentOf(colour);
+  const rootOf = (shown: string): string => `--link:${shown};--act:${shown}`;
+  return (
+    `:root{${rootOf(light)}}body{border-top:.25rem solid var(--act)}` +
+    `@media screen and (prefers-color-scheme:dark){:root{${rootOf(dark)};--on:${DARK_GROUND}}}`
+  );
+}
+
+/** Returns the source expression of a style. */
+export function hashOf(style: string): string {
   return `'sha256-${createHash("sha256").update(style).digest("base64")}'`;
 }

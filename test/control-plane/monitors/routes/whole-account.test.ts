@@ -75,6 +75,7 @@ function documentOf(tag: string): object {
         description: "Two\nlines",
         footer: "Help",
         homepage_url: "https://www.example.com/shop",
+        accent_color: "#8250df",
         is_public: false,
         domain: `${tag}.status.example.com`,
         show_causes: true,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { policyOf } from "#control-plane/status-pages/render/html/frame.ts";
+import { policyOf, previewPolicyOf } from "#control-plane/status-pages/render/html/frame.ts";
 import { renderPage } from "#control-plane/status-pages/render/html/page.ts";
 import { readHtml } from "#test/support/read-html.ts";
 import {
@@ -17,6 +17,7 @@ import {
 } from "#test/support/status-page-views.ts";
 
 const views = makeViews();
+const stylesOf = (html: string) => Array.from(html.matchAll(/<style>([^<]*)<\/style>/g), ([, style = ""]) => style);
 
 describe("the page", () => {
   it.each(["operational", "outage", "maintenance", "stale", "empty", "rtl"])(
@@ -170,6 +171,19 @@ describe("the page", () => {
     const hash = createHash("sha256").update(style).digest("base64");
     expect(policyOf(makeView())).toContain(`style-src 'sha256-${hash}';`);
     expect(policyOf(makeView())).not.toContain("unsafe");
+  });
+
+  it("has the accent colour of its owner in a style of its own, which its policy and that of its preview allow", () => {
+    const accented = makeView({ accentColor: "#ffee00" });
+    const [plain = "", ...none] = stylesOf(renderPage(makeView(), ""));
+    const [first, accent = "", ...others] = stylesOf(renderPage(accented, ""));
+    // Of everything else, the states among it, the colours stay.
+    expect([none, first, others]).toEqual([[], plain, []]);
+    expect(accent).toMatch(/^:root{--link:#[0-9a-f]{6};--act:#[0-9a-f]{6}}body{border-top:[^}]*}@media screen and /);
+    expect(accent).not.toMatch(/--(?:up|deg|out|dn|mt|un|b):/);
+    const hash = `'sha256-${createHash("sha256").update(accent).digest("base64")}'`;
+    for (const policy of [policyOf(accented), previewPolicyOf(accented)]) expect(policy).toContain(hash);
+    expect(policyOf(makeView())).not.toContain(hash);
   });
 
   it("names its feeds, its summary and its badge where programs look for them", () => {
