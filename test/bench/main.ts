@@ -1,7 +1,7 @@
 // npm run bench: measurements of the whole product on loopback, each with its baseline of the same run. Not a test: it
 // prints what it measured and exits with 1 if a limit was missed. Measurements that take longer or examine one part run
 // alone: watching.ts (monitors that are checked every minute), claims.ts (their statements), agent-checks.ts (their
-// checks in one agent), history.ts (a long history).
+// checks in one agent), history.ts (a long history), dashboard.ts (pages for an account with 1,000 monitors).
 import { setTimeout as sleep } from "node:timers/promises";
 import { benchBatch } from "#test/bench/batch.ts";
 import { benchCatalogue } from "#test/bench/catalogue.ts";
