@@ -4,7 +4,7 @@ import type { Sql } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { addressGroup } from "#control-plane/limits/address.ts";
 import { deleteAttempts, insertAttempts } from "#control-plane/users/attempt-store.ts";
-import { deleteResets } from "#control-plane/users/link-store.ts";
+import { deleteResets } from "#control-plane/users/links/store.ts";
 import { TooManyPasswords, type Passwords } from "#control-plane/users/passwords.ts";
 import type { Client, Session, Sessions } from "#control-plane/users/sessions.ts";
 import { findUserByEmail, listMemberships, updateUser, type User } from "#control-plane/users/store.ts";

@@ -12,17 +12,11 @@ import {
   listInvites,
   type LinkPurpose,
   type OneTimeLink,
-} from "#control-plane/users/link-store.ts";
-import {
-  createLink,
-  peekLink,
-  useInvite,
-  useInviteAs,
-  useResetLink,
-  useStartLink,
-  type CreatedLink,
-  type UsedLink,
-} from "#control-plane/users/links.ts";
+} from "#control-plane/users/links/store.ts";
+import { useInvite, useInviteAs } from "#control-plane/users/links/invite.ts";
+import { createLink, peekLink, type CreatedLink, type UsedLink } from "#control-plane/users/links/links.ts";
+import { useResetLink } from "#control-plane/users/links/reset.ts";
+import { useStartLink } from "#control-plane/users/links/start.ts";
 import type { Mailer } from "#control-plane/mail/mailer.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 import { createUserMails, type UserMails } from "#control-plane/users/mails/mails.ts";

@@ -7,7 +7,7 @@ import { INVITE, START } from "#control-plane/dashboard/strings/people.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
 import { toMailAddress } from "#control-plane/mail-address.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
-import { isFor } from "#control-plane/users/links.ts";
+import { isFor } from "#control-plane/users/links/invite.ts";
 import { passwordProblem } from "#control-plane/users/passwords.ts";
 import type { Session } from "#control-plane/users/sessions.ts";
 import type { Invite } from "#control-plane/users/users.ts";

@@ -5,8 +5,8 @@ import { deleteInSteps, startUpkeep } from "#control-plane/database/upkeep.ts";
 import type { Letter } from "#control-plane/mail/content/letter.ts";
 import { MAIL_SCHEDULE, MAIL_TIMEOUT_MS, type Mailer } from "#control-plane/mail/mailer.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
-import { deleteLink } from "#control-plane/users/link-store.ts";
-import { createLink, type CreatedLink, type LinksDeps } from "#control-plane/users/links.ts";
+import { deleteLink } from "#control-plane/users/links/store.ts";
+import { createLink, type CreatedLink, type LinksDeps } from "#control-plane/users/links/links.ts";
 import { writeInvite, writeKnownUser, writeReset, writeSignUp } from "#control-plane/users/mails/letters.ts";
 import {
   claimMails,

@@ -1,0 +1,87 @@
+import type { Change } from "#control-plane/access/changes.ts";
+import type { Accounts } from "#control-plane/accounts/accounts.ts";
+import type { Transaction } from "#control-plane/database/connect.ts";
+import {
+  EXPIRED,
+  peekLink,
+  useLink,
+  type Chosen,
+  type LinksDeps,
+  type UsedLink,
+} from "#control-plane/users/links/links.ts";
+import type { OneTimeLink } from "#control-plane/users/links/store.ts";
+import type { Client, Session } from "#control-plane/users/sessions.ts";
+import { provePassword } from "#control-plane/users/sign-in.ts";
+import { findUser, findUserByEmail, insertMember, insertUser, type User } from "#control-plane/users/store.ts";
+
+/**
+ * Joins an account by an invite, or gets a new one if the invite names none. A user who exists proves it by the password;
+ * for others it becomes their password.
+ */
+export async function useInvite(
+  deps: LinksDeps,
+  token: string,
+  { email, password }: Chosen,
+  from: Client,
+): Promise<UsedLink> {
+  const invite = await peekLink(deps, "invite", token);
+  if (invite === null || !isFor(invite, email)) return EXPIRED;
+  const known = await findUserByEmail(deps.sql, email);
+  if (known !== null) {
+    const proven = await provePassword(deps, { email, password }, from);
+    if (proven.kind !== "ok") return proven;
+    return join(deps, token, from, () => Promise.resolve(known));
+  }
+  const passwordHash = await deps.passwords.hash(password);
+  const { clock } = deps;
+  return join(deps, token, from, (tx) => insertUser(tx, { email, passwordHash, isOperator: false }, clock.now()));
+}
+
+/** Joins an account by an invite as the user of a session, whose password need not be given again. */
+export async function useInviteAs(
+  deps: LinksDeps,
+  token: string,
+  { userId, email }: Pick<Session, "userId" | "email">,
+  from: Client,
+): Promise<UsedLink> {
+  const invite = await peekLink(deps, "invite", token);
+  if (invite === null || !isFor(invite, email)) return EXPIRED;
+  return join(deps, token, from, (tx) => findUser(tx, userId));
+}
+
+/** Uses an invite up for the user that `find` returns; null: the address was taken at this moment. */
+function join(
+  deps: LinksDeps,
+  token: string,
+  from: Client,
+  find: (tx: Transaction) => Promise<User | null>,
+): Promise<UsedLink> {
+  const { clock, sessions, accounts, record } = deps;
+  return useLink(deps, "invite", token, async (tx, link): Promise<UsedLink> => {
+    const user = await find(tx);
+    if (user === null) return { kind: "wrong" };
+    const isNew = link.accountId === null;
+    const accountId = link.accountId ?? (await createAccount(accounts, tx, user.email));
+    const member = { accountId, userId: user.id, role: isNew ? "owner" : (link.role ?? "viewer") };
+    const { email: name } = user;
+    const changes: Change[] = isNew ? [{ resource: "account", id: accountId, name, action: "created" }] : [];
+    if (await insertMember(tx, member, clock.now()))
+      changes.push({ resource: "member", id: user.id, name, action: "created" });
+    const actor = { type: "member", id: user.id, name } as const;
+    await record(tx, { accountId, actor, address: from.address, changes });
+    const opened = await sessions.open(tx, { userId: user.id, accountId }, from);
+    return { kind: "ok", token: opened, userId: user.id, accountId };
+  });
+}
+
+/** Reports whether an invite is for an address. */
+export function isFor({ email: bound }: Pick<OneTimeLink, "email">, email: string): boolean {
+  return bound === null || bound.toLowerCase() === email.toLowerCase();
+}
+
+async function createAccount(accounts: Accounts, tx: Transaction, email: string): Promise<number> {
+  const account =
+    (await accounts.create(tx, { email, plan: "free" })) ?? (await accounts.create(tx, { email: null, plan: "free" }));
+  if (account === null) throw new Error("an account without an address was not created");
+  return account.id;
+}

@@ -1,0 +1,119 @@
+import type { Clock, Random } from "#shared/clock.ts";
+import type { RecordChanges } from "#control-plane/access/changes.ts";
+import type { Accounts } from "#control-plane/accounts/accounts.ts";
+import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
+import { transact } from "#control-plane/database/transaction.ts";
+import {
+  findLink,
+  insertLink,
+  takeLink,
+  type LinkPurpose,
+  type OneTimeLink,
+} from "#control-plane/users/links/store.ts";
+import type { Passwords } from "#control-plane/users/passwords.ts";
+import type { Sessions } from "#control-plane/users/sessions.ts";
+import type { Unproven } from "#control-plane/users/sign-in.ts";
+import { createToken, digestToken, isToken } from "#control-plane/users/token.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+/** Life of links, milliseconds. */
+const LIFE_MS: Readonly<Record<LinkPurpose, number>> = {
+  start: 15 * MINUTE_MS,
+  reset: HOUR_MS,
+  invite: 7 * 24 * HOUR_MS,
+};
+
+/** A new link, in plain text for the only time. */
+export interface CreatedLink {
+  readonly id: number;
+  readonly token: string;
+  readonly expiresAt: Date;
+}
+
+/**
+ * Result of the use of a link. expired: it is unknown, used or over. foreign: the address belongs to a user who has other
+ * accounts, and a password that the link must not set. Others: the password of a known user was not accepted.
+ */
+export type UsedLink =
+  | { readonly kind: "ok"; readonly token: string; readonly userId: number; readonly accountId: number }
+  | { readonly kind: "expired" }
+  | { readonly kind: "foreign" }
+  | Unproven;
+
+/** Dependencies of links. */
+export interface LinksDeps {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly accounts: Accounts;
+  readonly passwords: Passwords;
+  readonly sessions: Sessions;
+  /** Logs changes. */
+  readonly record: RecordChanges;
+}
+
+/** Email address and password that somebody chooses or has, as read. */
+export interface Chosen {
+  readonly email: string;
+  readonly password: string;
+}
+
+type Target = Partial<Pick<OneTimeLink, "accountId" | "userId" | "email" | "role">>;
+
+/** Creates a link. `ttlMs`: its life in milliseconds; default: that of its purpose. */
+export async function createLink(
+  { clock, random }: Pick<LinksDeps, "clock" | "random">,
+  sql: Queryable,
+  purpose: LinkPurpose,
+  { accountId = null, userId = null, email = null, role = null }: Target,
+  ttlMs: number = LIFE_MS[purpose],
+): Promise<CreatedLink> {
+  const token = createToken(random);
+  const createdAt = clock.now();
+  const expiresAt = new Date(createdAt.getTime() + ttlMs);
+  const link = { purpose, accountId, userId, email, role, createdAt, expiresAt };
+  return { id: await insertLink(sql, digestToken(token), link), token, expiresAt };
+}
+
+/** Finds a link that can still be used, without using it; null if there is none. */
+export async function peekLink(
+  { sql, clock }: Pick<LinksDeps, "sql" | "clock">,
+  purpose: LinkPurpose,
+  token: string,
+): Promise<OneTimeLink | null> {
+  return isToken(token) ? findLink(sql, digestToken(token), purpose, clock.now()) : null;
+}
+
+/** The result of a link that is unknown, used or over. */
+export const EXPIRED = { kind: "expired" } as const;
+
+/** The result of a link that is not used after all: its transaction is rolled back, and the link still works. */
+class NotUsed extends Error {
+  readonly result: UsedLink;
+
+  constructor(result: UsedLink) {
+    super("the link is not used");
+    this.result = result;
+  }
+}
+
+/** Uses a link up and does what it is for, in one transaction; a result other than ok leaves it as it was. */
+export async function useLink(
+  { sql, clock }: Pick<LinksDeps, "sql" | "clock">,
+  purpose: LinkPurpose,
+  token: string,
+  work: (tx: Transaction, link: OneTimeLink) => Promise<UsedLink>,
+): Promise<UsedLink> {
+  try {
+    return await transact(sql, async (tx) => {
+      const link = await takeLink(tx, digestToken(token), purpose, clock.now());
+      const result = link === null ? EXPIRED : await work(tx, link);
+      if (result.kind !== "ok") throw new NotUsed(result);
+      return result;
+    });
+  } catch (error) {
+    if (error instanceof NotUsed) return error.result;
+    throw error;
+  }
+}

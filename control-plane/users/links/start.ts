@@ -1,0 +1,54 @@
+import {
+  EXPIRED,
+  peekLink,
+  useLink,
+  type Chosen,
+  type LinksDeps,
+  type UsedLink,
+} from "#control-plane/users/links/links.ts";
+import { deleteResets } from "#control-plane/users/links/store.ts";
+import type { Client } from "#control-plane/users/sessions.ts";
+import {
+  findUserByEmail,
+  hasUsers,
+  insertMember,
+  insertUser,
+  listMemberships,
+  updateRole,
+  updateUser,
+} from "#control-plane/users/store.ts";
+
+/**
+ * Takes over an account by its start link: the user with this address becomes an owner with this password, and is signed
+ * in. A user of other accounts keeps the password, which the link must not replace. The first user of all is the operator.
+ */
+export async function useStartLink(
+  deps: LinksDeps,
+  token: string,
+  { email, password }: Chosen,
+  from: Client,
+): Promise<UsedLink> {
+  const { passwords, clock, sessions, accounts } = deps;
+  if ((await peekLink(deps, "start", token)) === null) return EXPIRED;
+  const passwordHash = await passwords.hash(password);
+  const used = await useLink(deps, "start", token, async (tx, { accountId }): Promise<UsedLink> => {
+    if (accountId === null) return EXPIRED;
+    const now = clock.now();
+    const known = await findUserByEmail(tx, email);
+    const others = known === null ? [] : await listMemberships(tx, known.id);
+    if (others.some((one) => one.accountId !== accountId)) return { kind: "foreign" };
+    const isOperator = !(await hasUsers(tx));
+    const user = known ?? (await insertUser(tx, { email, passwordHash, isOperator }, now));
+    if (user === null) return { kind: "foreign" };
+    if (known !== null) await updateUser(tx, known.id, { passwordHash }, now);
+    await sessions.endOf(tx, user.id);
+    await deleteResets(tx, user.id);
+    const member = { accountId, userId: user.id, role: "owner" as const };
+    if (!(await insertMember(tx, member, now))) await updateRole(tx, accountId, user.id, "owner");
+    return { kind: "ok", token: await sessions.open(tx, member, from), userId: user.id, accountId };
+  });
+  // The account's address is that of its first owner. One that another account has stays there.
+  if (used.kind === "ok" && (await accounts.find(deps.sql, used.accountId))?.email === null)
+    await accounts.update(used.accountId, { email });
+  return used;
+}
