@@ -8,6 +8,7 @@ import {
   deleteOldChanges,
   insertChanges,
   listChanges,
+  readNewestId,
   type ChangeFilter,
 } from "#control-plane/changes/store.ts";
 import { showChange, type ShownChange } from "#control-plane/changes/view.ts";
@@ -26,6 +27,11 @@ export interface Changes {
     filter: ChangeFilter,
     page: { readonly limit: number; readonly offset: number },
   ): Promise<{ readonly rows: readonly ShownChange[]; readonly total: number }>;
+  /**
+   * Returns the id of an account's newest change; 0: it has none. What was read of an account before is out of date once
+   * this id is another one, whichever replica has written.
+   */
+  newest(accountId: number): Promise<number>;
   /** Returns the newest changes of an account for its data export. */
   export(sql: Queryable, accountId: number): Promise<unknown>;
   /** Stops the housekeeping. */
@@ -67,6 +73,7 @@ export function createChanges({ sql, clock, log }: ChangesDeps): Changes {
       const rows = await listChanges(on, accountId, filter, page);
       return { rows: rows.map(showChange), total: await countChanges(on, accountId, filter) };
     },
+    newest: (accountId) => readNewestId(sql, accountId),
     export: async (on, accountId) =>
       (await listChanges(on, accountId, ALL, { limit: MOST_EXPORTED, offset: 0 })).map(showChange),
     close: () => upkeep.stop(),

@@ -88,6 +88,13 @@ function matches(sql: Queryable, accountId: number, { subject, actor, from, to }
     ${to === null ? sql`` : sql`and changed_at < ${to}`}`;
 }
 
+/** Returns the id of an account's newest change; 0: it has none. */
+export async function readNewestId(sql: Queryable, accountId: number): Promise<number> {
+  const [row] = await sql<{ id: number }[]>`
+    select id from account_changes where account_id = ${accountId} order by id desc limit 1`;
+  return row?.id ?? 0;
+}
+
 /** Deletes up to `limit` changes from before `cutoff`. Returns how many. */
 export async function deleteOldChanges(sql: Sql, cutoff: Date, limit: number): Promise<number> {
   const { count } = await sql`

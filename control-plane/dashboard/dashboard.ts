@@ -115,11 +115,7 @@ export async function registerDashboard(server: FastifyInstance, deps: Dashboard
       },
     });
     const overviews = createOverviews(deps);
-    const writes = createMemberWrites({
-      ...deps,
-      record: deps.changes.record,
-      onChanged: (accountId) => overviews.forget(accountId),
-    });
+    const writes = createMemberWrites({ ...deps, record: deps.changes.record });
     registerList(scope, { ...deps, door, overviews });
     registerPaste(scope, { ...deps, door, writes });
     registerBulk(scope, { ...deps, door, overviews, writes });

@@ -28,12 +28,10 @@ export interface MemberWrites {
 interface MemberWritesDeps {
   readonly sql: Sql;
   readonly record: RecordChanges;
-  /** Called with the account after every write that has changed something. */
-  readonly onChanged: (accountId: number) => void;
 }
 
 /** Creates the writes of members of one replica. */
-export function createMemberWrites({ sql, record, onChanged }: MemberWritesDeps): MemberWrites {
+export function createMemberWrites({ sql, record }: MemberWritesDeps): MemberWrites {
   return {
     async run(request, write) {
       const { accountId, userId, email } = memberOf(request);
@@ -43,7 +41,6 @@ export function createMemberWrites({ sql, record, onChanged }: MemberWritesDeps)
           const actor = { type: "member", id: userId, name: email } as const;
           await record(tx, { accountId, actor, address: request.clientAddress, changes });
         });
-        if (written.changes.length > 0) onChanged(accountId);
         return { ok: true, ...written };
       } catch (error) {
         if (error instanceof Refusal) return { ok: false, refusal: error };

@@ -1,12 +1,13 @@
 import type { Clock } from "#shared/clock.ts";
 import { toStrip, type Strip } from "#control-plane/charts/bars.ts";
 import { MONITORS } from "#control-plane/dashboard/strings/monitors.ts";
+import type { Changes } from "#control-plane/changes/changes.ts";
 import type { History } from "#control-plane/history/history.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import type { ListedMonitor } from "#control-plane/monitors/overview.ts";
 import { createSharedCache } from "#control-plane/shared-cache.ts";
 
-/** How long a reading of an account's monitors serves all who look at it, milliseconds. */
+/** How long a reading of an account's monitors serves all who look at it, if nobody changes them, milliseconds. */
 const SHARED_MS = 5_000;
 /** The same for the strips of the last 24 hours, whose steps are half an hour long. */
 const STRIPS_MS = 60_000;
@@ -19,12 +20,10 @@ const MOST_STRIPS = 20_000;
 
 /** What lists of monitors show, read once for all views within some seconds, however many tabs are open. */
 export interface Overviews {
-  /** Returns the monitors of an account, newest first. */
+  /** Returns the monitors of an account, newest first, with all that was written before, at any replica. */
   of(accountId: number): Promise<readonly ListedMonitor[]>;
   /** Returns strips of the last 24 hours of monitors of an account by id. */
   stripsOf(accountId: number, ids: readonly number[]): Promise<ReadonlyMap<number, Strip>>;
-  /** Forgets what is known of an account, which a member has changed. */
-  forget(accountId: number): void;
 }
 
 /** Dependencies of the shared readings. */
@@ -32,11 +31,20 @@ interface OverviewsDeps {
   readonly clock: Clock;
   readonly monitors: Pick<Monitors, "overview">;
   readonly history: Pick<History, "halfHours">;
+  readonly changes: Pick<Changes, "newest">;
+}
+
+/** A reading of an account's monitors. */
+interface Reading {
+  readonly accountId: number;
+  /** Id of the newest change of the account before it was read. */
+  readonly newest: number;
+  readonly rows: readonly ListedMonitor[];
 }
 
 /** Creates the shared readings of one replica. */
-export function createOverviews({ clock, monitors, history }: OverviewsDeps): Overviews {
-  const lists = createSharedCache<{ readonly accountId: number; readonly rows: readonly ListedMonitor[] }>({
+export function createOverviews({ clock, monitors, history, changes }: OverviewsDeps): Overviews {
+  const lists = createSharedCache<Reading>({
     clock,
     ttlMs: SHARED_MS,
     most: MOST_ACCOUNTS,
@@ -44,9 +52,20 @@ export function createOverviews({ clock, monitors, history }: OverviewsDeps): Ov
     sizeOf: ({ rows }) => rows.length,
     mostLoads: 2,
     mostWaiting: 100,
-    load: async (name) => ({ accountId: Number(name), rows: await monitors.overview(Number(name)) }),
+    async load(name) {
+      const accountId = Number(name);
+      const newest = await changes.newest(accountId);
+      return { accountId, newest, rows: await monitors.overview(accountId) };
+    },
   });
-  const of = async (accountId: number) => (await lists.get(String(accountId)))?.rows ?? [];
+  const of = async (accountId: number) => {
+    // Every write is in the log of changes, also one with a key or of another replica: they show without delay.
+    const newest = await changes.newest(accountId);
+    const known = await lists.get(String(accountId));
+    if (known === null || known.newest >= newest) return known?.rows ?? [];
+    lists.forget((found) => found?.accountId === accountId);
+    return (await lists.get(String(accountId)))?.rows ?? [];
+  };
   const strips = createSharedCache<{ readonly byId: ReadonlyMap<number, Strip> }>({
     clock,
     ttlMs: STRIPS_MS,
@@ -66,6 +85,5 @@ export function createOverviews({ clock, monitors, history }: OverviewsDeps): Ov
   return {
     of,
     stripsOf: async (accountId, ids) => (await strips.get([accountId, ...ids].join(",")))?.byId ?? new Map(),
-    forget: (accountId) => lists.forget((found) => found?.accountId === accountId),
   };
 }
