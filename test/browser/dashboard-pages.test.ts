@@ -158,7 +158,7 @@ describeBrowser("without JavaScript", () => {
     const { context, page } = await openWindow(empty, { javaScriptEnabled: false, bypassCSP: false });
     const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
     await page.goto("/app/monitors");
-    await page.getByRole("link", { name: "Add your first monitor" }).click();
+    await page.getByRole("link", { name: /^Watch something else/ }).click();
     await page.getByRole("link", { name: /^Heartbeat / }).click();
     await page.getByLabel("Name", { exact: true }).fill("Backup");
     await page.getByLabel("Period (seconds)").fill("3600");

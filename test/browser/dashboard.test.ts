@@ -87,7 +87,7 @@ describeBrowser("the dashboard", () => {
     await page.waitForURL("**/app/monitors");
 
     // The first monitor is tried before it is saved.
-    await page.getByRole("link", { name: "Add your first monitor" }).click();
+    await page.getByRole("link", { name: /^Watch something else/ }).click();
     await page.getByRole("link", { name: /^HTTP / }).click();
     await page.getByLabel("Address").fill(`${site.url}/shop`);
     await page.getByLabel("Name", { exact: true }).fill("Shop");

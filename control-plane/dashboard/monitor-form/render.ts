@@ -3,8 +3,10 @@ import type { ViewerTime } from "#control-plane/charts/viewer-time.ts";
 import { fieldsOf, GROUPS, type FormField, type Group } from "#control-plane/dashboard/monitor-form/form-fields.ts";
 import { NEXT_RUNS_PATH, renderTypedRuns, SCHEDULE_FIELDS } from "#control-plane/dashboard/monitor-form/next-runs.ts";
 import type { Typed } from "#control-plane/dashboard/monitor-form/values.ts";
+import { renderSiteForm } from "#control-plane/dashboard/monitors/site-form.ts";
 import { KIND_WORDS } from "#control-plane/dashboard/monitors/words.ts";
 import { FIELD_WORDS, FORM } from "#control-plane/dashboard/strings/monitor-form.ts";
+import { MONITORS } from "#control-plane/dashboard/strings/monitors.ts";
 import { CHECK_TYPES, kindOf, type CheckType } from "#control-plane/kinds/kinds.ts";
 import { RECORD } from "#control-plane/monitors/settings/fields.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
@@ -28,16 +30,16 @@ export interface MonitorForm {
 const renderKinds: (page: {
   readonly kinds: readonly { readonly name: string; readonly word: string; readonly watches: string }[];
 }) => string = compileTemplate(`
-<h1>${FORM.title}</h1><p>${FORM.choose}</p><ul class="kinds">
+<h2>${FORM.choose}</h2><ul class="kinds">
 <% for (const kind of it.kinds) { %><li><a href="/app/monitors/new?kind=<%= kind.name %>"><b><%= kind.word %></b> <span class="faint"><%= kind.watches %></span></a></li><% } %>
-</ul><p><a href="/app/monitors/paste">${FORM.orPaste}</a></p>
+</ul><p><a href="/app/monitors/paste">${MONITORS.pasteMany}</a></p>
 `);
 
-/** Renders the choice of a kind. */
-export function renderKindChoice(): string {
-  return renderKinds({
-    kinds: CHECK_TYPES.map((name) => ({ name, word: KIND_WORDS[name], watches: kindOf(name).watches })),
-  });
+/** Renders the form of a site, and the choice of a kind. */
+export function renderKindChoice(formToken: string): string {
+  const site = renderSiteForm({ formToken, hasFocus: true });
+  const kinds = CHECK_TYPES.map((name) => ({ name, word: KIND_WORDS[name], watches: kindOf(name).watches }));
+  return `<h1>${FORM.title}</h1><div class="card">${site}</div>${renderKinds({ kinds })}`;
 }
 
 const renderTop: (top: {

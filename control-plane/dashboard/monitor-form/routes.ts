@@ -47,11 +47,11 @@ function registerCreation(scope: FastifyInstance, { door, clock, monitors, trial
     url: "/app/monitors/new",
     schema: { hide: true },
     async handler(request, reply) {
-      const { accountId } = memberOf(request);
+      const { accountId, formToken } = memberOf(request);
       const { kind, from } = request.query as { readonly kind?: unknown; readonly from?: unknown };
       const copied = typeof from === "string" && isId(from) ? await monitors.find(accountId, Number(from)) : null;
       const checkType = copied?.monitor.check_type ?? CHECK_TYPES.find((name) => name === kind);
-      if (checkType === undefined) return sendForm(request, reply, FORM.title, renderKindChoice());
+      if (checkType === undefined) return sendForm(request, reply, FORM.title, renderKindChoice(formToken));
       const typed = copied === null ? FIRST_VALUES : withoutSecrets(typedOf(copied.monitor, fieldsOf(checkType)));
       const problems: ReadonlyMap<string, string> =
         copied !== null && hasSecrets(copied.monitor) ? new Map([["", FORM.copied]]) : NONE;
@@ -190,7 +190,7 @@ async function findOwn({ params, session }: FastifyRequest<WithId>, monitors: Mo
 
 function kindIn(given: string): CheckType {
   const kind = CHECK_TYPES.find((name) => name === given);
-  if (kind === undefined) throw new Refusal("missing_parameter", { field: "check_type", message: FORM.choose });
+  if (kind === undefined) throw new Refusal("missing_parameter", { field: "check_type", message: FORM.noKind });
   return kind;
 }
 

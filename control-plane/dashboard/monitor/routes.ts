@@ -34,6 +34,8 @@ import type { MonitorView } from "#control-plane/monitors/view.ts";
 import { isAllowed } from "#control-plane/users/roles.ts";
 
 const REFRESH_SECONDS = 10;
+/** The same until the first check: somebody who has just created the monitor waits for it. */
+const FIRST_REFRESH_SECONDS = 2;
 const NEWEST_INCIDENTS = 10;
 const CHECKS_OF_PAGE = 50;
 const URL_OF_MONITOR = "/app/monitors/:id";
@@ -173,7 +175,9 @@ async function showMonitor(
     ),
   ].join("");
   // The results of a test stay on the page until it is loaded again.
-  return sendMonitorPage(request, reply, nameOf(monitor), body, tested === null ? REFRESH_SECONDS : undefined);
+  const isWaiting = isTimed && monitor.is_active && monitor.last_checked_at === null;
+  const liveSeconds = isWaiting ? FIRST_REFRESH_SECONDS : REFRESH_SECONDS;
+  return sendMonitorPage(request, reply, nameOf(monitor), body, tested === null ? liveSeconds : undefined);
 }
 
 function registerRemoval(scope: FastifyInstance, { door, monitors, writes }: MonitorPageDeps): void {

@@ -42,6 +42,7 @@ export function registerList(scope: FastifyInstance, { door, clock, overviews }:
         now: clock.now(),
         viewer,
         canWrite: isAllowed(session.role, "write"),
+        formToken: session.formToken,
       });
       const title = titleOf(selection);
       return sendPage(request, reply, { title, session, section: "monitors", body, liveSeconds: REFRESH_SECONDS });

@@ -8,6 +8,7 @@ import {
   writeListPath,
   type ListQuery,
 } from "#control-plane/dashboard/monitors/list-query.ts";
+import { renderSiteForm } from "#control-plane/dashboard/monitors/site-form.ts";
 import type { Selection } from "#control-plane/dashboard/monitors/select-rows.ts";
 import { KIND_WORDS, STATE_WORDS } from "#control-plane/dashboard/monitors/words.ts";
 import { MONITORS } from "#control-plane/dashboard/strings/monitors.ts";
@@ -25,6 +26,8 @@ interface MonitorList {
   readonly viewer: ViewerTime;
   /** Whether the member may change monitors. */
   readonly canWrite: boolean;
+  /** Value of the field `_csrf`. */
+  readonly formToken: string;
 }
 
 interface Option {
@@ -100,20 +103,22 @@ const renderEnd: (end: {
 <% if (it.bulkPath !== "") { %> <a href="<%= it.bulkPath %>">${MONITORS.bulk}</a><% } %></p>
 `);
 
-const renderEmpty: (empty: { readonly isFiltered: boolean; readonly canWrite: boolean }) => string = compileTemplate(`
-<div class="card"><% if (it.isFiltered) { %><p>${MONITORS.noMatch}</p><p><a href="/app/monitors">${MONITORS.all}</a></p>
-<% } else { %><h2>${MONITORS.none}</h2><p>${MONITORS.noneHint}</p>
-<% if (it.canWrite) { %><p><a class="button primary" href="/app/monitors/new">${MONITORS.addFirst}</a></p><% } %><% } %></div>
-`);
+const NO_MATCH = `<div class="card"><p>${MONITORS.noMatch}</p><p><a href="/app/monitors">${MONITORS.all}</a></p></div>`;
+const NONE_TOP = `<h1>${MONITORS.title}</h1><div class="card"><h2>${MONITORS.none}</h2><p>${MONITORS.noneHint}</p>`;
+const NONE_END = `<p><a href="/app/monitors/new">${MONITORS.otherKinds}</a></p><p><a href="/app/monitors/paste">${MONITORS.pasteMany}</a></p></div>`;
+
+/** Renders what the page of an account without monitors leads to: the first one, by its address alone. */
+function renderNone({ canWrite, formToken }: MonitorList): string {
+  if (!canWrite) return `${NONE_TOP}<p>${MONITORS.noneToRead}</p></div>`;
+  return `${NONE_TOP}${renderSiteForm({ formToken, hasFocus: true })}${NONE_END}`;
+}
 
 /** Renders the list of monitors: counts, filter, and rows with what fails first. */
 export function renderList(list: MonitorList): string {
   const { query, selection, canWrite } = list;
+  if (selection.total === 0) return renderNone(list);
   const head = renderHead({ counts: countsOf(query, selection), canWrite });
-  if (selection.matching === 0) {
-    const empty = renderEmpty({ isFiltered: isFiltered(query), canWrite });
-    return selection.total === 0 ? head + empty : head + filterOf(query, selection) + empty;
-  }
+  if (selection.matching === 0) return head + filterOf(query, selection) + NO_MATCH;
   const rows = selection.rows.map((monitor) => {
     const row = rowOf(monitor, list);
     return `${renderRowTop(row)}${list.stripOf(monitor.id)}${renderRowEnd(row)}`;

@@ -4,8 +4,8 @@
 export const FORM = {
   title: "Add a monitor",
   editTitle: "Edit the monitor",
-  choose: "What should be watched?",
-  orPaste: "Or paste many addresses at once",
+  choose: "Or choose what is checked",
+  noKind: "Choose what is checked.",
   try: "Try it",
   tryAgain: "Try again",
   save: "Save",

@@ -101,6 +101,23 @@ describe("the form of a monitor", () => {
       expect([name, copy[name]]).toEqual([name, original[name]]);
   });
 
+  it("adds the first monitor by its address alone, and keeps an address that is refused", async () => {
+    const { browser } = await signInOwner(plane, "first@example.com");
+    const fields = { check_type: "http", follow: "on", notify_email: "on", do: "save" };
+    const { html } = await browser.get("/app/monitors");
+    for (const [name, value] of Object.entries(fields).slice(0, -1)) {
+      expect(html).toContain(`<input type="hidden" name="${name}" value="${value}">`);
+    }
+    expect(html).toContain('name="do" value="save"');
+    const refused = await browser.post("/app/monitors/new", { ...fields, url: "no address" });
+    expect(refused.status).toBe(400);
+    expect(refused.html).toContain('value="no address"');
+    const created = await browser.post("/app/monitors/new", { ...fields, url: "https://shop.example.com/" });
+    expect(created.location).toMatch(/^\/app\/monitors\/\d+\?done=created$/);
+    // The page follows fast until the first check.
+    expect((await browser.get(created.location ?? "")).html).toContain('data-live="2"');
+  });
+
   it("changes the one field that was typed, and no secret beside it", async () => {
     const id = await create("http");
     const [before, secrets] = [await settingsOf(id), await secretsOf(id)];
