@@ -20,17 +20,14 @@ const STORED = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z
 
 /** Hashes and verifies passwords with argon2id (RFC 9106), off the main thread. */
 export interface Passwords {
-  /** Returns the hash of a password in the PHC string format. Rejects with TooManyPasswords if too many wait. */
-  hash(password: string): Promise<string>;
+  /** Returns the hash of a password in the PHC string format; null: so many wait that another one is refused. */
+  hash(password: string): Promise<string | null>;
   /**
-   * Reports whether a password is the one of a stored hash. `stored` is null for an unknown user: then it takes as long
-   * and the result is false. Rejects with TooManyPasswords if too many wait.
+   * Reports whether a password is the one of a stored hash; null: so many wait that another one is refused. `stored` is
+   * null for an unknown user: then it takes as long and the result is false.
    */
-  verify(stored: string | null, password: string): Promise<boolean>;
+  verify(stored: string | null, password: string): Promise<boolean | null>;
 }
-
-/** So many passwords wait to be hashed that another one is refused. */
-export class TooManyPasswords extends Error {}
 
 interface Cost {
   readonly memory: number;
@@ -43,9 +40,9 @@ export function createPasswords(random: Random): Passwords {
   let running = 0;
   const waiting: (() => void)[] = [];
 
-  async function derive(password: string, salt: Uint8Array, cost: Cost, length: number): Promise<Buffer> {
+  async function derive(password: string, salt: Uint8Array, cost: Cost, length: number): Promise<Buffer | null> {
     if (running >= AT_ONCE) {
-      if (waiting.length >= MOST_WAITING) throw new TooManyPasswords("too many passwords are being checked");
+      if (waiting.length >= MOST_WAITING) return null;
       await new Promise<void>((resolve) => void waiting.push(resolve));
     } else {
       running += 1;
@@ -63,20 +60,21 @@ export function createPasswords(random: Random): Passwords {
     async hash(password) {
       const salt = random.bytes(SALT_BYTES);
       const derived = await derive(password, salt, COST, HASH_BYTES);
+      if (derived === null) return null;
       const { memory, passes, parallelism } = COST;
       return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${encode(salt)}$${encode(derived)}`;
     },
     async verify(stored, password) {
       const parsed = stored === null ? null : STORED.exec(stored);
       if (parsed === null) {
-        await derive(password, random.bytes(SALT_BYTES), COST, HASH_BYTES);
-        return false;
+        const derived = await derive(password, random.bytes(SALT_BYTES), COST, HASH_BYTES);
+        return derived === null ? null : false;
       }
       const [, memory, passes, parallelism, salt = "", hash = ""] = parsed;
       const expected = Buffer.from(hash, "base64");
       const cost = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) };
       const derived = await derive(password, Buffer.from(salt, "base64"), cost, expected.length);
-      return timingSafeEqual(derived, expected);
+      return derived === null ? null : timingSafeEqual(derived, expected);
     },
   };
 }

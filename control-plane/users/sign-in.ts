@@ -5,7 +5,7 @@ import { transact } from "#control-plane/database/transaction.ts";
 import { addressGroup } from "#control-plane/limits/address.ts";
 import { deleteAttempts, insertAttempts } from "#control-plane/users/attempt-store.ts";
 import { deleteResets } from "#control-plane/users/links/store.ts";
-import { TooManyPasswords, type Passwords } from "#control-plane/users/passwords.ts";
+import type { Passwords } from "#control-plane/users/passwords.ts";
 import type { Client, Session, Sessions } from "#control-plane/users/sessions.ts";
 import { findUserByEmail, listMemberships, updateUser, type User } from "#control-plane/users/store.ts";
 
@@ -19,6 +19,9 @@ interface Credentials {
   readonly email: string;
   readonly password: string;
 }
+
+/** The result where so many passwords are checked at this moment that another one is refused. */
+export const BUSY = { kind: "busy" } as const;
 
 /** Why a password was not accepted. wrong: no user has this address and password. busy: too many others sign in. */
 export type Unproven =
@@ -57,15 +60,11 @@ export async function provePassword(
     return { kind: "limited", retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)) };
   }
   const user = await findUserByEmail(sql, email);
-  try {
-    if (!(await passwords.verify(user?.passwordHash ?? null, password)) || user === null) return { kind: "wrong" };
-  } catch (error) {
-    if (!(error instanceof TooManyPasswords)) throw error;
-    await deleteAttempts(sql, attempt.ids);
-    return { kind: "busy" };
-  }
-  await deleteAttempts(sql, attempt.ids);
-  return { kind: "ok", user };
+  const isRight = await passwords.verify(user?.passwordHash ?? null, password);
+  const isProven = isRight === true && user !== null;
+  if (isProven || isRight === null) await deleteAttempts(sql, attempt.ids);
+  if (isRight === null) return BUSY;
+  return isProven ? { kind: "ok", user } : { kind: "wrong" };
 }
 
 /** Signs a user in, to the oldest of the user's accounts. */
@@ -94,6 +93,7 @@ export async function changePassword(
   const proven = await provePassword(deps, { email, password: current }, from);
   if (proven.kind !== "ok") return proven;
   const passwordHash = await deps.passwords.hash(next);
+  if (passwordHash === null) return BUSY;
   return transact(deps.sql, async (tx) => {
     await updateUser(tx, userId, { passwordHash }, deps.clock.now());
     await deps.sessions.endOf(tx, userId);

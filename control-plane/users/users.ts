@@ -21,7 +21,7 @@ import type { Mailer } from "#control-plane/mail/mailer.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 import { createUserMails, type UserMails } from "#control-plane/users/mails/mails.ts";
 import { createMembers, type Members } from "#control-plane/users/members.ts";
-import { createPasswords, type Passwords } from "#control-plane/users/passwords.ts";
+import { createPasswords } from "#control-plane/users/passwords.ts";
 import type { Role } from "#control-plane/users/roles.ts";
 import { createSessions, type Client, type Session, type Sessions } from "#control-plane/users/sessions.ts";
 import { ATTEMPT_WINDOW_MS, changePassword, signIn, type SignIn, type Unproven } from "#control-plane/users/sign-in.ts";
@@ -30,7 +30,6 @@ import { deleteMembers, deleteStrandedUsers, listMembers, updateUser } from "#co
 /** People who sign in: their passwords, sessions, memberships and one-time links. */
 export interface Users {
   readonly sessions: Sessions;
-  readonly passwords: Passwords;
   readonly members: Members;
   readonly mails: UserMails;
   /** Signs a user in by email address and password. */
@@ -136,7 +135,6 @@ export function createUsers(deps: UsersDeps): Users {
   const mails = createUserMails(deps);
   return {
     sessions,
-    passwords,
     mails,
     members: createMembers(linked),
     signIn: (credentials, from) => signIn(linked, credentials, from),

@@ -4,7 +4,7 @@ import { memberOf } from "#control-plane/dashboard/door/door.ts";
 import { idIn, readForm } from "#control-plane/dashboard/door/form.ts";
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { renderProfile, type ProfileProblems } from "#control-plane/dashboard/profile/page.ts";
-import { clientOf, explain, type SignInDeps } from "#control-plane/dashboard/sign-in/routes.ts";
+import { clientOf, refuse, type SignInDeps } from "#control-plane/dashboard/sign-in/routes.ts";
 import { PROFILE } from "#control-plane/dashboard/strings/people.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
@@ -52,10 +52,8 @@ export function registerProfile(scope: FastifyInstance, deps: SignInDeps): void 
         setSessionCookie(reply, changed.token, isSecure);
         return reply.redirect(`${PATH}?done=password`, 303);
       }
-      const explained = explain(changed);
-      if (changed.kind === "limited") reply.header("retry-after", String(changed.retryAfterSeconds));
-      const current = changed.kind === "wrong" ? PROFILE.wrong : explained.problem;
-      return sendProfile(request, reply.code(explained.status), deps, { current });
+      const sentence = refuse(reply, changed);
+      return sendProfile(request, reply, deps, { current: changed.kind === "wrong" ? PROFILE.wrong : sentence });
     },
   });
 

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { readForm } from "#control-plane/dashboard/door/form.ts";
 import { renderForm, renderInput } from "#control-plane/dashboard/frame/fields.ts";
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
-import { admit, clientOf, explain, type SignInDeps } from "#control-plane/dashboard/sign-in/routes.ts";
+import { admit, clientOf, refuse, type SignInDeps } from "#control-plane/dashboard/sign-in/routes.ts";
 import { BY_MAIL, START } from "#control-plane/dashboard/strings/people.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
 import { toMailAddress } from "#control-plane/mail-address.ts";
@@ -65,7 +65,7 @@ export function registerByMail(scope: FastifyInstance, deps: SignInDeps): void {
       if (problem !== null) return sendNew(request, reply.code(400), problem);
       const used = await users.reset(token, password, clientOf(request));
       if (used.kind === "expired" || used.kind === "foreign") return sendExpired(request, reply, deps);
-      if (used.kind !== "ok") return sendNew(request, reply.code(explain(used).status), explain(used).problem);
+      if (used.kind !== "ok") return sendNew(request, reply, refuse(reply, used));
       await admit(deps, request, reply, used.token, null);
       return reply.redirect("/app/", 303);
     },

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { readForm } from "#control-plane/dashboard/door/form.ts";
 import { renderForm, renderHidden, renderInput, renderNote } from "#control-plane/dashboard/frame/fields.ts";
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
-import { admit, clientOf, explain, type SignInDeps } from "#control-plane/dashboard/sign-in/routes.ts";
+import { admit, clientOf, refuse, type SignInDeps } from "#control-plane/dashboard/sign-in/routes.ts";
 import { INVITE, START } from "#control-plane/dashboard/strings/people.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
 import { toMailAddress } from "#control-plane/mail-address.ts";
@@ -76,9 +76,8 @@ export function registerInvite(scope: FastifyInstance, deps: InviteDeps): void {
       const joined = await users.join(token, { email, password: form.text("password") }, from);
       if (joined.kind === "expired" || joined.kind === "foreign") return sendExpired(request, reply);
       if (joined.kind !== "ok") {
-        const { status, problem } = explain(joined);
-        if (joined.kind === "limited") reply.header("retry-after", String(joined.retryAfterSeconds));
-        return sendInvite(request, reply.code(status), deps, { session, email: typed, problems: { form: problem } });
+        const problems = { form: refuse(reply, joined) };
+        return sendInvite(request, reply, deps, { session, email: typed, problems });
       }
       await admit(deps, request, reply, joined.token, null);
       return reply.redirect("/app/", 303);

@@ -13,6 +13,9 @@ import type { Client, Session } from "#control-plane/users/sessions.ts";
 import type { SignIn } from "#control-plane/users/sign-in.ts";
 import type { Users } from "#control-plane/users/users.ts";
 
+/** When to try again where too many passwords are checked, seconds: those that wait take a few. */
+const BUSY_SECONDS = 5;
+
 /** Dependencies of the pages of people who are not signed in. */
 export interface SignInDeps {
   readonly door: Door;
@@ -55,9 +58,7 @@ export function registerSignIn(scope: FastifyInstance, deps: SignInDeps): void {
       const email = session?.email ?? form.text("email").trim();
       const signedIn = await users.signIn({ email, password: form.text("password") }, clientOf(request));
       if (signedIn.kind !== "ok") {
-        const { status, problem } = explain(signedIn);
-        if (signedIn.kind === "limited") reply.header("retry-after", String(signedIn.retryAfterSeconds));
-        return sendSignIn(request, reply.code(status), deps, { session, next, email, problem });
+        return sendSignIn(request, reply, deps, { session, next, email, problem: refuse(reply, signedIn) });
       }
       await admit(deps, request, reply, signedIn.token, session);
       return reply.redirect(next, 303);
@@ -153,19 +154,18 @@ function sendSignIn(
   return sendPage(request, reply, { title, session: null, body: body.join(""), isNarrow: true });
 }
 
-/** Returns the status and the sentence of a sign-in that failed. */
-export function explain(failed: Exclude<SignIn, { readonly kind: "ok" }>): {
-  readonly status: number;
-  readonly problem: string;
-} {
+/** Sets the status of a sign-in that failed, and Retry-After. Returns the sentence that says why. */
+export function refuse(reply: FastifyReply, failed: Exclude<SignIn, { readonly kind: "ok" }>): string {
   switch (failed.kind) {
     case "wrong":
-      return { status: 403, problem: SIGN_IN.wrong };
     case "homeless":
-      return { status: 403, problem: SIGN_IN.homeless };
+      reply.code(403);
+      return SIGN_IN[failed.kind];
     case "busy":
-      return { status: 503, problem: SIGN_IN.busy };
+      reply.code(503).header("retry-after", String(BUSY_SECONDS));
+      return SIGN_IN.busy;
     case "limited":
-      return { status: 429, problem: SIGN_IN.limited(failed.retryAfterSeconds) };
+      reply.code(429).header("retry-after", String(failed.retryAfterSeconds));
+      return SIGN_IN.limited(failed.retryAfterSeconds);
   }
 }

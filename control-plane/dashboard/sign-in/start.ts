@@ -4,7 +4,7 @@ import { toMailAddress } from "#control-plane/mail-address.ts";
 import { readForm } from "#control-plane/dashboard/door/form.ts";
 import { renderForm, renderInput, renderNote } from "#control-plane/dashboard/frame/fields.ts";
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
-import { admit, clientOf, explain, type SignInDeps } from "#control-plane/dashboard/sign-in/routes.ts";
+import { admit, clientOf, refuse, type SignInDeps } from "#control-plane/dashboard/sign-in/routes.ts";
 import { START } from "#control-plane/dashboard/strings/people.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
 import { passwordProblem } from "#control-plane/users/passwords.ts";
@@ -50,8 +50,7 @@ export function registerStart(scope: FastifyInstance, deps: SignInDeps): void {
       if (used.kind === "expired") return sendExpired(request, reply);
       if (used.kind === "foreign") return sendStart(request, reply.code(409), token, typed, { form: START.foreign });
       if (used.kind !== "ok") {
-        const { status, problem } = explain(used);
-        return sendStart(request, reply.code(status), token, typed, { form: problem });
+        return sendStart(request, reply, token, typed, { form: refuse(reply, used) });
       }
       await admit(deps, request, reply, used.token, null);
       return reply.redirect("/app/", 303);

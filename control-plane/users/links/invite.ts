@@ -11,7 +11,7 @@ import {
 } from "#control-plane/users/links/links.ts";
 import type { OneTimeLink } from "#control-plane/users/links/store.ts";
 import type { Client, Session } from "#control-plane/users/sessions.ts";
-import { provePassword } from "#control-plane/users/sign-in.ts";
+import { BUSY, provePassword } from "#control-plane/users/sign-in.ts";
 import { findUser, findUserByEmail, insertMember, insertUser, type User } from "#control-plane/users/store.ts";
 
 /**
@@ -33,6 +33,7 @@ export async function useInvite(
     return join(deps, token, from, () => Promise.resolve(known));
   }
   const passwordHash = await deps.passwords.hash(password);
+  if (passwordHash === null) return BUSY;
   const { clock } = deps;
   return join(deps, token, from, (tx) => insertUser(tx, { email, passwordHash, isOperator: false }, clock.now()));
 }

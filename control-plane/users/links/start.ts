@@ -8,6 +8,7 @@ import {
 } from "#control-plane/users/links/links.ts";
 import { deleteResets } from "#control-plane/users/links/store.ts";
 import type { Client } from "#control-plane/users/sessions.ts";
+import { BUSY } from "#control-plane/users/sign-in.ts";
 import {
   findUserByEmail,
   hasUsers,
@@ -31,6 +32,7 @@ export async function useStartLink(
   const { passwords, clock, sessions, accounts } = deps;
   if ((await peekLink(deps, "start", token)) === null) return EXPIRED;
   const passwordHash = await passwords.hash(password);
+  if (passwordHash === null) return BUSY;
   const used = await useLink(deps, "start", token, async (tx, { accountId }): Promise<UsedLink> => {
     if (accountId === null) return EXPIRED;
     const now = clock.now();
