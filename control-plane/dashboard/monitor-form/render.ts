@@ -157,7 +157,7 @@ function renderGroup(
   return `<details class="part"${isOpen ? " open" : ""}><summary>${legend}</summary><div class="stack">${shown.join("")}</div></details>`;
 }
 
-/** Renders the fields of a schedule, and below them its next runs, which follow what is typed. What is wrong stands beside its field. */
+/** Renders the fields of a schedule, and below them its next runs, which follow what is typed. What is wrong is beside its field. */
 function renderSchedule(fields: readonly string[], { typed, problems, now, viewer }: MonitorForm): string {
   const isRefused = Array.from(problems.keys()).some((name) => name.startsWith("heartbeat"));
   const runs = isRefused ? "" : renderTypedRuns(typed, now, viewer);
