@@ -24,6 +24,23 @@ describe.skipIf(why !== null)("routers that answer once a second", () => {
     }
   });
 
+  it.each([4, 6] as const)(
+    "are followed by a target that answers only probes that overshot it (IPv%d)",
+    async (version) => {
+      const made = buildChain(3, { limited: true });
+      chain = made;
+      // What is left of a limit that others use up. A probe to the fourth hop comes in with a TTL of 1.
+      const left = version === 4 ? "ip ttl" : "ip6 hoplimit";
+      made.run(4, "nft", "add table inet t; add chain inet t in { type filter hook input priority 0; }");
+      made.run(4, "nft", `add rule inet t in udp dport 33434 ${left} < 3 drop`);
+      const hops = version === 4 ? made.hops4 : made.hops6;
+      const trace = await pingFrom(made, { host: hops.at(-1), action: "traceroute", protocol: "udp" });
+      const path = trace.hops?.map(({ replies }) => [...new Set(replies.flatMap(({ ip }) => ip ?? []))]);
+      expect(path).toEqual(hops.map((ip) => [ip]));
+      expect(trace.hops?.map((hop) => hop.loss_percent)).toEqual([0, 0, 0, 0]);
+    },
+  );
+
   it.each(["icmp", "udp", "tcp"])("show no loss: three concurrent traces of %s wait for them", async (protocol) => {
     const made = buildChain(3, { limited: true });
     chain = made;

@@ -49,6 +49,7 @@ export function quotedIpv6(nextHeader: number, destination: string, payload: Uin
   const header = Buffer.alloc(40);
   header.writeUInt8(0x60, 0);
   header.writeUInt8(nextHeader, 6);
+  header.writeUInt8(1, 7);
   addressBytes(destination).copy(header, 24);
   return Buffer.concat([header, payload]);
 }

@@ -1,7 +1,11 @@
 import type { IpVersion } from "#probe-agent/port/address.ts";
 
 /** The sent packet that an ICMP error quotes. The fields that identify it depend on its protocol. */
-export type Quoted = { readonly destination: Buffer } & (
+export type Quoted = {
+  readonly destination: Buffer;
+  /** TTL or hop limit that was left when the packet was quoted. */
+  readonly ttl: number;
+} & (
   | {
       readonly protocol: "icmp";
       readonly id: number;
@@ -31,19 +35,20 @@ const PROTOCOL = { icmp: 1, tcp: 6, udp: 17, icmp6: 58 } as const;
 export function parseQuoted(version: IpVersion, bytes: Buffer): Quoted | null {
   const header = version === 4 ? headerOfIpv4(bytes) : headerOfIpv6(bytes);
   if (header === null) return null;
-  const { destination, protocol, rest } = header;
+  const { destination, ttl, protocol, rest } = header;
+  const ip = { destination, ttl };
   if (rest.length < 8) return null;
   const ports = { sourcePort: rest.readUInt16BE(0), destinationPort: rest.readUInt16BE(2) };
   switch (protocol) {
     case PROTOCOL.udp:
-      return { protocol: "udp", destination, ...ports, length: rest.readUInt16BE(4) };
+      return { protocol: "udp", ...ip, ...ports, length: rest.readUInt16BE(4) };
     case PROTOCOL.tcp:
-      return { protocol: "tcp", destination, ...ports, sequence: rest.readUInt32BE(4) };
+      return { protocol: "tcp", ...ip, ...ports, sequence: rest.readUInt32BE(4) };
     case version === 4 ? PROTOCOL.icmp : PROTOCOL.icmp6:
       if (rest.readUInt8(0) !== ECHO_REQUEST[version]) return null;
       return {
         protocol: "icmp",
-        destination,
+        ...ip,
         id: rest.readUInt16BE(4),
         seq: rest.readUInt16BE(6),
         payload: rest.subarray(8),
@@ -55,6 +60,7 @@ export function parseQuoted(version: IpVersion, bytes: Buffer): Quoted | null {
 
 interface Header {
   readonly destination: Buffer;
+  readonly ttl: number;
   readonly protocol: number;
   readonly rest: Buffer;
 }
@@ -63,11 +69,21 @@ function headerOfIpv4(bytes: Buffer): Header | null {
   if (bytes.length < 20 || bytes.readUInt8(0) >> 4 !== 4) return null;
   const length = (bytes.readUInt8(0) & 15) * 4;
   if (length < 20) return null;
-  return { destination: bytes.subarray(16, 20), protocol: bytes.readUInt8(9), rest: bytes.subarray(length) };
+  return {
+    destination: bytes.subarray(16, 20),
+    ttl: bytes.readUInt8(8),
+    protocol: bytes.readUInt8(9),
+    rest: bytes.subarray(length),
+  };
 }
 
 // The agent sends no extension headers, so the quote contains none.
 function headerOfIpv6(bytes: Buffer): Header | null {
   if (bytes.length < 40 || bytes.readUInt8(0) >> 4 !== 6) return null;
-  return { destination: bytes.subarray(24, 40), protocol: bytes.readUInt8(6), rest: bytes.subarray(40) };
+  return {
+    destination: bytes.subarray(24, 40),
+    ttl: bytes.readUInt8(7),
+    protocol: bytes.readUInt8(6),
+    rest: bytes.subarray(40),
+  };
 }

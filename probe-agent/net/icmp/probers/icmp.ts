@@ -37,6 +37,7 @@ export async function createIcmpProber(
       events.answered(reply.seq, {
         ...arrival,
         passage: "reached",
+        ttlLeft: null,
         icmpType: tools.version === 4 ? 0 : 129,
         icmpCode: 0,
       });

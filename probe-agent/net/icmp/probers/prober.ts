@@ -13,6 +13,8 @@ interface Answer extends Pick<TraceReply, "icmpType" | "icmpCode" | "mpls"> {
   readonly from: string;
   readonly at: number;
   readonly passage: Passage;
+  /** TTL that was left when an ICMP error quoted the probe. Null for an answer that quotes nothing. */
+  readonly ttlLeft: number | null;
 }
 
 /** Receives the events of a prober. `failed` is the last one. */
@@ -56,10 +58,11 @@ export interface ProberTools extends RunTools {
 export function answerOfError(target: string, error: IncomingError, arrival: Arrival): Answer {
   const fromTarget = isFrom(target, arrival);
   const passage = error.meaning === "ttl_exceeded" ? "passing" : fromTarget ? "reached" : "unreachable";
-  const { type, code, mpls } = error;
+  const { type, code, mpls, quoted } = error;
   return {
     ...arrival,
     passage,
+    ttlLeft: quoted.ttl,
     icmpType: type,
     icmpCode: code,
     ...(mpls.length === 0 ? {} : { mpls }),

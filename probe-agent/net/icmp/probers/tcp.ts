@@ -58,6 +58,7 @@ export async function createTcpProber(
     answer((segment.acknowledgement - base - 1) >>> 0, {
       ...arrival,
       passage: "reached",
+      ttlLeft: null,
       icmpType: null,
       icmpCode: null,
     });

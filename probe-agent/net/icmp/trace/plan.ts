@@ -1,7 +1,7 @@
 import { createAnswerLedger, type AnswerLedger } from "#probe-agent/net/icmp/answer-ledger.ts";
 import { evidenceOf, addressesOf, isLimited, trialsOf, type Trials } from "#probe-agent/net/icmp/trace/loss.ts";
 import type { TracePace } from "#probe-agent/net/icmp/trace/pace.ts";
-import { countsOf, repliesOf, type Passage } from "#probe-agent/net/icmp/trace/probe.ts";
+import { countsOf, repliesOf } from "#probe-agent/net/icmp/trace/probe.ts";
 import {
   allProbesOf,
   createTraceProgress,
@@ -10,11 +10,12 @@ import {
   pathEnd,
   recordAnswer,
   recordProbe,
+  type ProbeAnswer,
   type TraceProgress,
   overshot,
   probesOf,
 } from "#probe-agent/net/icmp/trace/progress.ts";
-import type { TraceHop, TraceReply } from "#probe-agent/port/packets.ts";
+import type { TraceHop } from "#probe-agent/port/packets.ts";
 
 /** Next step: send a probe with this TTL in this flow (from 0), wait until a time, or end. */
 type NextStep =
@@ -28,7 +29,7 @@ interface TracePlan {
   /** Records a probe that left. The caller assigns a unique number to each probe. */
   sent(probe: number, ttl: number, at: number): void;
   /** Records the answer to a probe. Returns false if the probe is unknown or already answered. */
-  answered(probe: number, reply: Omit<TraceReply, "rttMs">, passage: Passage, at: number): boolean;
+  answered(probe: number, answer: ProbeAnswer): boolean;
   /** Returns the first hops whose results are final. With `final`, returns all hops of the trace. */
   hops(now: number, final: boolean): readonly TraceHop[];
   reached(): boolean;
@@ -58,7 +59,7 @@ export function createTracePlan(pace: TracePace, ledger: AnswerLedger = createAn
     sent(number, ttl, at) {
       recordProbe(progress, number, { ttl, at, isTrial: isOnTrial(progress, hopStateAt(progress, ttl, at)) });
     },
-    answered: (number, reply, passage, at) => recordAnswer(progress, number, { reply, passage, at }),
+    answered: (number, answer) => recordAnswer(progress, number, answer),
     hops: (now, final) => hopsOf(progress, now, final),
     reached: () => progress.target < Infinity,
   };

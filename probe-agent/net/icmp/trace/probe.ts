@@ -14,6 +14,8 @@ export interface Probe {
   readonly isTrial: boolean;
   reply: TraceReply | null;
   passage: Passage | null;
+  /** TTL that was left when the answer quoted the probe. Null while there is no answer, or if it quotes nothing. */
+  ttlLeft: number | null;
 }
 
 const SILENCE: TraceReply = { ip: null, rttMs: null, icmpType: null, icmpCode: null };

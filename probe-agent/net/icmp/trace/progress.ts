@@ -15,9 +15,9 @@ export interface TraceProgress {
   lastPacketAt: number;
   /** Highest TTL with an answer. One below the first hop while there is none. */
   farthestAnswer: number;
-  /** Lowest TTL at which the target answered. Infinity until then. */
+  /** Lowest TTL with which a probe gets to the target, as its answers show. Infinity until then. */
   target: number;
-  /** Lowest TTL at which a router refused to forward. Infinity until then. */
+  /** Lowest TTL with which a probe gets to a router that refuses to forward it. Infinity until then. */
   wall: number;
   /** Longest round trip to the end of the path, in milliseconds. */
   endRttMs: number;
@@ -90,29 +90,54 @@ export function recordProbe(
   sent: { readonly ttl: number; readonly at: number; readonly isTrial: boolean },
 ): void {
   const { ttl, at, isTrial } = sent;
-  const probe: Probe = { ttl, at, isTrial, reply: null, passage: null };
+  const probe: Probe = { ttl, at, isTrial, reply: null, passage: null, ttlLeft: null };
   if (isTrial) for (const ip of addressesOf(probesOf(progress, ttl))) progress.ledger.note(ip, at);
   progress.probes.set(number, probe);
   progress.byHop[ttl]?.push(probe);
   progress.lastPacketAt = at;
 }
 
+/** Answer to one probe. */
+export interface ProbeAnswer {
+  readonly reply: Omit<TraceReply, "rttMs">;
+  readonly passage: Passage;
+  /** TTL that was left when the answer quoted the probe. Null if it quotes nothing. */
+  readonly ttlLeft: number | null;
+  readonly at: number;
+}
+
 /** Records the answer to a probe. Returns false if the probe is unknown or already answered. */
-export function recordAnswer(
-  progress: TraceProgress,
-  number: number,
-  answer: { readonly reply: Omit<TraceReply, "rttMs">; readonly passage: Passage; readonly at: number },
-): boolean {
-  const { reply, passage, at } = answer;
+export function recordAnswer(progress: TraceProgress, number: number, answer: ProbeAnswer): boolean {
+  const { reply, passage, ttlLeft, at } = answer;
   const probe = progress.probes.get(number);
   if (probe === undefined || probe.reply !== null) return false;
   const rttMs = at - probe.at;
   probe.reply = { ...reply, rttMs };
   probe.passage = passage;
+  probe.ttlLeft = ttlLeft;
   if (reply.ip !== null) progress.ledger.note(reply.ip, probe.at);
   progress.farthestAnswer = Math.max(progress.farthestAnswer, probe.ttl);
-  if (passage === "reached") progress.target = Math.min(progress.target, probe.ttl);
-  if (passage === "unreachable") progress.wall = Math.min(progress.wall, probe.ttl);
   if (passage !== "passing") progress.endRttMs = Math.max(progress.endRttMs, rttMs);
+  progress.target = distanceOf(progress, "reached");
+  progress.wall = distanceOf(progress, "unreachable");
   return true;
+}
+
+/**
+ * Returns the lowest TTL with which a probe gets to the target or to a router that refuses, as the answers show.
+ * Infinity if there are none. The end of the path limits its answers too, and may leave the nearest probe unanswered
+ * and answer one that overshot. ICMP errors quote the probe as it arrived (RFC 792), so the TTL that was left shows by
+ * how much it overshot. A quote with the whole TTL shows nothing, nor does one that a router's answer contradicts: some
+ * hosts and middleboxes change what they quote (Malone and Luckie, "Analysis of ICMP Quotations", PAM 2007).
+ */
+function distanceOf({ pace, byHop }: TraceProgress, passage: "reached" | "unreachable"): number {
+  const passed = byHop.findLastIndex((probes) => probes.some((probe) => probe.passage === "passing"));
+  const distances = byHop.flat().flatMap((probe) => {
+    if (probe.passage !== passage) return [];
+    const { ttl, ttlLeft } = probe;
+    if (ttlLeft === null || ttlLeft < 1 || ttlLeft >= ttl) return ttl;
+    const distance = Math.max(pace.firstHop, ttl - ttlLeft + 1);
+    return distance > passed ? distance : ttl;
+  });
+  return Math.min(...distances);
 }

@@ -71,8 +71,9 @@ export function startTrace(tools: ProberTools, request: BoundedTrace, events: Tr
       step();
     },
     answered(probe, answer) {
-      const { from, at, passage, ...rest } = answer;
-      if (!over && plan.answered(probe, { ip: from, ...rest }, passage, at)) step();
+      const { from, at, passage, ttlLeft, ...rest } = answer;
+      const reply = { ip: from, ...rest };
+      if (!over && plan.answered(probe, { reply, passage, ttlLeft, at })) step();
     },
     failed(reason, message) {
       if (over) return;

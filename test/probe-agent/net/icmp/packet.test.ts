@@ -52,13 +52,13 @@ describe("errors", () => {
   ] as const)("of IPv4 type %d mean %s and quote the echo", (type, meaning) => {
     const error = parseIncoming(4, icmpError(4, { type, code: 1, quote: quotedIpv4(1, "198.18.0.1", echo) }));
     expect(error).toMatchObject({ kind: "error", meaning, type, code: 1, mpls: [] });
-    expect(error).toMatchObject({ quoted: { protocol: "icmp", id: 0x4321, seq: 3, payload: COOKIE } });
+    expect(error).toMatchObject({ quoted: { protocol: "icmp", ttl: 1, id: 0x4321, seq: 3, payload: COOKIE } });
   });
 
   it("of IPv6 are parsed in the same way", () => {
     const quote = quotedIpv6(58, "fd00::1", echoRequest(6, 5, 6, COOKIE));
     const error = parseIncoming(6, icmpError(6, { type: 3, code: 0, quote }));
-    expect(error).toMatchObject({ meaning: "ttl_exceeded", quoted: { protocol: "icmp", id: 5, seq: 6 } });
+    expect(error).toMatchObject({ meaning: "ttl_exceeded", quoted: { protocol: "icmp", ttl: 1, id: 5, seq: 6 } });
   });
 
   it("quote UDP and TCP with the fields that identify a probe", () => {

@@ -19,7 +19,7 @@ describe("the state of a hop", () => {
   it("counts the answers of probes that went past the target", () => {
     const progress = begin();
     for (const ttl of [1, 2, 3]) recordProbe(progress, ttl, { ttl, at: ttl, isTrial: false });
-    for (const probe of [1, 2, 3]) recordAnswer(progress, probe, { reply, passage: "reached", at: 10 });
+    for (const probe of [1, 2, 3]) recordAnswer(progress, probe, { reply, passage: "reached", ttlLeft: null, at: 10 });
     expect(lastHop(progress)).toBe(1);
     expect(hopStateAt(progress, 1, 11)).toMatchObject({ tries: 3, answers: 3, open: 0 });
     expect(isSettled(progress, hopStateAt(progress, 1, 11), 11)).toBe(true);
@@ -37,7 +37,9 @@ describe("the state of a hop", () => {
   it("counts no answer twice", () => {
     const progress = begin();
     recordProbe(progress, 1, { ttl: 1, at: 0, isTrial: false });
-    const answers = [1, 1, 2].map((probe) => recordAnswer(progress, probe, { reply, passage: "passing", at: 4 }));
+    const answers = [1, 1, 2].map((probe) =>
+      recordAnswer(progress, probe, { reply, passage: "passing", ttlLeft: null, at: 4 }),
+    );
     expect(answers).toEqual([true, false, false]);
   });
 });

@@ -7,15 +7,16 @@ import type { Passage } from "#probe-agent/net/icmp/trace/probe.ts";
 
 const PACE = paceOf({ protocol: "icmp", maxHops: 30, queries: 3 });
 
-/**
- * What a simulated network does with the n-th probe (from 1) of a hop, sent at that time: it answers after some
- * milliseconds, or not at all.
- */
-type Network = (
-  ttl: number,
-  nth: number,
-  at: number,
-) => { readonly ip: string; readonly ms: number; readonly passage: Passage } | null;
+/** Answer of a simulated network, after some milliseconds. An ICMP error quotes the probe with the TTL that was left. */
+interface Given {
+  readonly ip: string;
+  readonly ms: number;
+  readonly passage: Passage;
+  readonly ttlLeft?: number;
+}
+
+/** What a simulated network does with the n-th probe (from 1) of a hop, sent at that time: it answers, or not at all. */
+type Network = (ttl: number, nth: number, at: number) => Given | null;
 
 /** ICMP type of the target's own answers: echo reply or port unreachable; null for a TCP segment. */
 const END_TYPES = { icmp: 0, udp: 3, tcp: null } as const;
@@ -34,16 +35,17 @@ interface Walk {
 function walk(network: Network, options: Partial<TracePace> = {}, endType: number | null = END_TYPES.icmp): Walk {
   const plan = createTracePlan({ ...PACE, ...options });
   const sends: { ttl: number; flow: number; at: number }[] = [];
-  const arrivals: { probe: number; at: number; ip: string; passage: Passage }[] = [];
+  const arrivals: (Given & { probe: number; at: number })[] = [];
   let now = 0;
   for (let turn = 0; turn < 10_000; turn += 1) {
     const due = arrivals.filter((arrival) => arrival.at <= now);
-    for (const { probe, at, ip, passage } of due) {
+    for (const { probe, at, ip, passage, ttlLeft = null } of due) {
       arrivals.splice(
         arrivals.findIndex((arrival) => arrival.probe === probe),
         1,
       );
-      plan.answered(probe, { ip, icmpType: passage === "reached" ? endType : 11, icmpCode: 0 }, passage, at);
+      const reply = { ip, icmpType: passage === "reached" ? endType : 11, icmpCode: 0 };
+      plan.answered(probe, { reply, passage, ttlLeft, at });
     }
     const next = plan.next(now);
     if (next.do === "end") {
@@ -210,9 +212,10 @@ describe("a trace's plan", () => {
     plan.sent(1, 1, 0);
     expect(plan.next(1_500).do).toBe("send");
     const reply = { ip: "a", icmpType: 11, icmpCode: 0 };
-    expect(plan.answered(1, reply, "passing", 1_600)).toBe(true);
-    expect(plan.answered(1, reply, "passing", 1_700)).toBe(false);
-    expect(plan.answered(99, reply, "passing", 1_700)).toBe(false);
+    const answer = { reply, passage: "passing", ttlLeft: 1 } as const;
+    expect(plan.answered(1, { ...answer, at: 1_600 })).toBe(true);
+    expect(plan.answered(1, { ...answer, at: 1_700 })).toBe(false);
+    expect(plan.answered(99, { ...answer, at: 1_700 })).toBe(false);
     expect(plan.hops(1_700, false)).toEqual([
       {
         hop: 1,
@@ -340,6 +343,40 @@ describe("a router's limit on answers", () => {
       [3, true],
       [5, true],
     ]);
+  });
+});
+
+describe("an end of the path that limits its answers and answers only a probe that overshot", () => {
+  const pace = paceOf({ protocol: "udp", maxHops: 30, queries: 3 });
+  /** Three routers, of which some are silent, then an end that answers only probes of TTL 5, with this TTL in the quote. */
+  const limited =
+    (passage: Passage, ttlLeft: number, silent: readonly number[] = []): Network =>
+    (ttl, nth, at) => {
+      if (ttl < 4) return silent.includes(ttl) ? null : line(9)(ttl, nth, at);
+      return ttl === 5 ? { ip: "t", ms: 30, passage, ttlLeft } : null;
+    };
+
+  it.each(["reached", "unreachable"] as const)("is at the distance that the quoted probe shows (%s)", (passage) => {
+    const { lines, hops } = walk(limited(passage, 2), pace, END_TYPES.udp);
+    expect(lines).toEqual(["a a a", "b b b", "c c c", expect.stringMatching(/^t/)]);
+    // Its silence is what a limit explains too. Echoes show which it was.
+    const echoes = { sampled: 20, lost: 0, isTargetLimited: true };
+    if (passage === "reached") expect(hopLoss(hops, true, echoes)).toEqual([0, 0, 0, 0]);
+  });
+
+  it("is at the first hop that was asked for, if it is nearer", () => {
+    const { lines } = walk(limited("reached", 2), { ...pace, firstHop: 5 }, END_TYPES.udp);
+    expect(lines).toEqual([expect.stringMatching(/^t/)]);
+  });
+
+  it.each([
+    ["a router answered at that distance", 4, []],
+    ["the quote has the whole TTL, as it was sent", 5, [1, 2, 3]],
+    ["the quote has more than the whole TTL", 64, [1, 2, 3]],
+    ["the quote has no TTL left", 0, []],
+  ])("is at the distance of the answered probe if %s", (_why, ttlLeft, silent) => {
+    const { hops } = walk(limited("reached", ttlLeft, silent), pace, END_TYPES.udp);
+    expect(hops).toHaveLength(5);
   });
 });
 
