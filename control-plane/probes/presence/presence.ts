@@ -18,8 +18,11 @@ import { PRESENCE_CHANNEL } from "#control-plane/probes/presence/store.ts";
 const BEAT_MS = 1_000;
 /** Interval in milliseconds between reads without a notification, because a notification can be lost. */
 const SWEEP_MS = 2_000;
-/** Minimum time in milliseconds between two writes, and so between two notifications. */
-const REST_MS = 100;
+/**
+ * Pause after a round, and so between two notifications. It is shorter than DEAD_MS: a replica that waited two seconds
+ * for a slow database must not look dead because of a long pause after that.
+ */
+const REST = { leastMs: 100, mostMs: 1_000 };
 
 /** Presence that runs from `start` to `stop`. */
 export interface PresenceService extends Presence {
@@ -65,7 +68,7 @@ export function createPresence(deps: PresenceDeps): PresenceService {
   const timers: NodeJS.Timeout[] = [];
   let self: ReplicaInfo = { id: "", address };
   let isStopped = false;
-  const rounds = createRounds(runRound, REST_MS, clock);
+  const rounds = createRounds(runRound, REST, clock);
 
   async function runRound(): Promise<void> {
     let operation: Operation = "write";

@@ -9,15 +9,22 @@ interface Rounds {
 }
 
 /**
- * The pause after a run is at least this many times its duration, so that the runs do not keep a slow database busy.
+ * The pause after a run is this many times its duration, within its bounds, so that the runs do not keep a slow database
+ * busy.
  */
 const REST_FACTOR = 4;
 
+/** Bounds of the pause after a run, in milliseconds. */
+interface Rest {
+  readonly leastMs: number;
+  readonly mostMs: number;
+}
+
 /**
- * Creates rounds of `work`. A requested run starts immediately, or after the pause that follows a run: at least
- * `restMs` milliseconds. Two runs never overlap. `work` must not reject.
+ * Creates rounds of `work`. A requested run starts immediately, or after the pause that follows a run. Two runs never
+ * overlap. `work` must not reject.
  */
-export function createRounds(work: () => Promise<void>, restMs: number, clock: Pick<Clock, "monotonic">): Rounds {
+export function createRounds(work: () => Promise<void>, rest: Rest, clock: Pick<Clock, "monotonic">): Rounds {
   let wanted = false;
   let stopped = false;
   let running: Promise<void> | null = null;
@@ -27,11 +34,14 @@ export function createRounds(work: () => Promise<void>, restMs: number, clock: P
     wanted = false;
     const startedAt = clock.monotonic();
     await work();
-    const rest = Math.max(restMs, REST_FACTOR * (clock.monotonic() - startedAt));
-    timer = setTimeout(() => {
-      timer = null;
-      if (wanted) start();
-    }, rest);
+    const wished = REST_FACTOR * (clock.monotonic() - startedAt);
+    timer = setTimeout(
+      () => {
+        timer = null;
+        if (wanted) start();
+      },
+      Math.min(Math.max(rest.leastMs, wished), rest.mostMs),
+    );
     timer.unref();
   }
 
