@@ -1,6 +1,6 @@
 import type { Queryable } from "#control-plane/database/connect.ts";
 import type { PingKind } from "#control-plane/heartbeats/ping.ts";
-import { readPings } from "#control-plane/heartbeats/store.ts";
+import { readPings, type PingSearch } from "#control-plane/heartbeats/store.ts";
 
 /** A recorded ping as the API shows it. */
 export interface ShownPing {
@@ -17,10 +17,47 @@ export interface ShownPing {
   readonly body_truncated: boolean;
 }
 
+/** Number of pings with which a heartbeat is shown. */
+const NEWEST = 20;
+
 /** Reads the 20 newest pings of a heartbeat, newest first. */
 export async function readShownPings(sql: Queryable, monitorId: number): Promise<readonly ShownPing[]> {
-  const pings = await readPings(sql, monitorId);
-  return pings.map((ping) => ({
+  const all: PingSearch = { result: null, before: null, after: null };
+  return (await readPings(sql, monitorId, all, NEWEST)).map(showPing);
+}
+
+/** A page of the pings of a heartbeat. */
+export interface FoundPings {
+  /** Newest first. */
+  readonly pings: readonly ShownPing[];
+  /** `before` of the next older page; null: there is none. */
+  readonly older: number | null;
+  /** `after` of the next newer page; null: there is none. */
+  readonly newer: number | null;
+}
+
+/** Searches the stored pings of a heartbeat, one page at a time. */
+export async function searchPings(
+  sql: Queryable,
+  monitorId: number,
+  search: PingSearch,
+  limit: number,
+): Promise<FoundPings> {
+  const { before, after } = search;
+  const isNewer = before === null && after !== null;
+  const rows = await readPings(sql, monitorId, search, limit + 1);
+  const isFull = rows.length > limit;
+  const page = isNewer && isFull ? rows.slice(1) : rows.slice(0, limit);
+  const [newest = null, oldest = null] = [page[0]?.number, page.at(-1)?.number];
+  return {
+    pings: page.map(showPing),
+    older: isNewer ? (oldest ?? after + 1) : isFull ? oldest : null,
+    newer: isNewer ? (isFull ? newest : null) : before === null ? null : (newest ?? before - 1),
+  };
+}
+
+function showPing(ping: Awaited<ReturnType<typeof readPings>>[number]): ShownPing {
+  return {
     received_at: ping.receivedAt.toISOString(),
     kind: ping.kind,
     exit_code: ping.exitCode,
@@ -31,5 +68,5 @@ export async function readShownPings(sql: Queryable, monitorId: number): Promise
     duration_ms: ping.durationMs,
     body: ping.body,
     body_truncated: ping.isBodyTruncated,
-  }));
+  };
 }

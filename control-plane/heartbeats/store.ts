@@ -84,8 +84,24 @@ export async function findPingTimes(
     from heartbeats where monitor_id = any(${[...ids]}::bigint[])`;
 }
 
+/** What a ping says, exit codes included: 0 is a success. */
+export const PING_RESULTS = ["success", "fail", "start", "log"] as const;
+/** One of these. */
+export type PingResult = (typeof PING_RESULTS)[number];
+
+/** Which of the stored pings of a heartbeat are wanted; null: all. */
+export interface PingSearch {
+  readonly result: PingResult | null;
+  /** The newest with a smaller number than this; null: the newest of all, or those after `after`. */
+  readonly before: number | null;
+  /** The oldest with a larger number than this. */
+  readonly after: number | null;
+}
+
 /** A stored ping. */
 interface PingRow {
+  /** 1 for the first ping of its heartbeat. */
+  readonly number: number;
   readonly receivedAt: Date;
   readonly kind: PingKind;
   readonly exitCode: number | null;
@@ -98,12 +114,24 @@ interface PingRow {
   readonly isBodyTruncated: boolean;
 }
 
-/** Reads the stored pings of a heartbeat, newest first. */
-export async function readPings(sql: Queryable, id: number): Promise<readonly PingRow[]> {
-  return sql<PingRow[]>`
-    select received_at as "receivedAt", kind, exit_code as "exitCode", rid, method, remote_addr as "remoteAddr",
-      user_agent as "userAgent", duration_ms as "durationMs", body, body_truncated as "isBodyTruncated"
-    from heartbeat_pings where monitor_id = ${id} order by number desc`;
+/** Reads stored pings of a heartbeat, newest first. Few are stored of each: a search reads them all. */
+export async function readPings(
+  sql: Queryable,
+  id: number,
+  { result, before, after }: PingSearch,
+  limit: number,
+): Promise<readonly PingRow[]> {
+  const isNewer = before === null && after !== null;
+  const rows = await sql<PingRow[]>`
+    select number, received_at as "receivedAt", kind, exit_code as "exitCode", rid, method,
+      remote_addr as "remoteAddr", user_agent as "userAgent", duration_ms as "durationMs", body,
+      body_truncated as "isBodyTruncated"
+    from heartbeat_pings
+    where monitor_id = ${id} ${before === null ? sql`` : sql`and number < ${before}`}
+      ${isNewer ? sql`and number > ${after}` : sql``}
+      ${result === null ? sql`` : sql`and ${result} = case when kind <> 'exit' then kind when exit_code = 0 then 'success' else 'fail' end`}
+    order by number ${isNewer ? sql`asc` : sql`desc`} limit ${limit}`;
+  return isNewer ? rows.toReversed() : rows;
 }
 
 /** The settings of a heartbeat, and what its pings had said by an instant. */

@@ -185,6 +185,8 @@ export function pathsOf(url: string, account: FilledAccount): readonly string[] 
 }
 
 const IDS: readonly (readonly [prefix: string, ids: (account: FilledAccount) => readonly (number | string)[]])[] = [
+  ["/app/monitors/:id/pings", ({ monitors }) => [monitors.heartbeat]],
+  ["/app/monitors/:id/rotate", ({ monitors }) => [monitors.heartbeat]],
   ["/app/monitors/:id", ({ monitors }) => Object.values(monitors)],
   ["/app/incidents/:id", ({ incidentId }) => [incidentId]],
   ["/app/maintenance/:id", ({ windowId }) => [windowId]],

@@ -23,6 +23,14 @@ export function renderTime(at: Date, viewer: ViewerTime): string {
   return renderTag({ ...describe(at, viewer), text: viewer.format(at.getTime(), "minute") });
 }
 
+/** Renders an instant in the viewer's zone with its second: "26 Nov 14:30:05". */
+export function renderSecond(at: Date, viewer: ViewerTime): string {
+  return renderTag({
+    ...describe(at, viewer),
+    text: `${viewer.format(at.getTime(), "minute")}:${at.toISOString().slice(17, 19)}`,
+  });
+}
+
 /** Renders an instant to come in the viewer's zone as writePlanned writes it. */
 export function renderPlanned(at: Date, now: Date, viewer: ViewerTime): string {
   return renderTag({ ...describe(at, viewer), text: writePlanned(at, now, viewer.zone) });

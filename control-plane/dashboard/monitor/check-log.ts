@@ -27,7 +27,8 @@ function readCursor(given: unknown): CheckCursor | null {
   return at === undefined || id === undefined ? null : { at: Number(at), id: Number(id) };
 }
 
-interface Link {
+/** A link to another page of a log. */
+export interface PageLink {
   readonly label: string;
   readonly path: string;
   readonly rel: string;
@@ -49,8 +50,10 @@ const renderTop: (top: {
 <div class="row"><button>${CHECKS.apply}</button></div></form>
 `);
 
-const renderLinks: (nav: { readonly links: readonly Link[] }) => string = compileTemplate(`
-<% if (it.links.length > 0) { %><nav class="row" aria-label="${CHECKS.pages}"><% for (const link of it.links) { %>
+/** Renders the links between the pages of a log. `label`: what the pages are. */
+export const renderPageLinks: (nav: { readonly label: string; readonly links: readonly PageLink[] }) => string =
+  compileTemplate(`
+<% if (it.links.length > 0) { %><nav class="row" aria-label="<%= it.label %>"><% for (const link of it.links) { %>
 <a class="button" rel="<%= link.rel %>" href="<%= link.path %>"><%= link.label %></a><% } %></nav><% } %>
 `);
 
@@ -80,7 +83,7 @@ export function renderCheckLog(
     return `/app/monitors/${monitor.id}/checks${query.size === 0 ? "" : `?${query.toString()}`}`;
   };
   const isBounded = searchedTo !== null;
-  const links: readonly Link[] = [
+  const links: readonly PageLink[] = [
     ...(before === null && after === null ? [] : [{ label: CHECKS.newest, path: pathOf({}), rel: "start" }]),
     ...(newer === null
       ? []
@@ -110,5 +113,5 @@ export function renderCheckLog(
     searchedTo === null
       ? ""
       : `<p class="faint">${isNewer ? CHECKS.searchedUpTo : CHECKS.searchedTo} ${renderTime(new Date(searchedTo), viewer)}</p>`;
-  return `${top}${table}${bound}${renderLinks({ links })}`;
+  return `${top}${table}${bound}${renderPageLinks({ label: CHECKS.pages, links })}`;
 }

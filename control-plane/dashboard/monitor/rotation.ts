@@ -3,9 +3,8 @@ import { secretChange } from "#control-plane/access/diff-shown.ts";
 import { memberOf, type Door } from "#control-plane/dashboard/door/door.ts";
 import type { MemberWrites } from "#control-plane/dashboard/door/member-writes.ts";
 import { sendConfirmation } from "#control-plane/dashboard/frame/confirmation.ts";
-import { idOf, type WithId } from "#control-plane/dashboard/monitor/own.ts";
+import { findHeartbeat, type WithId } from "#control-plane/dashboard/monitor/own.ts";
 import { HEARTBEAT } from "#control-plane/dashboard/strings/monitor.ts";
-import { absentMessage, Refusal } from "#control-plane/http/errors.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import { changeOf } from "#control-plane/monitors/changed-fields.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
@@ -22,9 +21,7 @@ export function registerRotation(
     url: URL,
     schema: { hide: true },
     async handler(request, reply) {
-      const id = idOf(request);
-      const isOwn = await monitors.has(memberOf(request).accountId, id);
-      if (!isOwn) throw new Refusal("not_found", absentMessage("monitor"));
+      const { id } = await findHeartbeat(request, monitors);
       return sendConfirmation(request, reply, {
         title: HEARTBEAT.rotateTitle,
         sentence: HEARTBEAT.rotateSentence,
@@ -39,7 +36,8 @@ export function registerRotation(
     url: URL,
     schema: { hide: true },
     async handler(request, reply) {
-      const own = { accountId: memberOf(request).accountId, id: idOf(request) };
+      const { id } = await findHeartbeat(request, monitors);
+      const own = { accountId: memberOf(request).accountId, id };
       const ran = await writes.run(request, async (tx) => {
         const data = requireWritten(await monitors.rotate(tx, own));
         return { data: null, changes: [changeOf(data, "rotated", [secretChange("heartbeat_url")])] };

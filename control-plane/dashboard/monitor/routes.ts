@@ -8,7 +8,8 @@ import { readCheckQuery, renderCheckLog } from "#control-plane/dashboard/monitor
 import { renderChecks } from "#control-plane/dashboard/monitor/checks.ts";
 import { nameOf, renderHead, type MonitorPage } from "#control-plane/dashboard/monitor/head.ts";
 import { renderEnds, renderLocations, renderMembers, renderPictures } from "#control-plane/dashboard/monitor/known.ts";
-import { idOf, type WithId } from "#control-plane/dashboard/monitor/own.ts";
+import { findHeartbeat, idOf, type WithId } from "#control-plane/dashboard/monitor/own.ts";
+import { readPingQuery, renderPingLog } from "#control-plane/dashboard/monitor/ping-log.ts";
 import { registerPictures, type PictureRoutesDeps } from "#control-plane/dashboard/monitor/picture-routes.ts";
 import { referencesIn, renderSettings } from "#control-plane/dashboard/monitor/settings.ts";
 import type { Overviews } from "#control-plane/dashboard/monitors/overviews.ts";
@@ -19,8 +20,9 @@ import { renderIncidents } from "#control-plane/dashboard/monitor/incidents.ts";
 import { rangeOf, renderResponseTimes } from "#control-plane/dashboard/monitor/latency.ts";
 import { renderRemoval } from "#control-plane/dashboard/monitor/removal.ts";
 import { renderTold, type TestedMail } from "#control-plane/dashboard/monitor/told.ts";
-import { CHECKS, MONITOR } from "#control-plane/dashboard/strings/monitor.ts";
+import { CHECKS, MONITOR, PINGS } from "#control-plane/dashboard/strings/monitor.ts";
 import { requireFound, requireRead } from "#control-plane/http/errors.ts";
+import { searchPings } from "#control-plane/heartbeats/shown-pings.ts";
 import type { History } from "#control-plane/history/history.ts";
 import { readIncidents } from "#control-plane/incidents/incidents.ts";
 import type { TestMails } from "#control-plane/mail/test-mail/test-mails.ts";
@@ -38,6 +40,7 @@ const REFRESH_SECONDS = 10;
 const FIRST_REFRESH_SECONDS = 2;
 const NEWEST_INCIDENTS = 10;
 const CHECKS_OF_PAGE = 50;
+const PINGS_OF_PAGE = 25;
 const URL_OF_MONITOR = "/app/monitors/:id";
 
 /** Dependencies of the page of a monitor. */
@@ -124,6 +127,18 @@ export function registerMonitor(scope: FastifyInstance, deps: MonitorPageDeps): 
       const locations = (await readLocationFacts(deps.sql, monitor.id)).map(({ location }) => location);
       const body = renderCheckLog(found, search, locations, pageOf(request, monitor, deps));
       return sendMonitorPage(request, reply, `${CHECKS.logTitle} ${nameOf(monitor)}`, body);
+    },
+  });
+  scope.route<WithId>({
+    ...door.page({ needs: "read" }),
+    url: `${URL_OF_MONITOR}/pings`,
+    schema: { hide: true },
+    async handler(request, reply) {
+      const monitor = await findHeartbeat(request, monitors);
+      const search = readPingQuery(request.query as Readonly<Record<string, unknown>>);
+      const found = await searchPings(deps.sql, monitor.id, search, PINGS_OF_PAGE);
+      const body = renderPingLog(found, search, pageOf(request, monitor, deps));
+      return sendMonitorPage(request, reply, `${PINGS.logTitle} ${nameOf(monitor)}`, body);
     },
   });
   registerPictures(scope, deps);

@@ -150,12 +150,29 @@ export const HEARTBEAT = {
     "The present address stops working at once: jobs that call it are missed until they have the new one.",
   next: "Next runs",
   log: "Newest pings",
-  none: "No ping has come yet.",
+} as const;
+
+/** The pings of a heartbeat. */
+export const PINGS = {
+  title: "Pings",
   time: "Time",
-  kind: "Kind",
+  result: "Result",
+  results: {
+    success: { word: "Success", tone: "good" },
+    fail: { word: "Failure", tone: "bad" },
+    start: { word: "Start", tone: "" },
+    log: { word: "Log", tone: "" },
+  },
+  code: (code: number) => `exit code ${code}`,
+  run: (id: string) => `run ${id}`,
   duration: "Duration",
-  code: "Exit code",
   from: "From",
   body: "Body",
-  octets: (count: number, isCut: boolean) => `${count} characters${isCut ? ", cut" : ""}`,
+  characters: (count: number, isCut: boolean) => `${count} characters${isCut ? ", cut" : ""}`,
+  all: "All pings",
+  logTitle: "Pings of",
+  kept: "The 100 newest are kept.",
+  none: "No ping matches.",
+  noneYet: "No ping has come yet.",
+  pages: "Pages of the pings",
 } as const;

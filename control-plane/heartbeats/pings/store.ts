@@ -41,8 +41,8 @@ export interface WrittenPings {
   readonly pings: readonly StoredPing[];
 }
 
-/** Number of pings that are kept of each heartbeat. */
-const KEPT = 20;
+/** Number of pings that are kept of each heartbeat: ping number n replaces number n - 100. */
+const KEPT = 100;
 
 /**
  * Writes the pings of different heartbeats in one statement, and those to addresses that do not exist, which do the same

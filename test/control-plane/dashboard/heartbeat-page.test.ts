@@ -1,19 +1,29 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { createManualClock } from "#test/support/clock.ts";
 import { createMonitor } from "#test/support/create-monitor.ts";
-import { createAccountKey, joinAccount, signInOwner, type Browser } from "#test/support/dashboard.ts";
-import { until } from "#test/support/until.ts";
+import { brokenOutOf } from "#test/support/dashboard-world.ts";
+import {
+  createAccountKey,
+  joinAccount,
+  signInOwner,
+  type Browser,
+  type DashboardAnswer,
+} from "#test/support/dashboard.ts";
 
 const HOSTILE = `</pre><script>alert(1)</script>`;
+const clock = createManualClock(new Date());
 let plane: TestControlPlane;
 let owner: Browser;
 let viewer: Browser;
 let key: string;
 let id: number;
 let url: string;
+/** A composite. */
+let other: number;
 
 beforeAll(async () => {
-  plane = await startControlPlane();
+  plane = await startControlPlane({ overrides: { clock } });
   const signedIn = await signInOwner(plane);
   owner = signedIn.browser;
   key = await createAccountKey(plane, signedIn.accountId);
@@ -22,17 +32,37 @@ beforeAll(async () => {
   const made = await createMonitor(plane, key, { check_type: "heartbeat", name: "Backup", heartbeat });
   id = made.id;
   url = made.heartbeat_url;
+  const composite = {
+    monitor_ids: [id, (await createMonitor(plane, key, { check_type: "heartbeat", name: "Second" })).id],
+    down_when: "any",
+  };
+  other = (await createMonitor(plane, key, { check_type: "composite", name: "Both", composite })).id;
 });
 
 afterAll(() => plane?.stop());
 
 /** Sends a ping to the address, at this control plane. */
-const ping = (address: string, body: string) =>
-  fetch(`${plane.url}${new URL(address).pathname}/3`, {
+const ping = (
+  address: string,
+  tail: string,
+  { body, agent = "test" }: { readonly body: string; readonly agent?: string },
+) =>
+  fetch(`${plane.url}${new URL(address).pathname}${tail}`, {
     method: "POST",
     body,
-    headers: { "content-type": "text/plain" },
+    headers: { "content-type": "text/plain", "user-agent": agent },
   });
+
+/** The rows of the table of a page. */
+const rowsOf = (html: string) => html.match(/<tr><td>.*?<\/tr>/gs) ?? [];
+
+/** The text of markup. */
+const textOf = (html: string) =>
+  html
+    .replaceAll(/<[^>]*>/g, "")
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&quot;", '"');
 
 it("the page of a heartbeat has its address and the line for a crontab, for those who may change it", async () => {
   const page = await owner.get(`/app/monitors/${id}`);
@@ -55,13 +85,110 @@ it("the page of a heartbeat has its address and the line for a crontab, for thos
 
 it("the page shows the newest pings with what they sent, escaped, to viewers too", async () => {
   expect((await owner.get(`/app/monitors/${id}`)).html).toContain("No ping has come yet.");
-  expect((await ping(url, HOSTILE)).status).toBe(200);
-  const shown = async () => (await viewer.get(`/app/monitors/${id}`)).html;
-  await until(async () => (await shown()).includes("<h2>Newest pings</h2><div"), "the ping");
-  const log = (await shown()).split("<h2>Newest pings</h2>")[1] ?? "";
-  expect(log).toContain('<td class="number">3</td>');
-  expect(log).toContain(`<summary>${HOSTILE.length} characters</summary>`);
-  expect(log).not.toContain("<script>alert");
+  const body = `${HOSTILE}\nsecond line ${HOSTILE}`;
+  expect((await ping(url, "/3?rid=<b>night", { body, agent: `curl ${HOSTILE}` })).status).toBe(200);
+  const log = (await viewer.get(`/app/monitors/${id}`)).html.split("<h2>Newest pings</h2>")[1] ?? "";
+  const [row = ""] = rowsOf(log);
+  expect(row).toContain('<span class="badge bad">Failure</span> exit code 3');
+  const texts = textOf(row);
+  expect(texts).toContain("run <b>night");
+  expect(texts).toContain(`POST curl ${HOSTILE}`);
+  expect(texts).toContain("127.0.0.1");
+  expect(texts).toContain(`${body.length} characters`);
+  expect(texts).toContain(body);
+  expect(brokenOutOf(log)).toEqual([]);
+});
+
+describe("the log of pings", () => {
+  let heartbeat: { readonly id: number; readonly heartbeat_url: string };
+  const show = (query = "") => viewer.get(`/app/monitors/${heartbeat.id}/pings${query}`);
+  /** The page to which a link of a page leads. */
+  const follow = async ({ html }: DashboardAnswer, label: string): Promise<DashboardAnswer> => {
+    const path = new RegExp(`href="([^"]*)">${label}</a>`).exec(html)?.[1]?.replaceAll("&amp;", "&");
+    if (path === undefined) throw new Error(`no link ${label}`);
+    return viewer.get(path);
+  };
+  const bodiesOf = ({ html }: DashboardAnswer) => rowsOf(html).map((row) => textOf(row).match(/body \d+/)?.[0]);
+  const bodies = (from: number, to: number, step = 1) =>
+    Array.from({ length: Math.floor((from - to) / step) + 1 }, (_, index) => `body ${from - index * step}`);
+
+  beforeAll(async () => {
+    heartbeat = await createMonitor(plane, key, { check_type: "heartbeat", name: HOSTILE });
+    // Of more than 30 in a minute from one address the bodies are not kept.
+    const tails = ["/start", "/0", "/fail", "/log", "/7"];
+    for (let number = 1; number <= 120; number += 1) {
+      const tail = tails[number % tails.length] ?? "";
+      // oxlint-disable-next-line no-await-in-loop -- their order is tested
+      const { status } = await ping(heartbeat.heartbeat_url, tail, { body: `body ${number}` });
+      if (status !== 200) throw new Error(`ping ${number} answered ${status}`);
+      clock.advance(3_000);
+    }
+  });
+
+  it("has the 100 newest, page by page, older and newer", async () => {
+    const first = await show();
+    expect(bodiesOf(first)).toEqual(bodies(120, 96));
+    expect(first.html).not.toContain(">Newer<");
+    const second = await follow(first, "Older");
+    expect(bodiesOf(second)).toEqual(bodies(95, 71));
+    const third = await follow(second, "Older");
+    const last = await follow(third, "Older");
+    expect(bodiesOf(last)).toEqual(bodies(45, 21));
+    expect(last.html).not.toContain(">Older<");
+    expect(bodiesOf(await follow(last, "Newer"))).toEqual(bodies(70, 46));
+    expect(bodiesOf(await follow(second, "Newer"))).toEqual(bodies(120, 96));
+    expect(bodiesOf(await follow(last, "Newest"))).toEqual(bodies(120, 96));
+  });
+
+  it.each([
+    ["success", 116, "Success"],
+    ["fail", 119, "Failure"],
+    ["start", 120, "Start"],
+    ["log", 118, "Log"],
+  ])("has those that say %s, exit codes included, over all its pages", async (result, newest, word) => {
+    const first = await show(`?result=${result}`);
+    expect(first.html).toContain(`<option value="${result}" selected>`);
+    const shown = [...rowsOf(first.html)];
+    if (result === "fail") {
+      const second = await follow(first, "Older");
+      shown.push(...rowsOf(second.html));
+      expect(bodiesOf(await follow(second, "Newer"))).toEqual(bodiesOf(first));
+      expect(second.html).not.toContain(">Older<");
+    } else expect(first.html).not.toContain(">Older<");
+    expect(shown).toHaveLength(result === "fail" ? 40 : 20);
+    expect(shown.every((row) => row.includes(`>${word}</span>`))).toBe(true);
+    expect(bodiesOf(first)[0]).toBe(`body ${newest}`);
+  });
+
+  it("shows all for an address that it does not know, and nothing beyond its ends", async () => {
+    for (const query of ["?result=odd&before=x&after=1e3", "?before=-1", "?before=1&before=2"])
+      // oxlint-disable-next-line no-await-in-loop -- one view after the other
+      expect([query, bodiesOf(await show(query)).length]).toEqual([query, 25]);
+    const beyond = await show("?before=1");
+    expect(beyond.html).toContain("No ping matches.");
+    expect(bodiesOf(await follow(beyond, "Newer"))).toEqual(bodies(45, 21));
+    const ahead = await show("?after=999999999999999");
+    expect(ahead.status).toBe(200);
+    expect(brokenOutOf(ahead.html)).toEqual([]);
+  });
+
+  it("is that of an own heartbeat: others, and other kinds, have none", async () => {
+    const { browser: stranger } = await signInOwner(plane, "other@example.com");
+    expect((await stranger.get(`/app/monitors/${heartbeat.id}/pings`)).status).toBe(404);
+    expect((await owner.get(`/app/monitors/${other}/pings`)).status).toBe(404);
+    expect((await owner.get("/app/monitors/x/pings")).status).toBe(404);
+  });
+
+  it("leaves the API the 20 newest", async () => {
+    const { body } = await plane.call(`/api/v4/monitors?id=${heartbeat.id}`, { key });
+    const { pings } = (body.data as { heartbeat: { pings: readonly { body: string }[] } }).heartbeat;
+    expect(pings.map((one) => one.body)).toEqual(bodies(120, 101));
+  });
+});
+
+it("what is no heartbeat has no address that could be replaced", async () => {
+  const path = `/app/monitors/${other}/rotate`;
+  expect([(await owner.get(path)).status, (await owner.post(path)).status]).toEqual([404, 404]);
 });
 
 it("the address is replaced after a question, and the old one does nothing any more", async () => {

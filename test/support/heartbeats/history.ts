@@ -25,7 +25,7 @@ export interface RecordedPing {
   readonly receivedAt: number;
 }
 
-const KEPT = 20;
+const KEPT = 100;
 
 /** Lists what is wrong with a history, in a few words each. */
 export function findingsOf(history: HeartbeatHistory): readonly string[] {
