@@ -128,7 +128,7 @@ function registerPreviews(scope: FastifyInstance, deps: FormDeps): void {
     url: "/app/status-pages/new/preview",
     schema: { hide: true },
     handler: (request, reply) =>
-      sendPreview(reply, async () =>
+      sendPreview(request, reply, async () =>
         pages.preview(memberOf(request).accountId, null, readCreation(typedIn(readForm(request)))),
       ),
   });
@@ -137,7 +137,7 @@ function registerPreviews(scope: FastifyInstance, deps: FormDeps): void {
     url: `${URL_OF_PAGE}/preview`,
     schema: { hide: true },
     handler: (request, reply) =>
-      sendPreview(reply, async () => {
+      sendPreview(request, reply, async () => {
         const page = await findOwn(request, deps);
         const before = typedOf(page, await namesOf(request, deps));
         const given = readChange(typedIn(readForm(request)), before);
@@ -149,7 +149,7 @@ function registerPreviews(scope: FastifyInstance, deps: FormDeps): void {
     url: `${URL_OF_PAGE}/preview`,
     schema: { hide: true },
     handler: (request, reply) =>
-      sendPreview(reply, () => pages.preview(memberOf(request).accountId, idOf(request), {})),
+      sendPreview(request, reply, () => pages.preview(memberOf(request).accountId, idOf(request), {})),
   });
 }
 
