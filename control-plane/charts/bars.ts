@@ -122,14 +122,11 @@ export function renderBars({ label, by, cells, totals }: Strip, time: ViewerTime
 
 /** Joins neighbours with the same state and title. `first` and `last` are indices of cells. */
 function runsOf(cells: readonly Cell[]): readonly (Cell & { readonly first: number; readonly last: number })[] {
-  const runs: (Cell & { readonly first: number; readonly last: number })[] = [];
-  for (const [index, cell] of cells.entries()) {
+  const runs: { first: number; last: number; from: number; to: number; state: CellState; title: string }[] = [];
+  for (const [index, { from, to, state, title }] of cells.entries()) {
     const run = runs.at(-1);
-    if (run?.state === cell.state && run.title === cell.title) {
-      runs.splice(-1, 1, { ...run, last: index, to: cell.to });
-    } else {
-      runs.push({ ...cell, first: index, last: index });
-    }
+    if (run?.state === state && run.title === title) [run.last, run.to] = [index, to];
+    else runs.push({ first: index, last: index, from, to, state, title });
   }
   return runs;
 }

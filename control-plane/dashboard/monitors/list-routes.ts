@@ -5,8 +5,8 @@ import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { viewerTimeOf } from "#control-plane/dashboard/frame/times.ts";
 import { renderList, titleOf } from "#control-plane/dashboard/monitors/list.ts";
 import type { Overviews } from "#control-plane/dashboard/monitors/overviews.ts";
-import { renderBars } from "#control-plane/charts/bars.ts";
 import { readListQuery } from "#control-plane/dashboard/monitors/list-query.ts";
+import { renderStrip } from "#control-plane/dashboard/monitors/strips.ts";
 import { selectRows } from "#control-plane/dashboard/monitors/select-rows.ts";
 import { isAllowed } from "#control-plane/users/roles.ts";
 
@@ -28,7 +28,8 @@ export function registerList(scope: FastifyInstance, { door, clock, overviews }:
     async handler(request, reply) {
       const session = memberOf(request);
       const query = readListQuery(request.query as Readonly<Record<string, unknown>>);
-      const selection = selectRows(await overviews.of(session.accountId), query);
+      const isRefresh = request.headers["x-view"] === "live";
+      const selection = selectRows(await overviews.of(session.accountId, { isRefresh }), query);
       const viewer = viewerTimeOf(session);
       const shown = selection.rows.map(({ id }) => id);
       const strips = await overviews.stripsOf(session.accountId, shown);
@@ -37,7 +38,7 @@ export function registerList(scope: FastifyInstance, { door, clock, overviews }:
         selection,
         stripOf: (id) => {
           const strip = strips.get(id);
-          return strip === undefined ? "" : renderBars(strip, viewer);
+          return strip === undefined ? "" : renderStrip(strip, viewer);
         },
         now: clock.now(),
         viewer,

@@ -1,7 +1,7 @@
 import type { Clock } from "#shared/clock.ts";
-import { toStrip, type Strip } from "#control-plane/charts/bars.ts";
-import { MONITORS } from "#control-plane/dashboard/strings/monitors.ts";
+import type { Strip } from "#control-plane/charts/bars.ts";
 import type { Changes } from "#control-plane/changes/changes.ts";
+import { createStrips } from "#control-plane/dashboard/monitors/strips.ts";
 import type { History } from "#control-plane/history/history.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import type { ListedMonitor } from "#control-plane/monitors/overview.ts";
@@ -9,19 +9,17 @@ import { createSharedCache } from "#control-plane/shared-cache.ts";
 
 /** How long a reading of an account's monitors serves all who look at it, if nobody changes them, milliseconds. */
 const SHARED_MS = 5_000;
-/** The same for the strips of the last 24 hours, whose steps are half an hour long. */
-const STRIPS_MS = 60_000;
 /** Accounts whose monitors are held at once, and the monitors of all of them. */
 const MOST_ACCOUNTS = 1_000;
 const MOST_MONITORS = 200_000;
-/** The same for strips, of which a view has 100 at first. */
-const MOST_VIEWS = 1_000;
-const MOST_STRIPS = 20_000;
 
 /** What lists of monitors show, read once for all views within some seconds, however many tabs are open. */
 export interface Overviews {
-  /** Returns the monitors of an account, newest first, with all that was written before, at any replica. */
-  of(accountId: number): Promise<readonly ListedMonitor[]>;
+  /**
+   * Returns the monitors of an account, newest first, with all that was written before, at any replica. `isRefresh`: a
+   * view that is open already can do with what was read some seconds ago, without a statement of its own. Default: false.
+   */
+  of(accountId: number, how?: { readonly isRefresh?: boolean }): Promise<readonly ListedMonitor[]>;
   /** Returns strips of the last 24 hours of monitors of an account by id. */
   stripsOf(accountId: number, ids: readonly number[]): Promise<ReadonlyMap<number, Strip>>;
 }
@@ -58,32 +56,16 @@ export function createOverviews({ clock, monitors, history, changes }: Overviews
       return { accountId, newest, rows: await monitors.overview(accountId) };
     },
   });
-  const of = async (accountId: number) => {
-    // Every write is in the log of changes, also one with a key or of another replica: they show without delay.
-    const newest = await changes.newest(accountId);
+  const of = async (accountId: number, { isRefresh = false } = {}) => {
     const known = await lists.get(String(accountId));
-    if (known === null || known.newest >= newest) return known?.rows ?? [];
+    // Every write is in the log of changes, also one with a key or of another replica: they show without delay.
+    if (isRefresh || known === null || known.newest >= (await changes.newest(accountId))) return known?.rows ?? [];
     lists.forget((found) => found?.accountId === accountId);
     return (await lists.get(String(accountId)))?.rows ?? [];
   };
-  const strips = createSharedCache<{ readonly byId: ReadonlyMap<number, Strip> }>({
-    clock,
-    ttlMs: STRIPS_MS,
-    most: MOST_VIEWS,
-    mostSize: MOST_STRIPS,
-    sizeOf: ({ byId }) => byId.size,
-    mostLoads: 1,
-    mostWaiting: 100,
-    async load(name) {
-      const [accountId = 0, ...ids] = name.split(",").map(Number);
-      const wanted = new Set(ids);
-      const steps = await history.halfHours((await of(accountId)).filter(({ id }) => wanted.has(id)));
-      const byId = Array.from(steps, ([id, halfHours]) => [id, toStrip(MONITORS.day, "minute", halfHours)] as const);
-      return { byId: new Map(byId) };
-    },
-  });
+  const strips = createStrips({ clock, history, monitorsOf: (accountId) => of(accountId, { isRefresh: true }) });
   return {
     of,
-    stripsOf: async (accountId, ids) => (await strips.get([accountId, ...ids].join(",")))?.byId ?? new Map(),
+    stripsOf: (accountId, ids) => strips.of(accountId, ids),
   };
 }

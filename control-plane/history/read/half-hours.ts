@@ -60,7 +60,7 @@ export async function readHalfHours(
   );
 }
 
-/** Measures the part of each half hour that lies in a life. Each change is visited once. */
+/** Measures the part of each half hour that lies in a life. Each change is visited once. Most half hours have none. */
 function measureEach(
   starts: readonly number[],
   life: Span,
@@ -74,6 +74,9 @@ function measureEach(
     // The change before a half hour says how it begins.
     const first = Math.max(0, next - 1);
     while ((changes[next]?.at ?? Infinity) < span.to) next += 1;
+    const before = changes[first];
+    if (before !== undefined && before.at <= span.from && next === first + 1 && maintenance.length === 0)
+      return { ...NO_TIME, [`${before.status}Ms`]: span.to - span.from };
     return measureTime(span, changes.slice(first, next), maintenance);
   });
 }

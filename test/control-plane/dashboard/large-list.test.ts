@@ -1,7 +1,7 @@
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rollUpHours } from "#control-plane/history/roll-up/hours.ts";
-import { createOverviews } from "#control-plane/dashboard/monitors/overviews.ts";
+import { createOverviews, type Overviews } from "#control-plane/dashboard/monitors/overviews.ts";
 import { readOverview } from "#control-plane/monitors/overview.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
@@ -14,6 +14,7 @@ const MONITORS = 1_000;
 /** Octets of the first view, as sent. */
 const MOST_OCTETS = 100 * 1_024;
 const VIEWS = 20;
+const FIRST_ROWS = 100;
 
 const clock = createManualClock(new Date());
 let plane: TestControlPlane;
@@ -55,41 +56,93 @@ describe(`the list of ${MONITORS} monitors`, () => {
   });
 
   it(`is read once for ${VIEWS} views at the same time, and again when the account has changed`, async () => {
-    const { sql } = plane.app;
-    const reads = { lists: 0, strips: 0 };
-    let newest = 1;
-    const overviews = createOverviews({
-      clock,
-      monitors: {
-        overview(id) {
-          reads.lists += 1;
-          return readOverview(sql, id, clock.now());
-        },
-      },
-      history: {
-        halfHours() {
-          reads.strips += 1;
-          return Promise.resolve(new Map());
-        },
-      },
-      changes: { newest: () => Promise.resolve(newest) },
-    });
-    const open = async () => {
-      const monitors = await overviews.of(accountId);
-      await overviews.stripsOf(
-        accountId,
-        monitors.slice(0, 100).map(({ id }) => id),
-      );
-      return monitors.length;
-    };
+    const { overviews, reads, change } = countReads();
+    const open = () => openList(overviews, FIRST_ROWS);
     const views = await Promise.all(Array.from({ length: VIEWS }, open));
     expect(views).toEqual(Array.from({ length: VIEWS }, () => MONITORS));
-    expect(reads).toEqual({ lists: 1, strips: 1 });
-    newest = 2;
+    expect(reads).toMatchObject({ lists: 1, strips: [FIRST_ROWS] });
+    change();
     await open();
-    expect(reads).toEqual({ lists: 2, strips: 1 });
+    expect(reads).toMatchObject({ lists: 2, strips: [FIRST_ROWS] });
     clock.advance(60_000);
     await open();
-    expect(reads).toEqual({ lists: 3, strips: 2 });
+    expect(reads).toMatchObject({ lists: 3, strips: [FIRST_ROWS, FIRST_ROWS] });
+  });
+
+  it(`is read once for ${VIEWS} views with different numbers of loaded rows, each row once`, async () => {
+    const { overviews, reads } = countReads();
+    const tabs = Array.from({ length: VIEWS }, (_, index) => FIRST_ROWS * (1 + (index % 10)));
+    await Promise.all(tabs.map((rows) => openList(overviews, rows)));
+    expect(reads.lists).toBe(1);
+    expect(reads.strips.reduce((sum, count) => sum + count, 0)).toBe(MONITORS);
+    await Promise.all(tabs.map((rows) => openList(overviews, rows)));
+    expect(reads.strips).toHaveLength(10);
+    // Rows that were loaded one after the other are read again together.
+    clock.advance(60_000);
+    await openList(overviews, MONITORS);
+    await Promise.all(tabs.map((rows) => openList(overviews, rows)));
+    expect(reads.lists).toBe(2);
+    expect(reads.strips.slice(10)).toEqual([MONITORS]);
+  });
+
+  it(`is refreshed in ${VIEWS} open tabs without a statement for each`, async () => {
+    const { overviews, reads } = countReads();
+    await openList(overviews, FIRST_ROWS);
+    clock.advance(6_000);
+    const before = reads.changes;
+    await Promise.all(Array.from({ length: VIEWS }, () => openList(overviews, FIRST_ROWS, { isRefresh: true })));
+    expect(reads).toMatchObject({ lists: 2, strips: [FIRST_ROWS] });
+    // The one that reads the list.
+    expect(reads.changes - before).toBe(1);
+  });
+
+  it("is read again after a reading that failed", async () => {
+    let isAway = true;
+    const { overviews, reads } = countReads(() => {
+      if (isAway) throw new Error("the database is away");
+    });
+    await expect(openList(overviews, FIRST_ROWS)).rejects.toThrow("the database is away");
+    isAway = false;
+    await openList(overviews, FIRST_ROWS);
+    expect(reads.strips).toEqual([FIRST_ROWS]);
   });
 });
+
+/** Creates overviews that note how often lists are read, and of how many monitors strips are read each time. */
+function countReads(before: () => void = () => {}) {
+  const reads = { lists: 0, strips: [] as number[], changes: 0 };
+  let newest = 1;
+  const overviews = createOverviews({
+    clock,
+    monitors: {
+      overview(id) {
+        reads.lists += 1;
+        return readOverview(plane.app.sql, id, clock.now());
+      },
+    },
+    history: {
+      async halfHours(monitors) {
+        before();
+        reads.strips.push(monitors.length);
+        return new Map();
+      },
+    },
+    changes: {
+      async newest() {
+        reads.changes += 1;
+        return newest;
+      },
+    },
+  });
+  return { overviews, reads, change: () => (newest += 1) };
+}
+
+/** Reads what a list of so many rows shows; returns the number of all monitors. */
+async function openList(overviews: Overviews, rows: number, { isRefresh = false } = {}): Promise<number> {
+  const monitors = await overviews.of(accountId, { isRefresh });
+  await overviews.stripsOf(
+    accountId,
+    monitors.slice(0, rows).map(({ id }) => id),
+  );
+  return monitors.length;
+}
