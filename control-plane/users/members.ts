@@ -3,7 +3,16 @@ import type { Queryable, Sql, Transaction } from "#control-plane/database/connec
 import { transact } from "#control-plane/database/transaction.ts";
 import type { Role } from "#control-plane/users/roles.ts";
 import type { Client, Session, Sessions } from "#control-plane/users/sessions.ts";
-import { deleteMember, listMembers, listMemberships, lockMembers, updateRole } from "#control-plane/users/store.ts";
+import { deleteInvitesFor } from "#control-plane/users/links/store.ts";
+import {
+  deleteMember,
+  deleteStrandedUsers,
+  listMembers,
+  listMemberships,
+  lockMembers,
+  lockUsers,
+  updateRole,
+} from "#control-plane/users/store.ts";
 import type { Member, Membership } from "#control-plane/users/store.ts";
 
 /** Result of a change of a member. last_owner: an account must have an owner. gone: the user is no member (any more). */
@@ -17,7 +26,10 @@ export interface Members {
   accountsOf(sql: Queryable, userId: number): Promise<readonly Membership[]>;
   /** Sets the role of a member of the session's account, and ends the member's sessions there. */
   setRole(by: MemberAction, userId: number, role: Role): Promise<MemberChange>;
-  /** Removes a member from the session's account, with the member's sessions there: another one, or the own user. */
+  /**
+   * Removes a member from the session's account: another one, or the own user. The member's sessions there end, and
+   * invites to it that are for the member's address. A user who has no other account is erased.
+   */
   remove(by: MemberAction, userId: number): Promise<MemberChange>;
 }
 
@@ -39,22 +51,25 @@ interface MembersDeps {
   readonly sessions: Sessions;
   /** Logs changes. */
   readonly record: RecordChanges;
+  /** Forgets mails to users who are erased. */
+  readonly forgetMails: (tx: Transaction, emails: readonly string[]) => Promise<void>;
 }
 
 /** Opens the members of accounts. */
-export function createMembers({ sql, sessions, record }: MembersDeps): Members {
+export function createMembers({ sql, sessions, record, forgetMails }: MembersDeps): Members {
   /**
    * Changes a member while the others stay as they are: of two owners who demote each other at the same time, the second
-   * is the last one. `next`: the role afterwards; null: the member is removed.
+   * is the last one. `next`: the role afterwards; null: the member is removed. `work` returns what else it has changed.
    */
   function change(
     by: MemberAction,
     userId: number,
     next: Role | null,
-    work: (tx: Transaction) => Promise<unknown>,
+    work: (tx: Transaction, email: string) => Promise<readonly Change[]>,
   ): Promise<MemberChange> {
     const { accountId } = by.session;
     return transact(sql, async (tx) => {
+      if (next === null) await lockUsers(tx, [userId]);
       const members = await lockMembers(tx, accountId);
       const member = members.get(userId);
       if (member === undefined) return "gone";
@@ -62,13 +77,13 @@ export function createMembers({ sql, sessions, record }: MembersDeps): Members {
       if (role === next) return "ok";
       const owners = [...members.values()].filter((one) => one.role === "owner").length;
       if (role === "owner" && owners === 1) return "last_owner";
-      await work(tx);
+      const others = await work(tx, name);
       const subject = { resource: "member", id: userId, name } as const;
       const logged: Change =
         next === null
           ? { ...subject, action: "deleted" }
           : { ...subject, action: "changed", changed: [{ field: "role", before: role, after: next }] };
-      await record(tx, memberChange(by, [logged]));
+      await record(tx, memberChange(by, [logged, ...others]));
       return "ok";
     });
   }
@@ -81,8 +96,16 @@ export function createMembers({ sql, sessions, record }: MembersDeps): Members {
         const { accountId } = by.session;
         await updateRole(tx, accountId, userId, role);
         await sessions.endOf(tx, userId, { accountId });
+        return [];
       }),
-    remove: (by, userId) => change(by, userId, null, (tx) => deleteMember(tx, by.session.accountId, userId)),
+    remove: (by, userId) =>
+      change(by, userId, null, async (tx, email) => {
+        const { accountId } = by.session;
+        await deleteMember(tx, accountId, userId);
+        const revoked = await deleteInvitesFor(tx, accountId, email);
+        await forgetMails(tx, await deleteStrandedUsers(tx, [userId]));
+        return revoked.map((id) => ({ resource: "invite", id, name: email, action: "deleted" }));
+      }),
   };
 }
 

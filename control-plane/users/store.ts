@@ -84,11 +84,37 @@ export async function updateUser(
   return count > 0;
 }
 
-/** Deletes users who are members of no account any more, of these. */
-export async function deleteStrandedUsers(sql: Queryable, ids: readonly number[]): Promise<void> {
-  await sql`
+/**
+ * Locks users until the transaction ends, in the order of their ids, against those who make them members. Call it before
+ * memberships are locked or deleted.
+ */
+export async function lockUsers(tx: Queryable, ids: readonly number[]): Promise<void> {
+  await tx`select from users where id = any(${[...ids]}::bigint[]) order by id for update`;
+}
+
+/** Finds a user who is about to become a member, and stays until the transaction ends; null if there is none. */
+export async function holdUser(tx: Transaction, id: number): Promise<User | null> {
+  const [row] = await tx<User[]>`select ${columns(tx)} from users where id = ${id} for key share`;
+  return row ?? null;
+}
+
+/**
+ * Deletes users who are members of no account any more, of these, with their sessions and links. Returns their addresses.
+ * Call it once they are locked: two erasures at the same time would each see the other's membership.
+ */
+export async function deleteStrandedUsers(tx: Queryable, ids: readonly number[]): Promise<readonly string[]> {
+  const rows = await tx<{ email: string }[]>`
     delete from users where id = any(${[...ids]}::bigint[])
-      and not exists (select from members where user_id = users.id)`;
+      and not exists (select from members where user_id = users.id)
+    returning email`;
+  return rows.map(({ email }) => email);
+}
+
+/** Lists up to `limit` users who are members of no account. */
+export async function listStrandedUsers(sql: Queryable, limit: number): Promise<readonly number[]> {
+  const rows = await sql<{ id: number }[]>`
+    select id from users where not exists (select from members where user_id = users.id) order by id limit ${limit}`;
+  return rows.map(({ id }) => id);
 }
 
 /** Makes a user a member. Returns false if the user is one already: the role stays as it is. */

@@ -2,8 +2,9 @@ import type { Logger } from "pino";
 import type { Clock, Random } from "#shared/clock.ts";
 import type { Changes } from "#control-plane/changes/changes.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
-import type { Queryable, Sql } from "#control-plane/database/connect.ts";
+import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
 import type { GuardedDatabase } from "#control-plane/database/guarded.ts";
+import { transact } from "#control-plane/database/transaction.ts";
 import { deleteInSteps, startUpkeep } from "#control-plane/database/upkeep.ts";
 import { deleteOldAttempts } from "#control-plane/users/attempt-store.ts";
 import {
@@ -25,7 +26,14 @@ import { createPasswords } from "#control-plane/users/passwords.ts";
 import type { Role } from "#control-plane/users/roles.ts";
 import { createSessions, type Client, type Session, type Sessions } from "#control-plane/users/sessions.ts";
 import { ATTEMPT_WINDOW_MS, changePassword, signIn, type SignIn, type Unproven } from "#control-plane/users/sign-in.ts";
-import { deleteMembers, deleteStrandedUsers, listMembers, updateUser } from "#control-plane/users/store.ts";
+import {
+  deleteMembers,
+  deleteStrandedUsers,
+  listMembers,
+  listStrandedUsers,
+  lockUsers,
+  updateUser,
+} from "#control-plane/users/store.ts";
 
 /** People who sign in: their passwords, sessions, memberships and one-time links. */
 export interface Users {
@@ -108,16 +116,17 @@ export function createUsers(deps: UsersDeps): Users {
   const sessions = createSessions(deps);
   const linked = { sql, clock, random, accounts, passwords, sessions, record };
 
+  const mails = createUserMails(deps);
+  const forgetMails = (tx: Transaction, emails: readonly string[]) => mails.forget(tx, emails);
+
   accounts.addExporter("members", async (on, accountId) =>
     (await listMembers(on, accountId)).map(({ email, role, createdAt }) => ({ email, role, created_at: createdAt })),
   );
   accounts.onErase(async (tx, accountId) => {
-    const members = await listMembers(tx, accountId);
+    const ids = (await listMembers(tx, accountId)).map(({ userId }) => userId);
+    await lockUsers(tx, ids);
     await deleteMembers(tx, accountId);
-    await deleteStrandedUsers(
-      tx,
-      members.map(({ userId }) => userId),
-    );
+    await mails.forget(tx, await deleteStrandedUsers(tx, ids));
   });
   const upkeep = startUpkeep({
     everyMs: SWEEP_MS,
@@ -127,16 +136,17 @@ export function createUsers(deps: UsersDeps): Users {
       await deleteInSteps(DELETED_AT_ONCE, (limit) => deleteOldAttempts(sql, old, limit));
       await deleteInSteps(DELETED_AT_ONCE, (limit) => deleteExpiredLinks(sql, now, limit));
       await deleteInSteps(DELETED_AT_ONCE, (limit) => sessions.sweep(sql, limit));
+      // Erased when they leave their last account; releases before kept them.
+      await deleteInSteps(DELETED_AT_ONCE, (limit) => eraseStranded(sql, limit));
     },
     name: "users: housekeeping",
     log,
   });
 
-  const mails = createUserMails(deps);
   return {
     sessions,
     mails,
-    members: createMembers(linked),
+    members: createMembers({ ...linked, forgetMails }),
     signIn: (credentials, from) => signIn(linked, credentials, from),
     createStartLink: (on, accountId) => createLink(linked, on, "start", { accountId }),
     peek: (purpose, token) => peekLink(linked, purpose, token),
@@ -156,4 +166,14 @@ export function createUsers(deps: UsersDeps): Users {
       mails.close();
     },
   };
+}
+
+/** Erases up to `limit` users who are members of no account. Returns how many it has found. */
+async function eraseStranded(sql: Sql, limit: number): Promise<number> {
+  const ids = await listStrandedUsers(sql, limit);
+  await transact(sql, async (tx) => {
+    await lockUsers(tx, ids);
+    await deleteStrandedUsers(tx, ids);
+  });
+  return ids.length;
 }

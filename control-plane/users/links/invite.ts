@@ -12,7 +12,7 @@ import {
 import type { OneTimeLink } from "#control-plane/users/links/store.ts";
 import type { Client, Session } from "#control-plane/users/sessions.ts";
 import { BUSY, provePassword } from "#control-plane/users/sign-in.ts";
-import { findUser, findUserByEmail, insertMember, insertUser, type User } from "#control-plane/users/store.ts";
+import { findUserByEmail, holdUser, insertMember, insertUser, type User } from "#control-plane/users/store.ts";
 
 /**
  * Joins an account by an invite, or gets a new one if the invite names none. A user who exists proves it by the password;
@@ -30,7 +30,7 @@ export async function useInvite(
   if (known !== null) {
     const proven = await provePassword(deps, { email, password }, from);
     if (proven.kind !== "ok") return proven;
-    return join(deps, token, from, () => Promise.resolve(known));
+    return join(deps, token, from, (tx) => holdUser(tx, known.id));
   }
   const passwordHash = await deps.passwords.hash(password);
   if (passwordHash === null) return BUSY;
@@ -47,10 +47,10 @@ export async function useInviteAs(
 ): Promise<UsedLink> {
   const invite = await peekLink(deps, "invite", token);
   if (invite === null || !isFor(invite, email)) return EXPIRED;
-  return join(deps, token, from, (tx) => findUser(tx, userId));
+  return join(deps, token, from, (tx) => holdUser(tx, userId));
 }
 
-/** Uses an invite up for the user that `find` returns; null: the address was taken at this moment. */
+/** Uses an invite up for the user that `find` returns; null: the address was taken, or the user erased, at this moment. */
 function join(
   deps: LinksDeps,
   token: string,

@@ -12,6 +12,7 @@ import { BUSY } from "#control-plane/users/sign-in.ts";
 import {
   findUserByEmail,
   hasUsers,
+  holdUser,
   insertMember,
   insertUser,
   listMemberships,
@@ -36,7 +37,8 @@ export async function useStartLink(
   const used = await useLink(deps, "start", token, async (tx, { accountId }): Promise<UsedLink> => {
     if (accountId === null) return EXPIRED;
     const now = clock.now();
-    const known = await findUserByEmail(tx, email);
+    const found = await findUserByEmail(tx, email);
+    const known = found === null ? null : await holdUser(tx, found.id);
     const others = known === null ? [] : await listMemberships(tx, known.id);
     if (others.some((one) => one.accountId !== accountId)) return { kind: "foreign" };
     const isOperator = !(await hasUsers(tx));

@@ -71,6 +71,14 @@ export async function deleteInvite(sql: Queryable, accountId: number, id: number
   return count > 0;
 }
 
+/** Deletes the invites to an account that are for one address. Returns their ids. */
+export async function deleteInvitesFor(sql: Queryable, accountId: number, email: string): Promise<readonly number[]> {
+  const rows = await sql<{ id: number }[]>`
+    delete from one_time_links
+    where account_id = ${accountId} and purpose = 'invite' and lower(email) = lower(${email}) returning id`;
+  return rows.map(({ id }) => id);
+}
+
 /** Deletes a link. */
 export async function deleteLink(sql: Queryable, id: number): Promise<void> {
   await sql`delete from one_time_links where id = ${id}`;

@@ -13,6 +13,7 @@ import {
   countMail,
   deleteOldMails,
   endMail,
+  endResetsTo,
   insertMail,
   postponeMail,
   type MailPurpose,
@@ -27,6 +28,8 @@ export interface UserMails {
    * Nothing is looked up: known and unknown addresses take the same time.
    */
   request(sql: Queryable, purpose: MailPurpose, email: string, invite?: CreatedLink): Promise<void>;
+  /** Forgets mails for a new password that wait to be sent to users who are erased. */
+  forget(sql: Queryable, emails: readonly string[]): Promise<void>;
   /** Stops sending; what is being sent is aborted, and sent by another replica, or after the next start. */
   close(): void;
 }
@@ -62,6 +65,8 @@ const LEASE_MS = 2 * MAIL_TIMEOUT_MS;
 export function createUserMails(deps: UserMailsDeps): UserMails {
   const { sql, clock, log, encryption, mailer } = deps;
   const stopping = new AbortController();
+  const recipientOf = (email: string): string =>
+    Buffer.from(encryption.digest(email.toLowerCase(), "requested_mails.recipient")).toString("hex");
   const upkeep = startUpkeep({
     everyMs: SWEEP_MS,
     round: () => {
@@ -92,15 +97,15 @@ export function createUserMails(deps: UserMailsDeps): UserMails {
   return {
     async request(on, purpose, email, invite) {
       const text = JSON.stringify({ email, token: invite?.token ?? null } satisfies Sealed);
-      const recipient = encryption.digest(email.toLowerCase(), "requested_mails.recipient");
       const mail = {
         purpose,
-        recipient: Buffer.from(recipient).toString("hex"),
+        recipient: recipientOf(email),
         sealed: encryption.seal(Buffer.from(text), PURPOSE),
         linkId: invite?.id ?? null,
       };
       await insertMail(on, mail, clock.now());
     },
+    forget: (on, emails) => endResetsTo(on, emails.map(recipientOf)),
     close() {
       upkeep.stop();
       sending?.stop();

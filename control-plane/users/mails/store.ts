@@ -70,6 +70,13 @@ export async function endMail(sql: Queryable, id: number): Promise<void> {
   await sql`update requested_mails set sealed = null where id = ${id}`;
 }
 
+/** Ends the mails for a new password to these recipients, by the digests of their addresses in hex. */
+export async function endResetsTo(sql: Queryable, recipients: readonly string[]): Promise<void> {
+  await sql`
+    update requested_mails set sealed = null from unnest(${[...recipients]}::text[]) as given (hex)
+    where recipient = decode(hex, 'hex') and purpose = 'reset' and sealed is not null`;
+}
+
 /** Deletes up to `limit` mails that were asked for before `before`. Returns how many. */
 export async function deleteOldMails(sql: Queryable, before: Date, limit: number): Promise<number> {
   const { count } = await sql`
