@@ -89,8 +89,9 @@ export async function registerDashboard(server: FastifyInstance, deps: Dashboard
     scope.addHook("onRoute", (route) => {
       route.config = { ...route.config, renderError };
     });
-    const door = createDoor({ ...deps, sessions: deps.users.sessions });
-    const signIn = { ...deps, door, isSecure: deps.baseUrl.startsWith("https:") };
+    const isSecure = deps.baseUrl.startsWith("https:");
+    const door = createDoor({ ...deps, isSecure });
+    const signIn = { ...deps, door, isSecure };
     registerAssets(scope);
     registerSignIn(scope, signIn);
     registerStart(scope, signIn);

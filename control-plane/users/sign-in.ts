@@ -81,6 +81,29 @@ export async function signIn(deps: SignInDeps, credentials: Credentials, from: C
 }
 
 /**
+ * Proves the password of a session's user again, and opens a new session in its place, so that a copy of the old cookie
+ * gains nothing. Returns the value of the new cookie with its session.
+ */
+export async function confirmPassword(
+  deps: SignInDeps,
+  { userId, accountId, email }: Session,
+  old: string,
+  password: string,
+  from: Client,
+): Promise<{ readonly kind: "ok"; readonly token: string; readonly session: Session } | Unproven> {
+  const { sql, sessions } = deps;
+  const proven = await provePassword(deps, { email, password }, from);
+  if (proven.kind !== "ok") return proven;
+  const token = await transact(sql, async (tx) => {
+    await sessions.end(tx, old);
+    return sessions.open(tx, { userId, accountId }, from);
+  });
+  const session = await sessions.find(token);
+  // It was ended at this moment, as by a change of the role.
+  return session === null ? { kind: "wrong" } : { kind: "ok", token, session };
+}
+
+/**
  * Sets a new password of a session's user, who proves the current one; wrong ones are limited as sign-ins are. All sessions
  * and links of the old password end. Returns the value of the cookie of the one that takes their place.
  */

@@ -25,7 +25,14 @@ import { createMembers, type Members } from "#control-plane/users/members.ts";
 import { createPasswords } from "#control-plane/users/passwords.ts";
 import type { Role } from "#control-plane/users/roles.ts";
 import { createSessions, type Client, type Session, type Sessions } from "#control-plane/users/sessions.ts";
-import { ATTEMPT_WINDOW_MS, changePassword, signIn, type SignIn, type Unproven } from "#control-plane/users/sign-in.ts";
+import {
+  ATTEMPT_WINDOW_MS,
+  changePassword,
+  confirmPassword,
+  signIn,
+  type SignIn,
+  type Unproven,
+} from "#control-plane/users/sign-in.ts";
 import {
   deleteMembers,
   deleteStrandedUsers,
@@ -42,6 +49,16 @@ export interface Users {
   readonly mails: UserMails;
   /** Signs a user in by email address and password. */
   signIn(credentials: { readonly email: string; readonly password: string }, from: Client): Promise<SignIn>;
+  /**
+   * Proves the password of a session's user again; wrong ones are limited as sign-ins are. A new session, in the same
+   * account, takes the place of `session`, whose cookie has the value `token`.
+   */
+  confirm(
+    session: Session,
+    token: string,
+    password: string,
+    from: Client,
+  ): Promise<{ readonly kind: "ok"; readonly token: string; readonly session: Session } | Unproven>;
   /** Creates the link by which an owner takes over an account. */
   createStartLink(sql: Queryable, accountId: number): Promise<CreatedLink>;
   /** Finds a link that can still be used, without using it; null if there is none. */
@@ -147,6 +164,7 @@ export function createUsers(deps: UsersDeps): Users {
     sessions,
     mails,
     members: createMembers({ ...linked, forgetMails }),
+    confirm: (session, token, password, from) => confirmPassword(linked, session, token, password, from),
     signIn: (credentials, from) => signIn(linked, credentials, from),
     createStartLink: (on, accountId) => createLink(linked, on, "start", { accountId }),
     peek: (purpose, token) => peekLink(linked, purpose, token),

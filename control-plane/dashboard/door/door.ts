@@ -1,13 +1,16 @@
 import { timingSafeEqual } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "#shared/clock.ts";
+import { clientOf, refuse } from "#control-plane/dashboard/door/attempt.ts";
+import { PASSWORD_FIELD, sendConfirm } from "#control-plane/dashboard/door/confirm.ts";
 import { readForm } from "#control-plane/dashboard/door/form.ts";
 import { isOwnOrigin } from "#control-plane/dashboard/door/origin.ts";
-import { sessionCookie } from "#control-plane/dashboard/door/cookie.ts";
+import { sessionCookie, setSessionCookie } from "#control-plane/dashboard/door/cookie.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { createAddressLimiter } from "#control-plane/limits/address.ts";
 import { isAllowed, type Permission } from "#control-plane/users/roles.ts";
-import type { Session, Sessions } from "#control-plane/users/sessions.ts";
+import type { Session } from "#control-plane/users/sessions.ts";
+import type { Users } from "#control-plane/users/users.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -21,7 +24,10 @@ type AsyncHook = (request: FastifyRequest, reply: FastifyReply) => Promise<unkno
 /** Options of a route behind the door. */
 interface DoorOptions {
   readonly needs: Permission;
-  /** Asks for a password that was given in the last 10 minutes. Default: false. */
+  /**
+   * Asks for a password that was given in the last 10 minutes: a page leads to the sign-in and back, a form is carried on
+   * by the page that asks. Default: false.
+   */
   readonly isSensitive?: boolean;
 }
 
@@ -45,32 +51,34 @@ export interface Door {
 
 /** Dependencies of the door. */
 interface DoorDeps {
-  readonly sessions: Pick<Sessions, "find">;
+  readonly users: Pick<Users, "sessions" | "confirm">;
   readonly clock: Clock;
   readonly baseUrl: string;
+  /** Whether the service is reached under https. */
+  readonly isSecure: boolean;
 }
 
 /** Maximum number of views of a session in a minute: an open tab takes six. */
 const VIEWS_PER_MINUTE = 300;
 
 /** Creates the door of the dashboard. */
-export function createDoor({ sessions, clock, baseUrl }: DoorDeps): Door {
+export function createDoor({ users, clock, baseUrl, isSecure }: DoorDeps): Door {
   const views = createAddressLimiter({ clock, limit: VIEWS_PER_MINUTE, windowSeconds: 60 });
 
   async function identify(request: FastifyRequest): Promise<Session | null> {
     const token = sessionCookie(request);
-    request.session = token === null ? null : await sessions.find(token);
+    request.session = token === null ? null : await users.sessions.find(token);
     return request.session;
   }
 
-  function admit({ needs, isSensitive = false }: DoorOptions): AsyncHook {
+  function admit({ needs }: DoorOptions, isForRecent: boolean): AsyncHook {
     return async (request, reply) => {
       const session = await identify(request);
       if (session === null) return reply.redirect(signInPath(request), 303);
       const { ok, retryAfterSeconds } = views.take(`session ${session.id}`);
       if (!ok) throw tooManyViews(retryAfterSeconds);
-      if (!isAllowed(session.role, needs)) throw new Refusal("insufficient_scope", NOT_ALLOWED[session.role]);
-      if (isSensitive && !session.isRecent) return reply.redirect(signInPath(request), 303);
+      requireRole(session, needs);
+      if (isForRecent && !session.isRecent) return reply.redirect(signInPath(request), 303);
     };
   }
 
@@ -84,14 +92,42 @@ export function createDoor({ sessions, clock, baseUrl }: DoorDeps): Door {
     throw new Refusal("insufficient_scope", "This form is from another session. Load the page again.");
   }
 
+  function requireRole({ role }: Session, needs: Permission): void {
+    if (!isAllowed(role, needs)) throw new Refusal("insufficient_scope", NOT_ALLOWED[role]);
+  }
+
+  /** Lets a form through whose password is recent, or is in the form and right; asks for it otherwise. */
+  async function requireRecent(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    needs: Permission,
+  ): Promise<FastifyReply | undefined> {
+    const session = memberOf(request);
+    if (session.isRecent) return;
+    const form = readForm(request);
+    if (!form.has(PASSWORD_FIELD)) return sendConfirm(request, reply.code(403), session, null);
+    const confirmed = await users.confirm(
+      session,
+      sessionCookie(request) ?? "",
+      form.text(PASSWORD_FIELD),
+      clientOf(request),
+    );
+    if (confirmed.kind !== "ok") return sendConfirm(request, reply, session, refuse(reply, confirmed));
+    setSessionCookie(reply, confirmed.token, isSecure);
+    request.session = confirmed.session;
+    // The role can have changed while the password was hashed.
+    requireRole(confirmed.session, needs);
+  }
+
   return {
-    page: (options) => ({ method: "GET", onRequest: admit(options) }),
+    page: (options) => ({ method: "GET", onRequest: admit(options, options.isSensitive ?? false) }),
     form: (options) => ({
       method: "POST",
-      onRequest: admit(options),
-      preHandler: async (request) => {
+      onRequest: admit(options, false),
+      preHandler: async (request, reply) => {
         requireOrigin(request);
         requireFormToken(request, memberOf(request));
+        if (options.isSensitive === true) return requireRecent(request, reply, options.needs);
       },
     }),
     openForm: () => ({ method: "POST", onRequest: async (request) => requireOrigin(request) }),

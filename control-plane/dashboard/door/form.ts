@@ -8,6 +8,8 @@ export interface Form {
   text(name: string): string;
   /** Returns all values of a field. */
   list(name: string): readonly string[];
+  /** Returns all values with the names of their fields. */
+  entries(): readonly (readonly [name: string, value: string])[];
   /** Reports whether a field was sent: a checkbox that is not checked is not. */
   has(name: string): boolean;
 }
@@ -24,6 +26,7 @@ export function readForm(request: FastifyRequest): Form {
   };
   return {
     list,
+    entries: () => Object.keys(fields).flatMap((name) => list(name).map((value) => [name, value] as const)),
     text: (name) => list(name)[0] ?? "",
     has: (name) => list(name).length > 0,
   };

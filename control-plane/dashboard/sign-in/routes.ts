@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { AddressLimiter } from "#control-plane/access/ports.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
+import { clientOf, refuse } from "#control-plane/dashboard/door/attempt.ts";
 import { clearSessionCookie, sessionCookie, setSessionCookie } from "#control-plane/dashboard/door/cookie.ts";
 import type { Door } from "#control-plane/dashboard/door/door.ts";
 import { readForm } from "#control-plane/dashboard/door/form.ts";
@@ -9,12 +10,8 @@ import { renderForm, renderHidden, renderInput, renderNote } from "#control-plan
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { BY_MAIL, SIGN_IN } from "#control-plane/dashboard/strings/people.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
-import type { Client, Session } from "#control-plane/users/sessions.ts";
-import type { SignIn } from "#control-plane/users/sign-in.ts";
+import type { Session } from "#control-plane/users/sessions.ts";
 import type { Users } from "#control-plane/users/users.ts";
-
-/** When to try again where too many passwords are checked, seconds: those that wait take a few. */
-const BUSY_SECONDS = 5;
 
 /** Dependencies of the pages of people who are not signed in. */
 export interface SignInDeps {
@@ -98,11 +95,6 @@ export async function admit(
   setSessionCookie(reply, fresh, isSecure);
 }
 
-/** Returns where a request comes from. */
-export function clientOf({ clientAddress, headers }: FastifyRequest): Client {
-  return { address: clientAddress, userAgent: headers["user-agent"] ?? "" };
-}
-
 interface Shown {
   readonly session: Session | null;
   readonly next: string;
@@ -152,20 +144,4 @@ function sendSignIn(
     ...(canMail && canSignUp && session === null ? [`<p><a href="/sign-up">${BY_MAIL.signUp}</a></p>`] : []),
   ];
   return sendPage(request, reply, { title, session: null, body: body.join(""), isNarrow: true });
-}
-
-/** Sets the status of a sign-in that failed, and Retry-After. Returns the sentence that says why. */
-export function refuse(reply: FastifyReply, failed: Exclude<SignIn, { readonly kind: "ok" }>): string {
-  switch (failed.kind) {
-    case "wrong":
-    case "homeless":
-      reply.code(403);
-      return SIGN_IN[failed.kind];
-    case "busy":
-      reply.code(503).header("retry-after", String(BUSY_SECONDS));
-      return SIGN_IN.busy;
-    case "limited":
-      reply.code(429).header("retry-after", String(failed.retryAfterSeconds));
-      return SIGN_IN.limited(failed.retryAfterSeconds);
-  }
 }

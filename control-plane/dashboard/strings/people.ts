@@ -10,6 +10,7 @@ export const SIGN_IN = {
   email: "Email",
   password: "Password",
   submit: "Sign in",
+  goOn: "Continue",
   forgot: "Forgot your password?",
   wrong: "Email or password is wrong.",
   busy: "Too many people sign in at this moment. Try again in a few seconds.",

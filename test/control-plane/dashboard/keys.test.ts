@@ -111,7 +111,7 @@ describe("the keys of an account", () => {
     }
     clock.advance(600_000);
     expect((await owner.get("/app/keys")).location).toBe("/sign-in?next=%2Fapp%2Fkeys");
-    expect((await owner.post("/app/keys", { name: "late" })).location).toBe("/sign-in");
+    expect((await owner.post("/app/keys", { name: "late" })).status).toBe(403);
     expect(await idOf("late")).toBe(0);
   });
 });

@@ -76,7 +76,8 @@ describe("the members of an account", () => {
     clock.advance(10 * MINUTE_MS);
     const asked = await owner.get("/app/members");
     expect([asked.status, asked.location]).toEqual([303, "/sign-in?next=%2Fapp%2Fmembers"]);
-    expect((await owner.post("/app/members/invites", { role: "owner" })).location).toBe("/sign-in");
+    const form = await owner.post("/app/members/invites", { role: "owner" });
+    expect([form.status, form.html.includes("Confirm that it is you")]).toEqual([403, true]);
     expect((await owner.get(asked.location ?? "")).html).toContain("Confirm that it is you");
     const confirmed = await owner.post("/sign-in", { password: PASSWORD, next: "/app/members" });
     expect([confirmed.status, confirmed.location]).toEqual([303, "/app/members"]);
