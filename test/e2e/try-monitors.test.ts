@@ -154,6 +154,30 @@ describe("a try through a real agent", () => {
     expect(tried).toMatchObject({ verdict: "down", checks: [{ error: { reason: "target_not_allowed" } }] });
   });
 
+  it("sends stored secrets to the url of the monitor, and none where a redirect leads to another origin", async () => {
+    const elsewhere = await startHttpServer();
+    try {
+      const key = await plane.createKey("captain");
+      const stored = {
+        url: `${web.url}/to?url=${elsewhere.url}/landed`,
+        request_headers: { "X-Stored": "secret-value" },
+        locations: ["eu-west"],
+        is_active: false,
+      };
+      const created = await plane.call("/api/v4/monitors", { key, body: stored });
+      const { id } = created.body.data as { readonly id: number };
+      await plane.call(`/api/v4/monitors?action=try&id=${id}`, { key, body: {} });
+      const sentTo = (server: HttpServer, path: string) =>
+        server.requests.filter((seen) => seen.path.startsWith(path)).map(({ headers }) => JSON.stringify(headers));
+      expect(sentTo(web, "/to?").at(-1)).toContain("secret-value");
+      expect(sentTo(elsewhere, "/landed")).toEqual([expect.not.stringContaining("secret-value")]);
+      await plane.call(`/api/v4/monitors?action=try&id=${id}`, { key, body: { url: `${elsewhere.url}/moved` } });
+      expect(sentTo(elsewhere, "/moved")).toEqual([expect.not.stringContaining("secret-value")]);
+    } finally {
+      await elsewhere.close();
+    }
+  });
+
   it("of a picture takes one, which nobody keeps", async () => {
     browser.show(pngOf(400, 300));
     const tried = await tryOut({ check_type: "visual", url: "https://example.com/", locations: ["us-east"] });
@@ -179,6 +203,19 @@ describe("vantage monitors try", () => {
     const warned = await run(...slow, "--fail-on", "warning");
     const { verdict } = JSON.parse(warned.said) as { readonly verdict: string };
     expect(warned.status).toBe(verdict === "degraded" ? 1 : 0);
+  });
+
+  it("tries a monitor that exists, as it is and with changes", async () => {
+    const key = await plane.createKey("captain");
+    const body = { url: `${web.url}/`, locations: ["eu-west"], is_active: false };
+    const created = await plane.call("/api/v4/monitors", { key, body });
+    const { id } = created.body.data as { readonly id: number };
+    const tryOwn = (...more: readonly string[]) =>
+      runVantage(["monitors", "try", String(id), ...more], { VANTAGE_BASE_URL: plane.url, VTG_API_KEY: key });
+    const asItIs = await tryOwn();
+    expect([asItIs.status, JSON.parse(asItIs.said)]).toMatchObject([0, { verdict: "up" }]);
+    const changed = await tryOwn("--set", "expected_code=404");
+    expect([changed.status, JSON.parse(changed.said)]).toMatchObject([1, { cause: { code: "http_status" } }]);
   });
 
   it("says what is refused, and prints nothing", async () => {

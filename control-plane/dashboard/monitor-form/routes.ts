@@ -116,17 +116,12 @@ function registerEdit(scope: FastifyInstance, { door, clock, monitors, trials, w
       const shown = { checkType, id, typed, now: clock.now() };
       return orAgain(request, reply, shown, async () => {
         if (form.text("do") === "runs") return showRuns(request, reply, shown);
-        if (form.text("do") === "try") {
-          const body = { ...toBody(withoutSecrets(typed), fields, null), check_type: checkType };
-          const given = requireRead(parseCreation(body, "current"));
-          const { tried, warnings } = requireWritten(await trials.tryMonitor({ accountId }, given));
-          const masked = withoutSecrets(typed);
-          const isWithout = Array.from(typed).some(([name, text]) => masked.get(name) !== text);
-          const notes = isWithout ? [...warnings, { message: FORM.triedWithoutSecrets }] : warnings;
-          return sendMonitorForm(request, reply, { ...shown, problems: NONE, tried: renderTried(tried, notes) });
-        }
         const body = toBody(typed, fields, typedOf(monitor, fields));
         const given = requireRead(parseChange(body, "current"));
+        if (form.text("do") === "try") {
+          const { tried, warnings } = requireWritten(await trials.tryChange({ accountId }, id, given));
+          return sendMonitorForm(request, reply, { ...shown, problems: NONE, tried: renderTried(tried, warnings) });
+        }
         const statistics = await monitors.statisticsOf({ accountId, id });
         const ran = await writes.run(request, async (tx) => {
           const data = requireWritten(await monitors.change(tx, { accountId, id }, given, statistics));

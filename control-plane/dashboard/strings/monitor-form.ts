@@ -45,7 +45,6 @@ export const FORM = {
   triedDegraded: "It works, but slowly.",
   triedDown: "It does not work now.",
   triedUnknown: "Nothing can be said about it now.",
-  triedWithoutSecrets: "Stored secrets are not sent with a try: what needs them can answer otherwise.",
   showRuns: "Show the next runs",
   copied: "Secrets were not copied. Type them again.",
 } as const;

@@ -64,7 +64,9 @@ function registerCreation(server: FastifyInstance, keyed: Keyed, deps: MonitorRo
         "The first check of a new monitor is made at once. A try takes the body of a creation and refuses what that " +
         "refuses, but for the number of monitors, of which it warns. It waits for one check from each location, for 90 s " +
         "at most; what has not ended then is unknown. Nothing is stored, so that a repeated X-Idempotency-Key tries " +
-        "again. An import makes your account have what its document has, all or nothing, and names every problem: the monitors, the status pages and the maintenance windows that it has " +
+        "again. With an id it takes the body of a change, which may be empty, and tries that monitor as it would be then: " +
+        "with its stored request_headers and body where they are left out or masked (****), unless the url leads to " +
+        "another origin, of which it warns. An import makes your account have what its document has, all or nothing, and names every problem: the monitors, the status pages and the maintenance windows that it has " +
         "are created or changed, and others stay as they are. A secret that a row leaves out is that of your monitor " +
         "with this name; without one the monitor is paused, with a warning.",
       status: 201,
@@ -74,7 +76,7 @@ function registerCreation(server: FastifyInstance, keyed: Keyed, deps: MonitorRo
         { status: 202, data: RUN },
       ],
       query: POST_QUERY,
-      body: Type.Union([CREATE, documentSchema(parts)], {
+      body: Type.Union([CREATE, documentSchema(parts), CHANGE], {
         examples: [{ url: "https://example.com", interval_minutes: 5 }],
       }),
       errors: [
@@ -89,7 +91,7 @@ function registerCreation(server: FastifyInstance, keyed: Keyed, deps: MonitorRo
     }),
     handler: async (request, reply) => {
       const { action, id } = readQuery(POST_QUERY, request);
-      if (action === "try") return sendTrial(deps, request, reply);
+      if (action === "try") return sendTrial(deps, request, reply, id);
       if (action === "test-mail") return sendTestMail(deps, request, reply, id);
       return writes.run(request, reply, await readPost({ monitors, bodies, parts }, request));
     },

@@ -91,6 +91,11 @@ function requireSmall({ body }: FastifyRequest): void {
 
 /** Reads the body of a creation. */
 export function readCreation(request: FastifyRequest): Given {
+  return requireRead(parseCreation(readSmall(request), "current"));
+}
+
+/** Reads a body that is no document to import. */
+export function readSmall(request: FastifyRequest): ReturnType<typeof readBody> {
   requireSmall(request);
-  return requireRead(parseCreation(readBody(request), "current"));
+  return readBody(request);
 }

@@ -46,12 +46,15 @@ export const POST_QUERY = Type.Object({
   action: Type.Optional(
     Type.Enum(["try", "run", "rotate", "accept", "test-mail", "import"], {
       description:
-        "try: run the monitor of the body once and record nothing, six times a minute; run: check the monitor id now; " +
+        "try: run the monitor of the body once, or the monitor id as the body would change it, and record nothing, six times a minute; run: check the monitor id now; " +
         "rotate: replace the address of the heartbeat id, and the present one stops working; accept: compare with the newest picture of the visual monitor id from now on; test-mail: send a test mail to every address of the " +
         "monitor id, once a minute, and wait for the results; import: take over a document. Default: create one",
     }),
   ),
-  id: Type.Optional({ ...IdField, description: "run, rotate, accept and test-mail: id of the monitor" }),
+  id: Type.Optional({
+    ...IdField,
+    description: "run, rotate, accept and test-mail: id of the monitor; try: id of the one to try with changes",
+  }),
   dry_run: Type.Optional(
     Flag({ description: "import: 1 checks the document, says what it would do, and changes nothing" }),
   ),

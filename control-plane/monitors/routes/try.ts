@@ -1,11 +1,13 @@
 import { Type } from "typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Nullable } from "#shared/tools/fields.ts";
+import { requireRead } from "#control-plane/http/errors.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import { CHECK_TYPES } from "#control-plane/kinds/kinds.ts";
-import { readCreation } from "#control-plane/monitors/routes/post.ts";
+import { readCreation, readSmall } from "#control-plane/monitors/routes/post.ts";
 import { CHECK_AT, FAULT } from "#control-plane/monitors/routes/schemas.ts";
+import { parseChange } from "#control-plane/monitors/settings/parse.ts";
 import type { Trials } from "#control-plane/monitors/try/try.ts";
 
 const Part = (description: string) => Type.Integer({ description: `${description}, milliseconds` });
@@ -60,18 +62,26 @@ export const TRIED = Type.Object({
   ),
 });
 
-/** Runs the monitor of a body once and answers what its checks found. Nothing is stored, also not under an idempotency key. */
+/**
+ * Runs the monitor of a body once, or the one with an id as the body would change it, and answers what its checks found.
+ * Nothing is stored, also not under an
+ * idempotency key.
+ */
 export async function sendTrial(
   { trials }: { readonly trials: Trials },
   request: FastifyRequest,
   reply: FastifyReply,
+  id: number | undefined,
 ): Promise<FastifyReply> {
-  const given = readCreation(request);
   const gone = new AbortController();
   reply.raw.once("close", () => {
     if (!reply.raw.writableEnded) gone.abort();
   });
-  const { accountId } = callerOf(request);
-  const { tried, warnings } = requireWritten(await trials.tryMonitor({ accountId, signal: gone.signal }, given));
+  const trier = { accountId: callerOf(request).accountId, signal: gone.signal };
+  const written =
+    id === undefined
+      ? trials.tryMonitor(trier, readCreation(request))
+      : trials.tryChange(trier, id, requireRead(parseChange(readSmall(request), "current")));
+  const { tried, warnings } = requireWritten(await written);
   return reply.send(answer(request, tried, undefined, warnings));
 }

@@ -5,7 +5,12 @@ import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { LEAST_MEMBERS } from "#control-plane/kinds/composite.ts";
 import { findMonitor, lockMonitors, type StoredMonitor } from "#control-plane/monitors/store.ts";
 import type { OwnMonitor, WriteDeps } from "#control-plane/monitors/write/deps.ts";
-import { draftChange, isResumed, refuseResumption } from "#control-plane/monitors/write/draft-change.ts";
+import {
+  draftChange,
+  isResumed,
+  refuseResumption,
+  type DraftedChange,
+} from "#control-plane/monitors/write/draft-change.ts";
 import { vetMembers } from "#control-plane/monitors/write/members.ts";
 import { vetDependency } from "#control-plane/monitors/write/dependency.ts";
 import { writeChanges } from "#control-plane/monitors/write/write-changes.ts";
@@ -41,12 +46,22 @@ export async function changeMonitor(
   const { present, draft, change, removed } = drafted.value;
   if (!change.isChanged) return { ok: true, value: { monitor: stored, before: stored, removed } };
   if (isResumed(drafted.value) && account.active >= plan.monitors) return refuseResumption(plan);
+  const references = await vetReferences(tx, { accountId, id }, { present, draft }, leastMembers);
+  if (!references.ok) return references;
+  const [monitor = stored] = await writeChanges(deps, tx, account, [drafted.value]);
+  return { ok: true, value: { monitor, before: stored, removed } };
+}
+
+/** Checks what a changed monitor refers to, as far as it changes: the monitor on which it depends, and its members. */
+export async function vetReferences(
+  tx: Transaction,
+  { accountId, id }: OwnMonitor,
+  { present, draft }: Pick<DraftedChange, "present" | "draft">,
+  leastMembers = LEAST_MEMBERS,
+): Promise<Written<null>> {
   if (draft.depends_on !== present.depends_on) {
     const dependency = await vetDependency(tx, accountId, id, draft.depends_on);
     if (!dependency.ok) return dependency;
   }
-  const members = await vetMembers(tx, { accountId, id }, draft, { present, least: leastMembers });
-  if (!members.ok) return members;
-  const [monitor = stored] = await writeChanges(deps, tx, account, [drafted.value]);
-  return { ok: true, value: { monitor, before: stored, removed } };
+  return vetMembers(tx, { accountId, id }, draft, { present, least: leastMembers });
 }

@@ -168,12 +168,12 @@ function addFields(command: Command): readonly TypedField[] {
   return fields;
 }
 
-/** Adds the command that runs one once without creating it, with the flags of `create`. */
+/** Adds the command that runs one once, as it would be created or changed, with the flags of `create`. */
 function addTrial(adding: Adding): void {
   const { noun, context } = adding;
   const name = `${noun.name} try`;
-  const command = addJson(adding.command.command("try")).description(
-    `run a ${noun.one} once as it would be created, and create nothing; ends with 1 if it is down`,
+  const command = addJson(adding.command.command("try").argument("[id]", `id of a ${noun.one}`)).description(
+    `run a ${noun.one} once as it would be created, or the one with an id as edit would change it, and write nothing; ends with 1 if it is down`,
   );
   const fields = addFields(command);
   command.addOption(
@@ -181,11 +181,13 @@ function addTrial(adding: Adding): void {
       .choices(FAIL_ON)
       .default("critical" satisfies FailOn),
   );
-  act({ ...adding, command }, name, async ({ connection, flags }) => {
-    const body = await readBody(context, flags["file"], fields);
+  act({ ...adding, command }, name, async ({ connection, flags, words: [id] }) => {
+    const isAsItIs = id !== undefined && flags["file"] === undefined && fields.length === 0;
+    const body = isAsItIs ? { ok: true as const, value: {} } : await readBody(context, flags["file"], fields);
     if (!body.ok) return failWith(context, name, body);
+    const path = id === undefined ? `${noun.path}?action=try` : `${pathOf(noun, id)}&action=try`;
     const call = { method: "POST", json: body.value, timeoutMs: TRIAL_MS } as const;
-    const answer = await ask(connection, `${noun.path}?action=try`, call);
+    const answer = await ask(connection, path, call);
     if (!answer.ok) return failWith(context, name, answer);
     printWarnings(context, name, answer.meta);
     const trial = readTrial(answer.data, flags["failOn"] as FailOn);

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { failed } from "#shared/outcome.ts";
 import { CHECK_TYPES } from "#control-plane/kinds/kinds.ts";
 import { openSecrets } from "#control-plane/kinds/secrets.ts";
 import { RECORD } from "#control-plane/monitors/settings/fields.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { createMonitor } from "#test/support/create-monitor.ts";
 import { attachIdle } from "#test/support/idle-agent.ts";
+import { attachScripted, helloOf } from "#test/support/scripted-agent.ts";
 import { createAccountKey, fieldsOfForm, joinAccount, signInOwner, type Browser } from "#test/support/dashboard.ts";
 
 let plane: TestControlPlane;
@@ -127,6 +129,37 @@ describe("the form of a monitor", () => {
     expect((await owner.post(path, { ...fields, name: "Shop", do: "save" })).status).toBe(303);
     expect(await settingsOf(id)).toEqual({ ...before, name: "Shop" });
     expect(await secretsOf(id)).toEqual(secrets);
+  });
+
+  it("is tried with its stored secrets, and without them at another origin", async () => {
+    const id = await create("http");
+    const agent = await attachScripted(plane, helloOf("ap-south"));
+    const path = `/app/monitors/${id}/edit`;
+    try {
+      const fields = { ...fieldsOfForm((await owner.get(path)).html, path), locations: "ap-south" };
+      const tryOut = async (change: object): Promise<{ readonly html: string; readonly params: string }> => {
+        const [job, answer] = await Promise.all([
+          agent.nextJob().then((taken) => {
+            agent.accept(taken);
+            agent.answer(taken, failed("connect", "target", "refused", "connection refused"));
+            return taken;
+          }),
+          owner.post(path, { ...fields, ...change, do: "try" }),
+        ]);
+        expect(answer.status, answer.html).toBe(200);
+        expect(answer.html).not.toContain("secret-of-http");
+        expect(fieldsOfForm(answer.html, path)["request_headers"]).toBe("Authorization: ****\nX-Odd: ****");
+        return { html: answer.html, params: job.params };
+      };
+      const tried = await tryOut({});
+      expect(tried.params).toContain("Bearer secret-of-http");
+      expect(tried.html).not.toContain("was not sent");
+      const moved = await tryOut({ url: "https://other.example.net/" });
+      expect(moved.params).not.toContain("secret-of-http");
+      expect(moved.html).toContain("&quot;request_headers.Authorization&quot; was not sent, because the url leads to");
+    } finally {
+      agent.cut();
+    }
   });
 
   it("says what is wrong beside the field, and keeps what was typed", async () => {
