@@ -14,10 +14,10 @@ type Shown = Readonly<Record<string, unknown>>;
 /** Maximum number of fields that are named for one change. */
 const MOST_FIELDS = 50;
 /** Maximum length of a value, in characters of its JSON; of a longer one the beginning is kept. */
-const MOST_VALUE = 1_000;
+export const MOST_VALUE = 1_000;
 const KEPT = 900;
 /** In place of both values of a secret. */
-const SECRET = "changed";
+export const SECRET = "changed";
 
 /**
  * Returns the fields that differ between two forms of a resource. Objects are compared field by field, lists as a whole.

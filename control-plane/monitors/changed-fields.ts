@@ -1,8 +1,7 @@
 import type { Change } from "#control-plane/access/changes.ts";
 import { diffShown, type ChangedField } from "#control-plane/access/diff-shown.ts";
-import type { MonitorSecrets } from "#control-plane/kinds/common.ts";
-import type { CheckType } from "#control-plane/kinds/kinds.ts";
-import { maskSecrets, openSecrets, secretPlaceOf } from "#control-plane/kinds/secrets.ts";
+import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
+import { maskSecrets, openSecrets, secretPlaceOf, secretsOf, withValues } from "#control-plane/kinds/secrets.ts";
 import { draftOf } from "#control-plane/monitors/draft.ts";
 import type { StoredMonitor } from "#control-plane/monitors/store.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
@@ -16,22 +15,36 @@ export function changeOf(
   return { resource: "monitor", id, name, action, changed };
 }
 
-/** Returns the fields of a monitor that a change has changed: those that users write. Secrets are masked. */
+/** Returns the fields of a monitor that a change has changed, for rows as they are stored. */
 export function changedFields(
   encryption: Encryption,
   before: StoredMonitor,
   after: StoredMonitor,
 ): readonly ChangedField[] {
-  const [one, other] = [openSecrets(encryption, before.secrets), openSecrets(encryption, after.secrets)];
-  const [present, past] = [namedSecrets(after.checkType, other), namedSecrets(before.checkType, one)];
-  const names = [...new Set([...present.keys(), ...past.keys()])];
-  const secrets = names.filter((name) => present.get(name) !== past.get(name));
-  return diffShown({ ...draftOf(before, maskSecrets(one)) }, { ...draftOf(after, maskSecrets(other)) }, secrets);
+  const [one, other] = [before, after].map((row) => draftOf(row, openSecrets(encryption, row.secrets)));
+  return one === undefined || other === undefined ? [] : differencesOf(one, other);
 }
 
-/** Returns the secrets of a monitor of a type by the dotted names of their fields. */
-function namedSecrets(type: CheckType, { request_headers: values, body }: MonitorSecrets): ReadonlyMap<string, string> {
-  const { prefix } = secretPlaceOf(type);
+/**
+ * Returns the fields that differ between two forms of a monitor: those that users write. A secret has its name alone, such
+ * as `request_headers.X-Api-Key`.
+ */
+export function differencesOf(present: MonitorDraft, draft: MonitorDraft): readonly ChangedField[] {
+  const [before, after] = [namedSecrets(present), namedSecrets(draft)];
+  const names = [...new Set([...after.keys(), ...before.keys()])];
+  const secrets = names.filter((name) => after.get(name) !== before.get(name));
+  return diffShown({ ...masked(present) }, { ...masked(draft) }, secrets);
+}
+
+/** Returns the secrets of a monitor by the dotted names of their fields. */
+function namedSecrets(draft: MonitorDraft): ReadonlyMap<string, string> {
+  const { prefix } = secretPlaceOf(draft.check_type);
+  const { request_headers: values, body } = secretsOf(draft);
   const named = Object.entries(values).map(([name, value]) => [prefix + name, value] as const);
   return new Map(body === null ? named : [...named, ["body", body]]);
+}
+
+function masked(draft: MonitorDraft): MonitorDraft {
+  const { request_headers: values, body } = maskSecrets(secretsOf(draft));
+  return { ...withValues(draft, secretPlaceOf(draft.check_type), values), body };
 }

@@ -3,9 +3,9 @@ import type { Transaction } from "#control-plane/database/connect.ts";
 import { createPace } from "#control-plane/pace.ts";
 import { refuseGone, refuseProblem, type WriteRefusal, type Written } from "#control-plane/http/written.ts";
 import { lockAccount, type MonitorAccount } from "#control-plane/monitors/account/store.ts";
-import { differencesOf } from "#control-plane/monitors/bulk/differences.ts";
 import type { BulkChange } from "#control-plane/monitors/bulk/parse.ts";
 import { refuseAbsentIds, refuseRows, refuseSet, rowProblem } from "#control-plane/monitors/bulk/problems.ts";
+import { differencesOf } from "#control-plane/monitors/changed-fields.ts";
 import { MOST_TAGS, type Given } from "#control-plane/monitors/settings/fields.ts";
 import { findMonitors, lockMonitors, readOwned, type StoredMonitor } from "#control-plane/monitors/store.ts";
 import { MOST_PROBLEMS } from "#control-plane/monitors/transfer/rows.ts";
@@ -61,7 +61,7 @@ export async function changeMonitors(
   if (parent !== null && !(await readOwned(tx, accountId, [parent])).has(parent)) return refuseSet([UNKNOWN_PARENT]);
   const monitors = ids.flatMap((id) => found.get(id) ?? []);
   const { rows, refused } = await draftAll(deps, account, monitors, set);
-  const changed = rows.filter((row) => row.changed.length > 0);
+  const changed = rows.filter(({ change }) => change.isChanged);
   const problems = [
     ...refused,
     ...(parent === null ? [] : await refuseDependencies(tx, accountId, changed, parent)),

@@ -1,19 +1,19 @@
 import { Type } from "typebox";
 import type { FastifyRequest } from "fastify";
+import { MOST_VALUE, SECRET } from "#control-plane/access/diff-shown.ts";
 import { readBody } from "#control-plane/http/body.ts";
 import { IdField } from "#control-plane/http/params.ts";
 import { callerOf } from "#control-plane/http/request.ts";
 import { LONGEST_PARAMETER, type Warning } from "#control-plane/http/warnings.ts";
 import type { Write } from "#control-plane/http/writes.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
-import { CHANGED, LONGEST_SHOWN } from "#control-plane/monitors/bulk/differences.ts";
 import { parseBulk } from "#control-plane/monitors/bulk/parse.ts";
 import { changeOf } from "#control-plane/monitors/changed-fields.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
 
 const Shown = (when: string) =>
   Type.Unknown({
-    description: `Value ${when} the change; ${CHANGED} in place of a secret, and of one longer than ${LONGEST_SHOWN} characters`,
+    description: `Value ${when} the change; ${SECRET} in place of a secret, and the beginning of one longer than ${MOST_VALUE} characters`,
   });
 
 /** Answer of a change of many. */
@@ -27,7 +27,9 @@ export const BULK_CHANGED = Type.Object({
       name: Type.String({ description: "Name of the monitor" }),
       changed: Type.Array(
         Type.Object({
-          field: Type.String({ description: "Field, within the object of a kind such as heartbeat.grace_seconds" }),
+          field: Type.String({
+            description: "Field, such as retries, heartbeat.grace_seconds or request_headers.X-Api-Key",
+          }),
           before: Shown("before"),
           after: Shown("after"),
         }),

@@ -165,18 +165,32 @@ describe("a change of many monitors", () => {
     expect(text).not.toMatch(/s3cret|t0psecret|0ther/);
     const hidden = (field: string) => ({ field, before: "changed", after: "changed" });
     const { data } = JSON.parse(text) as { readonly data: Bulk };
-    expect(data.monitors[1]?.changed).toEqual([hidden("request_headers"), hidden("body")]);
+    expect(data.monitors[1]?.changed).toEqual([hidden("request_headers.X-Team"), hidden("body")]);
     expect(await world.read(two)).toMatchObject({ request_headers: { Authorization: "****", "X-Team": "****" } });
     const tcp = { check_type: "tcp", url: "example.com:70", locations: ["eu-west"], tcp: { send: "s3cret" } };
     const servers = [await create(tcp), await create(tcp)];
     const moved = await send({ ids: servers, set: { tcp: { tls: "implicit" } } });
     expect(moved.text).not.toContain("s3cret");
     expect(moved.body.data).toMatchObject({
-      monitors: [{ changed: [hidden("tcp.send"), { field: "tcp.tls", before: "none", after: "implicit" }] }, {}],
+      monitors: [{ changed: [{ field: "tcp.tls", before: "none", after: "implicit" }, hidden("tcp.send")] }, {}],
     });
     expect(moved.body.meta).toMatchObject({
       warnings: [{ parameter: "tcp.send", message: expect.stringContaining('"tcp.send" is removed from 2 monitors') }],
     });
+  });
+
+  it("is in the log of changes as the change of one is, by the names of header fields", async () => {
+    const headers = { Accept: "text/html", "X-Api-Key": "s3cret", "X-Old": "s3cret" };
+    const given = { ...BODY, request_headers: headers, json: { path: "$.ok", op: "exists" } };
+    const [one, many] = [await create(given), await create(given)];
+    const set = { request_headers: { Accept: "text/html", "X-Api-Key": "0ther" }, json: null, retries: 1 };
+    expect((await world.change(one, set)).status).toBe(200);
+    await change([many], set);
+    const [single, bulk] = await logOf([one, many]);
+    expect(bulk?.["changed"]).toEqual(single?.["changed"]);
+    const names = ((bulk?.["changed"] ?? []) as { readonly field: string }[]).map(({ field }) => field);
+    expect(names.toSorted()).toEqual(["json", "request_headers.X-Api-Key", "request_headers.X-Old", "retries"]);
+    expect(JSON.stringify(bulk)).not.toMatch(/s3cret|0ther/);
   });
 
   it("is done once for a repeated idempotency key", async () => {

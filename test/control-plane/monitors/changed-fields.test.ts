@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { differencesOf } from "#control-plane/monitors/bulk/differences.ts";
+import { differencesOf } from "#control-plane/monitors/changed-fields.ts";
 import { defaultDraft } from "#control-plane/kinds/defaults.ts";
 import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
 
@@ -24,7 +24,7 @@ it("fields show their values, and the options of a kind one by one", () => {
 it("secrets are never shown, also those among the options of a kind", () => {
   const hidden = (field: string) => ({ field, before: "changed", after: "changed" });
   const after = { ...http, request_headers: { authorization: "s3cret" }, body: "s3cret" };
-  expect(differencesOf(http, after)).toEqual([hidden("request_headers"), hidden("body")]);
+  expect(differencesOf(http, after)).toEqual([hidden("request_headers.authorization"), hidden("body")]);
   for (const [type, field] of [
     ["tcp", "send"],
     ["websocket", "send"],
@@ -33,13 +33,28 @@ it("secrets are never shown, also those among the options of a kind", () => {
     const before = defaultDraft(type, 1);
     const value = field === "send" ? "s3cret" : { token: "s3cret" };
     const changed = { ...before, [type]: { ...before[type], [field]: value } } as MonitorDraft;
-    expect(differencesOf(before, changed)).toEqual([hidden(`${type}.${field}`)]);
+    const name = field === "send" ? field : "metadata.token";
+    expect(differencesOf(before, changed)).toEqual([hidden(`${type}.${name}`)]);
   }
 });
 
-it("a long value is not shown, because an answer has thousands of them", () => {
+it("a header field has its name, whether it is added, removed or another one, and no value", () => {
+  const headers = (fields: Readonly<Record<string, string>>): MonitorDraft => ({ ...http, request_headers: fields });
+  const before = headers({ "X-Kept": "1", "X-Other": "1", "X-Gone": "1" });
+  const found = differencesOf(before, headers({ "X-Other": "2", "X-Kept": "1", "X-New": "1" }));
+  expect(found.map(({ field }) => field)).toEqual(
+    ["X-Other", "X-New", "X-Gone"].map((name) => `request_headers.${name}`),
+  );
+  for (const one of found) expect(one).toMatchObject({ before: "changed", after: "changed" });
+});
+
+it("of a long value the beginning is shown, because an answer has thousands of them", () => {
   const before = defaultDraft("dns", 1);
   const values = Array.from({ length: 50 }, () => "x".repeat(4_096));
   const after: MonitorDraft = { ...before, dns: { type: "TXT", op: "contains", values, dnssec: "not_bogus" } };
-  expect(differencesOf(before, after)).toContainEqual({ field: "dns.values", before: [], after: "changed" });
+  expect(differencesOf(before, after)).toContainEqual({
+    field: "dns.values",
+    before: [],
+    after: expect.stringMatching(/^\["x{898}\.\.\. \(the beginning of 204951 characters of JSON\)$/),
+  });
 });
