@@ -6,6 +6,7 @@ import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { freePort } from "#test/support/free-port.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { createMonitor } from "#test/support/create-monitor.ts";
+import { WIDE_LIMITS } from "#test/support/wide-plans.ts";
 
 let plane: TestControlPlane;
 let agent: AgentProcess;
@@ -83,7 +84,7 @@ it("the key can be a bearer token, as Prometheus sends it", async () => {
   const { status, headers } = await plane.call("/api/v4/metrics", { headers: { authorization: `Bearer ${key}` } });
   expect(status).toBe(200);
   expect(headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
-  expect(headers.get("x-ratelimit-limit")).toBe("240");
+  expect(headers.get("x-ratelimit-limit")).toBe(String(WIDE_LIMITS.requestsPerMinute));
 });
 
 it("an account sees its own monitors only", async () => {

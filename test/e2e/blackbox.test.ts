@@ -11,6 +11,7 @@ import { startTlsServer, type TlsServer } from "#test/servers/tls.ts";
 import { startTlsVariant, TLS_HOST, type TlsVariant } from "#test/servers/tls-variants.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type Answer, type TestControlPlane } from "#test/support/control-plane.ts";
+import { WIDE_LIMITS } from "#test/support/wide-plans.ts";
 
 let plane: TestControlPlane;
 let agent: AgentProcess;
@@ -99,7 +100,7 @@ describe("a scrape", () => {
     const path = `/api/v4/probe?target=${encodeURIComponent(web.url)}`;
     const answer = await plane.call(path, { key });
     expect(answer.status).toBe(200);
-    expect(answer.headers.get("x-ratelimit-limit")).toBe("240");
+    expect(answer.headers.get("x-ratelimit-limit")).toBe(String(WIDE_LIMITS.requestsPerMinute));
     const refused = await plane.call(path);
     expect(refused.status).toBe(401);
     expect(refused.headers.get("www-authenticate")).toBe("Bearer");

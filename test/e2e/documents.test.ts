@@ -2,6 +2,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { askWire, type WireAnswer } from "#test/support/raw-http.ts";
+import { WIDE_LIMITS } from "#test/support/wide-plans.ts";
 
 let plane: TestControlPlane;
 let key: string;
@@ -95,7 +96,7 @@ describe("GET /api/v4/tools", () => {
     const { headers } = await ask();
     const again = await ask({ "if-none-match": headers.etag ?? "" });
     expect([again.status, again.body.length]).toEqual([304, 0]);
-    expect(Number(again.headers["x-ratelimit-remaining"])).toBeLessThan(240);
+    expect(Number(again.headers["x-ratelimit-remaining"])).toBeLessThan(WIDE_LIMITS.requestsPerMinute);
     const other = await askWire(`${plane.url}/api/v4/tools`, {
       "x-api-key": await plane.createKey("free"),
       "if-none-match": headers.etag ?? "",

@@ -9,6 +9,7 @@ import { createPki } from "#test/servers/pki.ts";
 import { startTlsServer, type TlsServer } from "#test/servers/tls.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { WIDE_LIMITS, WIDE_PLANS } from "#test/support/wide-plans.ts";
 
 let plane: TestControlPlane;
 let agents: AgentProcess[];
@@ -31,7 +32,7 @@ beforeAll(async () => {
     },
   });
   plane = await startControlPlane({
-    plans: { ...BUILT_IN_PLANS, free: { ...BUILT_IN_PLANS.free, locations: 1 } },
+    plans: { ...WIDE_PLANS, free: { ...BUILT_IN_PLANS.free, locations: 1 } },
   });
   key = await plane.createKey();
   const settings = { VANTAGE_DNS_SERVERS: dns.address, NODE_EXTRA_CA_CERTS: join(folder, "root.pem") };
@@ -190,7 +191,7 @@ describe("an event stream", () => {
       headers: { "x-api-key": key, accept: "text/event-stream" },
     });
     expect(response.headers.get("content-type")).toContain("text/event-stream");
-    expect(response.headers.get("x-ratelimit-limit")).toBe("240");
+    expect(response.headers.get("x-ratelimit-limit")).toBe(String(WIDE_LIMITS.requestsPerMinute));
     const events = Array.from((await response.text()).matchAll(/^event: (\w+)\ndata: (.+)$/gm), ([, event, data]) => ({
       event,
       data: JSON.parse(data ?? "") as Record<string, never>,

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,6 +9,7 @@ import { COMPILED_CODE } from "#test/support/compiled-code.ts";
 import { freePort } from "#test/support/free-port.ts";
 import { ADMIN_TOKEN, apiOf, type TestControlPlane } from "#test/support/control-plane.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
+import { WIDE_LIMITS } from "#test/support/wide-plans.ts";
 
 const ENTRY = fileURLToPath(new URL("../../control-plane/main.ts", import.meta.url));
 
@@ -37,6 +38,10 @@ export async function startControlPlaneProcess(
   { settings, flags = [], ports }: ProcessOptions = {},
 ): Promise<ControlPlaneProcess> {
   const dataDir = mkdtempSync(join(tmpdir(), "vantage-control-plane-"));
+  const plans = join(dataDir, "plans.json");
+  const { requestsPerMinute, requestsPerDay } = WIDE_LIMITS;
+  const captain = { requests_per_minute: requestsPerMinute, requests_per_day: requestsPerDay };
+  writeFileSync(plans, JSON.stringify({ captain }));
   const { http, grpc } = ports ?? { http: await freePort(), grpc: await freePort() };
   const child = spawn(process.execPath, [...flags, ENTRY], {
     env: {
@@ -48,6 +53,7 @@ export async function startControlPlaneProcess(
       VANTAGE_GRPC_ADDR: `127.0.0.1:${grpc}`,
       VANTAGE_METRICS_ADDR: "off",
       VANTAGE_DATA_DIR: dataDir,
+      VANTAGE_PLANS: plans,
       VANTAGE_ADMIN_TOKEN: ADMIN_TOKEN,
       VANTAGE_MASTER_KEY: MASTER_KEY.toString("base64"),
       ...settings,

@@ -1,12 +1,13 @@
 import { pino, type Logger } from "pino";
 import { createApp, type App, type AppOverrides } from "#control-plane/app.ts";
 import { readConfig, type Config } from "#control-plane/config.ts";
-import { type PlanName, type Plans, BUILT_IN_PLANS } from "#control-plane/plans/plans.ts";
+import type { PlanName, Plans } from "#control-plane/plans/plans.ts";
 import { serve, type ServeOptions } from "#control-plane/serve.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
 import { startDocumentedProxy, type DocumentedProxy } from "#test/support/documented.ts";
 import { createTestDatabase } from "#test/support/postgres.ts";
+import { WIDE_PLANS } from "#test/support/wide-plans.ts";
 
 /** Operator token of every control plane under test. */
 export const ADMIN_TOKEN = "operator-token-of-the-tests-0123456789";
@@ -48,6 +49,7 @@ export interface Answer {
 export interface ControlPlaneOptions {
   readonly overrides?: AppOverrides;
   readonly config?: Partial<Config>;
+  /** Default: a captain without limits on requests, because a test that waits longer asks more often. */
   readonly plans?: Plans;
   /** For a second replica on this database. The first one drops the database. */
   readonly databaseUrl?: string;
@@ -69,7 +71,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
       config: { ...read.config, http: anyPort, grpc: anyPort, ...options.config },
       adminToken: ADMIN_TOKEN,
       masterKey: MASTER_KEY,
-      plans: options.plans ?? BUILT_IN_PLANS,
+      plans: options.plans ?? WIDE_PLANS,
       hostClock: systemClock,
       random: systemRandom,
       log: options.log ?? pino({ level: "silent" }),

@@ -32,7 +32,7 @@ import { readOwned } from "#control-plane/monitors/store.ts";
 import { createTrials, type Trials } from "#control-plane/monitors/try/try.ts";
 import { createPictures } from "#control-plane/pictures/pictures.ts";
 import { readPicture } from "#control-plane/pictures/store.ts";
-import { BUILT_IN_PLANS, type Plans } from "#control-plane/plans/plans.ts";
+import type { Plans } from "#control-plane/plans/plans.ts";
 import { createPageRows } from "#control-plane/status-pages/document-rows.ts";
 import { addComponents } from "#control-plane/surfaces/api-document/components.ts";
 import { collectRoutes, registerDocs } from "#control-plane/surfaces/api-document/routes.ts";
@@ -45,6 +45,7 @@ import { ADMIN_TOKEN, apiOf, type TestControlPlane } from "#test/support/control
 import { MASTER_KEY } from "#test/support/master-key.ts";
 import { createTestDatabase } from "#test/support/postgres.ts";
 import { helloOf } from "#test/support/scripted-agent.ts";
+import { WIDE_PLANS } from "#test/support/wide-plans.ts";
 
 /** A replica with the operations on monitors and webhooks, without checks and deliveries, on loopback. */
 export interface MonitorService extends Pick<TestControlPlane, "call" | "operate" | "createKey"> {
@@ -81,7 +82,7 @@ export async function startMonitorService(options: MonitorServiceOptions = {}): 
     databaseUrl === undefined ? await createTestDatabase() : { url: databaseUrl, drop: () => Promise.resolve() };
   const lines: string[] = [];
   const log: Logger = createLog({ level: "trace", destination: { write: (line: string) => void lines.push(line) } });
-  const plans = options.plans ?? BUILT_IN_PLANS;
+  const plans = options.plans ?? WIDE_PLANS;
   const v1V2Sunset = options.v1V2Sunset ?? new Date("2999-01-01T00:00:00Z");
   const app = await createApp(
     {
