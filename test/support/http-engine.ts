@@ -23,10 +23,11 @@ export interface EngineOptions {
   readonly now?: () => Date;
 }
 
-/** Fetches once with the given options. */
+/** Fetches once with the given options. The job ends at its deadline, or with `end` as an agent ends it. */
 export type Fetch = (
   request: Partial<HttpRequest> & { readonly url: string },
   timeoutMs?: number,
+  end?: Promise<unknown>,
 ) => Promise<Outcome<PageSnapshot>>;
 
 /**
@@ -39,9 +40,10 @@ export function httpEngine(options: EngineOptions = {}): Fetch {
   const dns = createDns({ servers: options.dnsServers ?? [], egress, clock, random: systemRandom });
   const roots = options.roots === undefined ? {} : { roots: options.roots };
   const http = createHttp({ clock, egress, userAgent: TEST_AGENT, ...roots });
-  return async (request, timeoutMs = 60_000) => {
+  return async (request, timeoutMs = 60_000, end) => {
     const abort = new AbortController();
     const timer = setTimeout(() => abort.abort(), timeoutMs);
+    void end?.then(() => abort.abort());
     const job = {
       signal: abort.signal,
       deadline: clock.monotonic() + timeoutMs,
