@@ -18,6 +18,11 @@ export function renderAgo(at: Date, now: Date, viewer: ViewerTime): string {
   return renderTag({ ...describe(at, viewer), text: `${largestUnit(now.getTime() - at.getTime())} ago` });
 }
 
+/** Renders how long something has lasted since an instant: "4 min 3 s". Its title is the instant in the viewer's zone. */
+export function renderSince(since: Date, now: Date, viewer: ViewerTime): string {
+  return renderTag({ ...describe(since, viewer), text: writeDuration((now.getTime() - since.getTime()) / 1_000) });
+}
+
 /** Renders an instant in the viewer's zone: "26 Nov 14:30". */
 export function renderTime(at: Date, viewer: ViewerTime): string {
   return renderTag({ ...describe(at, viewer), text: viewer.format(at.getTime(), "minute") });

@@ -1,5 +1,5 @@
-import { renderAgo } from "#control-plane/dashboard/frame/times.ts";
 import type { ViewerTime } from "#control-plane/charts/viewer-time.ts";
+import { renderGlance } from "#control-plane/dashboard/monitor/glance.ts";
 import { KIND_WORDS, STATE_WORDS } from "#control-plane/dashboard/monitors/words.ts";
 import { MONITOR } from "#control-plane/dashboard/strings/monitor.ts";
 import type { MonitorView } from "#control-plane/monitors/view.ts";
@@ -35,9 +35,9 @@ const renderTop: (head: {
   readonly kind: string;
   readonly target: string;
 }) => string = compileTemplate(`
-<p><a href="/app/monitors">${MONITOR.back}</a></p>
-<div class="head"><div><h1><%= it.name %></h1><p><span class="badge <%= it.tone %>"><%= it.word %></span>
- <span class="faint"><%= it.kind %> <%= it.target %></span></p></div>
+<p class="back"><a href="/app/monitors">${MONITOR.back}</a></p>
+<div class="title"><span class="badge large <%= it.tone %>"><%= it.word %></span><h1><bdi><%= it.name %></bdi></h1></div>
+<p class="faint"><%= it.kind %> <bdi><%= it.target %></bdi></p>
 `);
 
 const renderActions: (actions: {
@@ -58,16 +58,34 @@ const renderActions: (actions: {
 const renderNotes: (notes: {
   readonly problem: string | null;
   readonly tone: string;
+  readonly incident: OpenIncident | null;
   readonly advisory: string | null;
   readonly paused: string | null;
 }) => string = compileTemplate(`
 <% if (it.paused !== null) { %><p class="note"><%= it.paused %></p><% } %>
-<% if (it.problem !== null) { %><p class="note <%= it.tone %>"><%= it.problem %></p><% } %>
+<% if (it.problem !== null) { %><div class="note <%= it.tone %>"><p><b><%= it.problem %></b></p>
+<% if (it.incident !== null) { %><p><a href="/app/incidents/<%= it.incident.id %>">${MONITOR.incident}</a> <% if (it.incident.by !== null) { %>${MONITOR.acknowledged} <%= it.incident.by %><% } %></p><% } %></div><% } %>
 <% if (it.advisory !== null) { %><p class="note warn"><%= it.advisory %></p><% } %>
 `);
 
-/** Renders the top of a monitor's page: its state, its fault, since when, and what can be done with it. */
-export function renderHead({ monitor, now, viewer, formToken, canWrite }: MonitorPage): string {
+/** The open incident of a monitor. */
+interface OpenIncident {
+  readonly id: number;
+  /** Who has acknowledged it; null: nobody. */
+  readonly by: string | null;
+}
+
+/** What the head of the page says beside the monitor itself. */
+interface HeadFacts {
+  /** The incident that its fault has opened; null: there is none. */
+  readonly incident: OpenIncident | null;
+  /** By what people get its notices; null: nobody gets them. */
+  readonly told: string | null;
+}
+
+/** Renders the top of a monitor's page: its state and its cause, since when, who is told, and what can be done with it. */
+export function renderHead(page: MonitorPage, { incident, told }: HeadFacts): string {
+  const { monitor, formToken, canWrite } = page;
   const state = stateOf(monitor);
   const { word, tone } = STATE_WORDS[state];
   const isFailing = state === "down" || state === "degraded" || state === "unknown";
@@ -86,30 +104,19 @@ export function renderHead({ monitor, now, viewer, formToken, canWrite }: Monito
         isActive: monitor.is_active,
       })
     : "";
+  const waiting = monitor.heartbeat === null ? MONITOR.waiting : MONITOR.waitingHeartbeat;
+  const isNew = state === "unknown" && monitor.last_checked_at === null && monitor.composite === null;
+  const problem = monitor.last_error?.message ?? (isNew ? waiting : null);
   const notes = renderNotes({
-    problem: isFailing ? (monitor.last_error?.message ?? null) : null,
+    problem: isFailing && problem !== null ? capitalize(problem) : null,
     tone,
+    incident,
     advisory: monitor.advisory?.message ?? null,
     paused: monitor.is_active ? null : monitor.paused_reason === "plan" ? MONITOR.pausedByPlan : MONITOR.paused,
   });
-  return `${top}${actions}</div>${notes}${renderTimes(monitor, now, viewer)}`;
+  return `${top}${notes}${renderGlance(page, word, told)}${actions}`;
 }
 
-const renderWord: (word: { readonly text: string }) => string = compileTemplate("<%= it.text %>");
-
-function renderTimes(
-  { last_change_at: since, last_checked_at: checked, next_check_at: next }: MonitorView,
-  now: Date,
-  viewer: ViewerTime,
-): string {
-  const parts = [
-    ...(since === null ? [] : [`${renderWord({ text: MONITOR.changed })} ${renderAgo(new Date(since), now, viewer)}`]),
-    ...(checked === null
-      ? [renderWord({ text: MONITOR.never })]
-      : [`${renderWord({ text: MONITOR.checked })} ${renderAgo(new Date(checked), now, viewer)}`]),
-    ...(next === null
-      ? []
-      : [renderWord({ text: MONITOR.next(Math.max(0, Math.round((Date.parse(next) - now.getTime()) / 1_000))) })]),
-  ];
-  return `<p class="faint">${parts.join(" &middot; ")}</p>`;
+function capitalize(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }

@@ -13,9 +13,9 @@ const renderPlace: (place: { readonly location: string; readonly word: string; r
 
 const renderCause: (cause: { readonly text: string }) => string = compileTemplate(`<td><%= it.text %></td></tr>`);
 
-/** Renders what each location says, and since when, while one of them fails. */
+/** Renders what each location says, and since when, while one of several fails: of a single one, the head says it. */
 export function renderLocations(locations: readonly LocationFacts[], { now, viewer }: MonitorPage): string {
-  if (!locations.some(({ verdict }) => verdict === "down")) return "";
+  if (locations.length < 2 || !locations.some(({ verdict }) => verdict === "down")) return "";
   const rows = locations.map(({ location, verdict, since, fault }) => {
     const place = renderPlace({ location, ...STATE_WORDS[verdict] });
     return `<tr>${place}<td>${renderAgo(since, now, viewer)}</td>${renderCause({ text: fault?.message ?? "" })}`;

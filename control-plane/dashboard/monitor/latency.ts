@@ -40,7 +40,7 @@ export function renderResponseTimes(
   const links = RANGES.map((name) => ({ range: name, label: LATENCY.ranges[name], isCurrent: name === range }));
   const uptimes = RANGES.flatMap((name) => {
     const value = monitor.uptime[name];
-    return value === null ? [] : [{ label: LATENCY.ranges[name], value: cutPercent(value) }];
+    return value === null ? [] : [{ label: LATENCY.ranges[name], value: writePercent(value) }];
   });
   const top = renderTop({ id: monitor.id, links, uptimes });
   if (series.length === 0) return `${top}<p>${LATENCY.none}</p></section>`;
@@ -64,6 +64,6 @@ export function renderResponseTimes(
 }
 
 /** Writes a percentage with two decimals, cut and not rounded: 99.999 is not 100. */
-function cutPercent(value: number): string {
+export function writePercent(value: number): string {
   return `${(Math.floor(value * 100) / 100).toFixed(2)} %`;
 }

@@ -19,7 +19,7 @@ import { registerMute, renderMute, type MuteDeps } from "#control-plane/dashboar
 import { renderIncidents } from "#control-plane/dashboard/monitor/incidents.ts";
 import { rangeOf, renderResponseTimes } from "#control-plane/dashboard/monitor/latency.ts";
 import { renderRemoval } from "#control-plane/dashboard/monitor/removal.ts";
-import { renderTold, type TestedMail } from "#control-plane/dashboard/monitor/told.ts";
+import { renderTold, summarize, type TestedMail } from "#control-plane/dashboard/monitor/told.ts";
 import { CHECKS, MONITOR, PINGS } from "#control-plane/dashboard/strings/monitor.ts";
 import { requireFound, requireRead } from "#control-plane/http/errors.ts";
 import { searchPings } from "#control-plane/heartbeats/shown-pings.ts";
@@ -172,8 +172,12 @@ async function showMonitor(
   const times = [new Date(latency.from), new Date(latency.to)] as const;
   const covered = (await coveredBetween(sql, accountId, [monitor], ...times)).get(monitor.id) ?? [];
   const isTimed = monitor.heartbeat === null && monitor.composite === null;
+  const open = incidents.find((one) => one.resolved_at === null && one.cause !== null);
   const body = [
-    renderHead(page),
+    renderHead(page, {
+      incident: open === undefined ? null : { id: open.id, by: open.acknowledged?.by ?? null },
+      told: summarize(monitor, hooks, plan),
+    }),
     renderMute(windows, page),
     isTimed ? renderLocations(locations, page) : "",
     renderMembers(page),

@@ -43,17 +43,14 @@ export function renderTold(
   webhooks: readonly ShownWebhook[],
   { plan, tested }: { readonly plan: PlanName; readonly tested: readonly TestedMail[] | null },
 ): string {
-  const down = { type: "monitor.down", monitorId: monitor.id, tags: monitor.tags };
-  const told = webhooks.filter(({ events, filter }) => matchesEvent({ plan, events, filter }, down));
-  const active = told.filter((one) => one.is_active);
-  const isMailed = monitor.notify_state === "ok";
-  const isTold = isMailed || active.length > 0;
+  const told = subscribedTo(monitor, webhooks, plan);
+  const summary = summarize(monitor, webhooks, plan);
   const results = new Map((tested ?? []).map((one) => [one.email, one]));
   return render({
     id: monitor.id,
     formToken,
-    summary: isTold ? TOLD.somebody(isMailed, active.length) : `${TOLD.nobody} ${TOLD.states[monitor.notify_state]}`,
-    tone: isTold ? "" : "warn",
+    summary: summary ?? `${TOLD.nobody} ${TOLD.states[monitor.notify_state]}`,
+    tone: summary === null ? "warn" : "",
     mails:
       monitor.notify_state === "off"
         ? []
@@ -66,6 +63,26 @@ export function renderTold(
     canTest:
       canWrite && monitor.notify_emails.length > 0 && !["off", "mail_not_configured"].includes(monitor.notify_state),
   });
+}
+
+/** Returns by what people get the notices of a monitor: "Mail and one webhook"; null: nobody gets them. */
+export function summarize(
+  monitor: MonitorPage["monitor"],
+  webhooks: readonly ShownWebhook[],
+  plan: PlanName,
+): string | null {
+  const active = subscribedTo(monitor, webhooks, plan).filter((one) => one.is_active);
+  const isMailed = monitor.notify_state === "ok";
+  return isMailed || active.length > 0 ? TOLD.somebody(isMailed, active.length) : null;
+}
+
+function subscribedTo(
+  { id, tags }: MonitorPage["monitor"],
+  webhooks: readonly ShownWebhook[],
+  plan: PlanName,
+): readonly ShownWebhook[] {
+  const down = { type: "monitor.down", monitorId: id, tags };
+  return webhooks.filter(({ events, filter }) => matchesEvent({ plan, events, filter }, down));
 }
 
 function describeMail(

@@ -58,27 +58,30 @@ const renderFilter: (filter: {
   readonly text: string;
   readonly selects: readonly { readonly name: string; readonly label: string; readonly options: readonly Option[] }[];
   readonly isFiltered: boolean;
+  /** Whether small screens show the selects too. */
+  readonly isOpen: boolean;
 }) => string = compileTemplate(`
-<form class="filter" method="get" action="/app/monitors" role="search" data-kept>
+<form class="filter sticky" method="get" action="/app/monitors" role="search" data-kept>
 <div class="field"><label for="q">${MONITORS.search}</label>
-<input id="q" name="q" type="search" value="<%= it.text %>" maxlength="200" autocomplete="off" data-search></div>
+<input id="q" name="q" type="search" value="<%= it.text %>" maxlength="200" autocomplete="off" placeholder="${MONITORS.searchHint}" data-search></div>
+<details class="selects"<% if (it.isOpen) { %> open<% } %>><summary>${MONITORS.selects}</summary>
 <% for (const select of it.selects) { %>
 <div class="field"><label for="s-<%= select.name %>"><%= select.label %></label><select id="s-<%= select.name %>" name="<%= select.name %>">
 <% for (const option of select.options) { %><option value="<%= option.value %>"<% if (option.isSelected) { %> selected<% } %>><%= option.label %></option><% } %>
 </select></div>
-<% } %>
+<% } %></details>
 <div class="row"><button>${MONITORS.filter}</button><% if (it.isFiltered) { %> <a href="/app/monitors">${MONITORS.all}</a><% } %></div>
 </form>
 `);
 
 const renderRowTop: (row: Row) => string = compileTemplate(`
 <li id="m-<%= it.id %>" class="<%= it.tone %>"><span class="badge <%= it.tone %>"><%= it.word %></span>
-<div class="what"><a href="/app/monitors/<%= it.id %>" data-row><%= it.name %></a> <span class="faint"><%= it.target %></span>
-<% if (it.message !== "") { %><p class="<%= it.tone %>"><%= it.message %></p><% } %>
+<div class="what"><div class="named"><a href="/app/monitors/<%= it.id %>" data-row><bdi><%= it.name %></bdi></a> <bdi class="target faint"><%= it.target %></bdi></div>
+<% if (it.message !== "" || it.tags.length > 0) { %><p><% if (it.message !== "") { %><span class="<%= it.tone %>"><%= it.message %></span> <% } %><% for (const tag of it.tags) { %><a class="tag" href="<%= tag.path %>"><%= tag.name %></a> <% } %></p><% } %>
 </div><div class="strip">`);
 
-const renderRowEnd: (row: Row) => string = compileTemplate(`</div><div class="when faint"><%= it.when %>
-<% for (const tag of it.tags) { %> <a class="tag" href="<%= tag.path %>"><%= tag.name %></a><% } %></div></li>
+const renderRowEnd: (row: Row) => string =
+  compileTemplate(`</div><div class="when"><%= it.since %><p class="faint"><%= it.about %></p></div></li>
 `);
 
 interface Row {
@@ -88,7 +91,10 @@ interface Row {
   readonly name: string;
   readonly target: string;
   readonly message: string;
-  readonly when: string;
+  /** For how long it is in its state. */
+  readonly since: string;
+  /** Its kind, and when it was checked. */
+  readonly about: string;
   readonly tags: readonly { readonly name: string; readonly path: string }[];
 }
 
@@ -194,7 +200,8 @@ function filterOf(query: ListQuery, { tags }: Selection): string {
         ]),
     { name: "sort", label: MONITORS.sort, options: optionsOf(SORTS, query.sort, (sort) => SORT_WORDS[sort] ?? sort) },
   ];
-  return renderFilter({ text: query.text, selects, isFiltered: isFiltered(query) });
+  const isOpen = isFiltered({ ...query, text: "" });
+  return renderFilter({ text: query.text, selects, isFiltered: isFiltered(query), isOpen });
 }
 
 const SORT_WORDS: Readonly<Record<string, string>> = MONITORS.sorts;
@@ -204,23 +211,20 @@ function rowOf(monitor: ListedMonitor, { query, now }: MonitorList): Row {
   const { word, tone } = STATE_WORDS[state];
   const isFailing = state === "down" || state === "degraded";
   const known = since === null ? MONITORS.never : `${MONITORS.since} ${largestUnit(now.getTime() - since.getTime())}`;
+  const isPaused = state === "paused";
+  const checked =
+    lastCheckedAt === null || isPaused
+      ? ""
+      : `${MONITORS.checked} ${largestUnit(now.getTime() - lastCheckedAt.getTime())} ${MONITORS.ago}`;
   return {
     id,
     tone,
     word,
     name: name === "" ? url : name,
-    target: name === "" ? "" : url,
+    target: name === "" || name === url ? "" : url,
     message: (isFailing || state === "unknown" ? error : (advisory ?? "")) ?? "",
-    when: [
-      KIND_WORDS[checkType],
-      state === "paused" ? "" : known,
-      isFlapping ? MONITORS.flapping : "",
-      lastCheckedAt === null || state === "paused"
-        ? ""
-        : `${MONITORS.checked} ${largestUnit(now.getTime() - lastCheckedAt.getTime())} ${MONITORS.ago}`,
-    ]
-      .filter((part) => part !== "")
-      .join(", "),
+    since: isPaused ? "" : `${known}${isFlapping ? `, ${MONITORS.flapping}` : ""}`,
+    about: [KIND_WORDS[checkType], checked].filter((part) => part !== "").join(", "),
     tags: tags.map((tag) => ({ name: tag, path: writeListPath({ ...query, tag }) })),
   };
 }

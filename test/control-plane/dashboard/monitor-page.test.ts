@@ -96,6 +96,20 @@ describe("what is known of a monitor", () => {
     expect((await owner.get(`/app/monitors/${other}`)).html).not.toContain("<h2>Locations</h2>");
   });
 
+  it("says at its top what is wrong, since when, and who is told", async () => {
+    const at = clock.now().getTime() - 90_000;
+    const fault = ["response", "target", "unexpected_status", `expected 200, got ${HOSTILE}`];
+    const state = { status: "down", changedAt: at, locations: [["us-east", "down", at, 2, at, fault]] };
+    await plane.app.sql`update monitor_states set state = ${JSON.stringify(state)} where monitor_id = ${id}`;
+    const html = await expectShown(`/app/monitors/${id}`);
+    const top = html.slice(html.indexOf("<h1>"));
+    expect(top).toContain("<b>Expected 200, got &lt;script&gt;");
+    expect(top).toMatch(/<dt>Down for<\/dt><dd><time [^>]*title="27 Nov 19:58 2026, UTC">1 min 30 s</);
+    expect(top).toMatch(/<dt>Notices go to<\/dt><dd><a [^>]*href="#told">Nobody/);
+    // A location alone has nothing to add.
+    expect(html).not.toContain("<h2>Locations</h2>");
+  });
+
   it("names its settings as the form does, and links the monitors that it depends on", async () => {
     await plane.app.sql`update monitors set depends_on = ${id} where id = ${other}`;
     const html = await expectShown(`/app/monitors/${other}`);
