@@ -23,6 +23,8 @@ interface Answers {
   readonly about: readonly string[];
   /** The time that dates are compared with. */
   readonly now: Date;
+  /** Level of the heading: h2 on a page that has another one. Default: h1. */
+  readonly level?: "h1" | "h2";
 }
 
 const renderAbout: (about: { readonly lines: readonly string[] }) => string = compileTemplate(
@@ -39,17 +41,17 @@ const renderSummary: (place: { readonly place: string }) => string = compileTemp
 );
 
 /** Renders answers by the presentation of their tool: together, then each location of several. */
-export function renderAnswers({ contract, answers, title, about, now }: Answers): string {
+export function renderAnswers({ contract, answers, title, about, now, level = "h1" }: Answers): string {
   const lines = renderAbout({ lines: about });
   const [first] = answers;
   if (contract === undefined || first === undefined)
-    return renderHeading({ verdict: "neutral", headline: title }) + lines;
+    return renderHeading({ verdict: "neutral", headline: title }, level) + lines;
   if (answers.length === 1 && !first.answer.ok)
-    return renderHeading({ verdict: "bad", headline: title }) + lines + renderFailure(first.answer);
+    return renderHeading({ verdict: "bad", headline: title }, level) + lines + renderFailure(first.answer);
   const whole = presentLocations(contract, answers, now);
   const sections = answers.length === 1 ? [] : answers.slice(0, MOST_SECTIONS);
   return [
-    renderHeading(whole),
+    renderHeading(whole, level),
     lines,
     renderFitted(whole, MOST_RESULTS, "h2"),
     sections.length === 0 ? "" : "<h2>Each location</h2>",

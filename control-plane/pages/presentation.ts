@@ -67,8 +67,7 @@ function partsTemplate(level: Level): (shown: Shown) => string {
 
 const PARTS = { h2: partsTemplate("h2"), h3: partsTemplate("h3") } as const;
 
-const renderH1 = headingTemplate("h1");
-const renderH3 = headingTemplate("h3");
+const HEADINGS = { h1: headingTemplate("h1"), h2: headingTemplate("h2"), h3: headingTemplate("h3") } as const;
 
 function headingTemplate(level: string): (shown: Pick<Presentation, "verdict" | "headline">) => string {
   return compileTemplate(`<${level}><% if (it.verdict !== "neutral") { %><span class="verdict <%= it.verdict %>"><%= it.verdict %></span>
@@ -78,9 +77,9 @@ function headingTemplate(level: string): (shown: Pick<Presentation, "verdict" | 
 /** Renders verdict and headline of a presentation as a heading. */
 export function renderHeading(
   { verdict, headline }: Pick<Presentation, "verdict" | "headline">,
-  level: "h1" | "h3" = "h1",
+  level: keyof typeof HEADINGS = "h1",
 ): string {
-  return (level === "h1" ? renderH1 : renderH3)({ verdict, headline: showHidden(headline) });
+  return HEADINGS[level]({ verdict, headline: showHidden(headline) });
 }
 
 /** Renders findings, facts, bars and tables of a presentation under headings of a level. The templates escape values. */

@@ -6,7 +6,9 @@ import { createManualClock } from "#test/support/clock.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { noteDashboardRoutes } from "#test/support/dashboard-routes.ts";
 import { fillAccount, pathsOf, type FilledAccount } from "#test/support/dashboard-world.ts";
+import { exampleOf } from "#control-plane/surfaces/api-document/components.ts";
 import { COOKIE, signInOwner } from "#test/support/dashboard.ts";
+import { attachScripted, helloOf } from "#test/support/scripted-agent.ts";
 
 const routes = noteDashboardRoutes();
 const clock = createManualClock(new Date());
@@ -148,6 +150,21 @@ describeBrowser("every page of the dashboard is accessible in light and dark, an
     await page.goto("/app/monitors?done=saved");
     await page.locator("details.menu summary").click();
     await check("the menu");
+
+    // The results of several locations come in pieces, here a result and a failure.
+    const agents = await Promise.all(["eu-a", "ap-a"].map((region) => attachScripted(plane, helloOf(region))));
+    await page.goto("/app/tools/ip?host=dns.google&locations=eu-a,ap-a");
+    const answered = agents.map(async (agent, index) => {
+      const job = await agent.nextJob();
+      agent.accept(job);
+      const failure = { status: "failed", stage: "dns", source: "target", reason: "nxdomain", message: LONG };
+      agent.answer(job, (index === 0 ? { status: "ok", data: exampleOf("ip")?.data } : failure) as never);
+    });
+    await page.getByRole("button", { name: "Run" }).click();
+    await Promise.all(answered);
+    await page.getByText("From 2 locations").waitFor();
+    await check("results that came in pieces");
+    for (const agent of agents) agent.cut();
     expect(faults).toEqual([]);
     await context.close();
   });

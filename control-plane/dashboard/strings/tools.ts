@@ -38,7 +38,7 @@ export const TOOLS = {
   automatic: "automatic",
   locations: "Locations",
   mostLocations: (most: number) =>
-    `None chosen: one probe of the service's choice. Your plan allows ${most} ${most === 1 ? "probe" : "probes"} at once.`,
+    `None chosen: one probe that the service chooses. Your plan allows ${most} ${most === 1 ? "probe" : "probes"} at once.`,
   expression: "Other locations",
   expressionHint: "Regions, countries, cities, networks (AS64500), tags or all, separated by commas.",
   share: "Create a link to the result for everybody",

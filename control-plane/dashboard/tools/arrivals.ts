@@ -60,7 +60,7 @@ const renderRow: (row: {
 
 /** Renders the line of each location as it comes, as a list; the result of all is rendered below it, by the caller. */
 export async function* renderArrivals(contract: Contract, arrivals: Arrivals, clock: Clock): AsyncGenerator<string> {
-  yield `<p class="faint">${TOOLS.arriving}</p><ul aria-label="${TOOLS.arrived}">`;
+  yield `<p class="faint">${TOOLS.arriving}</p><ul class="arrivals" aria-label="${TOOLS.arrived}" aria-live="polite">`;
   for await (const row of arrivals.rows()) {
     const { place, answer } = toLocationAnswer(row);
     if (answer.ok) {

@@ -23,7 +23,12 @@ export interface ToolForm {
 }
 
 const renderHead: (contract: Pick<Contract, "title" | "summary">) => string = compileTemplate(
-  `<p><a href="/app/tools">${TOOLS.back}</a></p><h1><%= it.title %></h1><p><%= it.summary %></p>`,
+  `<p class="back"><a href="/app/tools">${TOOLS.back}</a></p><h1><%= it.title %></h1><p><%= it.summary %></p>`,
+);
+
+/** Renders the way back from a result: to the tools, and to the form of this one. */
+export const renderPath: (contract: Pick<Contract, "name" | "title">) => string = compileTemplate(
+  `<p class="back"><a href="/app/tools">${TOOLS.back}</a> / <a href="/app/tools/<%= it.name %>"><%= it.title %></a></p>`,
 );
 
 const renderTop: (top: { readonly action: string; readonly formToken: string; readonly canRun: boolean }) => string =
@@ -66,14 +71,15 @@ const renderPlaces: (places: {
   readonly regions: readonly { readonly region: string; readonly label: string; readonly isChecked: boolean }[];
   readonly text: string;
   readonly problem: string | null;
+  readonly isOpen: boolean;
 }) => string = compileTemplate(`
-<fieldset><legend>${TOOLS.locations}</legend><p class="hint"><%= it.most %></p>
+<details class="part"<% if (it.isOpen) { %> open<% } %>><summary>${TOOLS.locations}</summary><fieldset class="bare inside"><legend class="hidden">${TOOLS.locations}</legend><p class="faint"><%= it.most %></p>
 <% if (it.regions.length > 0) { %><div class="choices"><% it.regions.forEach((one, index) => { %>
 <div class="choice"><input type="checkbox" id="at-<%= index %>" name="at" value="<%= one.region %>"<% if (one.isChecked) { %> checked<% } %>><label for="at-<%= index %>"><%= one.label %></label></div>
 <% }) %></div><% } %>
 <div class="field"><label for="f-locations">${TOOLS.expression}</label><p class="hint" id="h-locations">${TOOLS.expressionHint}</p>
 <% if (it.problem !== null) { %><p class="problem" id="p-locations"><%= it.problem %></p><% } %>
-<input id="f-locations" name="locations" value="<%= it.text %>" maxlength="4096" autocomplete="off" autocapitalize="none" spellcheck="false" aria-describedby="h-locations<% if (it.problem !== null) { %> p-locations<% } %>"<% if (it.problem !== null) { %> aria-invalid="true"<% } %>></div></fieldset>
+<input id="f-locations" name="locations" value="<%= it.text %>" maxlength="4096" autocomplete="off" autocapitalize="none" spellcheck="false" aria-describedby="h-locations<% if (it.problem !== null) { %> p-locations<% } %>"<% if (it.problem !== null) { %> aria-invalid="true"<% } %>></div></fieldset></details>
 `);
 
 const renderEnd: (end: { readonly share: boolean; readonly canRun: boolean }) => string = compileTemplate(`
@@ -141,5 +147,6 @@ function renderLocations({ typed, regions, mostLocations }: ToolForm, problem: s
     }),
     text: items.filter((item) => !known.has(item)).join(","),
     problem,
+    isOpen: problem !== null || typed.locations !== "" || regions.length > 1,
   });
 }

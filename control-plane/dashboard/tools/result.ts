@@ -21,6 +21,8 @@ interface ToolRun {
   readonly shareId: string | null;
   readonly now: Date;
   readonly baseUrl: string;
+  /** Level of the heading of the result. */
+  readonly level: "h1" | "h2";
 }
 
 const renderLinks: (links: { readonly shared: string | null; readonly address: string | null }) => string =
@@ -43,12 +45,12 @@ const renderData: (data: { readonly text: string | null; readonly json: string |
 `);
 
 /** Renders what a tool has found, and the same call for a terminal. */
-export function renderRun({ contract, answered, call, address, shareId, now, baseUrl }: ToolRun): string {
+export function renderRun({ contract, answered, call, address, shareId, now, baseUrl, level }: ToolRun): string {
   const answers = answersOf(answered);
   const text = JSON.stringify(dataOf(answered), null, 2);
   const about = aboutOf(answered, answers);
   return [
-    renderAnswers({ contract, answers, title: contract.title, about, now }),
+    renderAnswers({ contract, answers, title: contract.title, about, now, level }),
     renderLinks({ shared: shareId === null ? null : sharedUrl(baseUrl, shareId), address }),
     renderCommands(contract, call, baseUrl),
     renderData({

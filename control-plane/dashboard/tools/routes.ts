@@ -10,7 +10,7 @@ import { readForm } from "#control-plane/dashboard/door/form.ts";
 import { sendPage, sendPageInPieces } from "#control-plane/dashboard/frame/page.ts";
 import { TOOLS } from "#control-plane/dashboard/strings/tools.ts";
 import { collectArrivals, renderArrivals, type Arrivals } from "#control-plane/dashboard/tools/arrivals.ts";
-import { renderToolForm, renderToolHead, type ToolForm } from "#control-plane/dashboard/tools/form.ts";
+import { renderPath, renderToolForm, renderToolHead, type ToolForm } from "#control-plane/dashboard/tools/form.ts";
 import { renderRun, renderSharedFailure } from "#control-plane/dashboard/tools/result.ts";
 import { renderTools } from "#control-plane/dashboard/tools/list.ts";
 import {
@@ -112,14 +112,19 @@ async function runTool(
     const arrivals = collectArrivals();
     const limits = { maxLocations: plan.locations, signal: gone.signal };
     const onEvent: CheckRequest["onEvent"] = (event, planned) => arrivals.onEvent(event, planned);
+    let hasBegun = false;
     const running = runCheck(deps.checks, { ...asked, ...limits, onEvent }).finally(() => arrivals.end());
     const finish = async (ended: CheckAnswer): Promise<string> => {
       const { durationMs } = factsOf(request);
       const shareId = share ? await shareAnswer(deps.measurements, asked, ended, durationMs) : null;
-      return renderFound(run, refuseUnanswered(ended, shareId), shareId);
+      const answered = refuseUnanswered(ended, shareId);
+      return renderFound(run, answered, { shareId, level: hasBegun ? "h2" : "h1" });
     };
     const early = await Promise.race([running, arrivals.several]);
-    if (early !== null) return await sendTool(request, reply, contract, [await finish(early)]);
+    if (early !== null) {
+      return await sendTool(request, reply, contract, [renderPath(contract), await finish(early)]);
+    }
+    hasBegun = true;
     return sendPageInPieces(request, reply, pageOf(request, contract), inPieces(run, arrivals, running.then(finish)));
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
@@ -146,9 +151,10 @@ function inPieces(run: FormRun, arrivals: Arrivals, found: Promise<string>): Asy
     const isRefusal = error instanceof Refusal;
     if (!isRefusal) request.log.error({ err: error }, "a run of a tool has failed");
     const refusal = isRefusal ? error : new Refusal("internal_error", TOOLS.failed);
-    return renderToolHead(contract) + renderRefused(run, refusal);
+    return renderRefused(run, refusal);
   });
   async function* pieces(): AsyncGenerator<string> {
+    yield renderToolHead(contract);
     yield* renderArrivals(contract, arrivals, deps.clock);
     yield await end;
   }
@@ -156,13 +162,17 @@ function inPieces(run: FormRun, arrivals: Arrivals, found: Promise<string>): Asy
 }
 
 /** Renders what was found, with the form below. */
-function renderFound(run: FormRun, answered: AnsweredCheck, shareId: string | null): string {
+function renderFound(
+  run: FormRun,
+  answered: AnsweredCheck,
+  { shareId, level }: { readonly shareId: string | null; readonly level: "h1" | "h2" },
+): string {
   if (answered.kind === "dry_run") throw new Error("a form asks for no dry run");
   const { request, deps, contract, typed } = run;
   const { clock, baseUrl } = deps;
   const call = toCall(contract, typed);
   const address = writeAddress(contract, typed);
-  const found = renderRun({ contract, answered, call, address, shareId, now: clock.now(), baseUrl });
+  const found = renderRun({ contract, answered, call, address, shareId, now: clock.now(), baseUrl, level });
   return `${found}<h2>${TOOLS.form}</h2>${renderForm(request, deps, { contract, typed, problem: null })}`;
 }
 

@@ -99,7 +99,7 @@ describe("what is known of a monitor", () => {
   it("says at its top what is wrong, since when, and who is told", async () => {
     const at = clock.now().getTime() - 90_000;
     const fault = ["response", "target", "unexpected_status", `expected 200, got ${HOSTILE}`];
-    const state = { status: "down", changedAt: at, locations: [["us-east", "down", at, 2, at, fault]] };
+    const state = { status: "down", changed: at, locations: [["us-east", "down", at, 2, at, fault]] };
     await plane.app.sql`update monitor_states set state = ${JSON.stringify(state)} where monitor_id = ${id}`;
     const html = await expectShown(`/app/monitors/${id}`);
     const top = html.slice(html.indexOf("<h1>"));

@@ -209,17 +209,30 @@ describe("a run of a tool", () => {
       }
     };
     const outcome = { status: "ok", data: exampleOf("ip")?.data } as never;
-    await readUntil('<ul aria-label="Results by location">');
+    await readUntil('aria-label="Results by location"');
     tokyo.answer(atTokyo, outcome);
     await readUntil("<li>ap-a: ");
-    expect([html.includes("<li>ap-a: "), html.includes("<li>eu-a"), html.includes("<h1>")]).toEqual([
+    expect([html.includes("<li>ap-a: "), html.includes("<li>eu-a"), html.includes("From 2 locations")]).toEqual([
       true,
       false,
       false,
     ]);
     berlin.answer(atBerlin, outcome);
     await readUntil("");
-    expect(html).toMatch(/<li>eu-a, Berlin, DE: [^]*<\/ul><h1>[^]*From 2 locations[^]*<\/html>/);
+    expect(html).toMatch(/<h1>[^]*<li>eu-a, Berlin, DE: [^]*<\/ul><h2>[^]*From 2 locations[^]*<\/html>/);
+    expect(html.match(/<h1>/g)).toHaveLength(1);
+  });
+
+  it("ends in order when no location has a result", async () => {
+    const { answer, atBerlin, atTokyo } = await runAtBoth();
+    const failure = { status: "failed", stage: "dns", source: "target", reason: "nxdomain", message: `No ${HOSTILE}` };
+    berlin.answer(atBerlin, failure as never);
+    tokyo.answer(atTokyo, failure as never);
+    const html = await answer.text();
+    expect(html.match(/<li>(?:ap-a|eu-a)[^<]*: /g)).toHaveLength(2);
+    expect(html).toMatch(/<\/ul>[^]*action="\/app\/tools\/ip"[^]*<\/main><\/body><\/html>\s*$/);
+    expect([html.match(/<h1>/g)?.length, html.includes("<script>alert")]).toEqual([1, false]);
+    expect(readFields(html, "/app/tools/ip").get("host")).toEqual(["dns.google"]);
   });
 
   it("is cancelled when the browser goes away while results come", async () => {
