@@ -1,9 +1,10 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "#shared/clock.ts";
 import { memberOf, type Door } from "#control-plane/dashboard/door/door.ts";
 import { readForm } from "#control-plane/dashboard/door/form.ts";
 import type { MemberWrites } from "#control-plane/dashboard/door/member-writes.ts";
 import { renderHidden } from "#control-plane/dashboard/frame/fields.ts";
+import { problemsOf } from "#control-plane/dashboard/frame/problems.ts";
 import { renderTime } from "#control-plane/dashboard/frame/times.ts";
 import type { MonitorPage } from "#control-plane/dashboard/monitor/head.ts";
 import { idOf, type WithId } from "#control-plane/dashboard/monitor/own.ts";
@@ -23,12 +24,15 @@ const renderForms: (mute: {
   readonly id: number;
   readonly formToken: string;
   readonly spans: readonly (readonly [string, string])[];
+  readonly until: string;
+  readonly problem: string | null;
 }) => string = compileTemplate(`
-<details class="part"><summary>${MUTE.title}</summary><div><p class="faint">${MUTE.hint}</p>
+<details class="part" id="mute"<% if (it.problem !== null) { %> open<% } %>><summary>${MUTE.title}</summary><div><p class="faint">${MUTE.hint}</p>
 <form class="row" method="post" action="/app/monitors/<%= it.id %>/mute"><input type="hidden" name="_csrf" value="<%= it.formToken %>">
 <% for (const [minutes, word] of it.spans) { %><button name="minutes" value="<%= minutes %>"><%= word %></button><% } %></form>
 <form class="stack" method="post" action="/app/monitors/<%= it.id %>/mute" data-kept><input type="hidden" name="_csrf" value="<%= it.formToken %>">
-<div class="field"><label for="f-until">${MUTE.until}</label><p class="hint" id="h-until">${MUTE.untilHint}</p><input id="f-until" name="until" maxlength="40" required autocomplete="off" aria-describedby="h-until"></div>
+<div class="field"><label for="f-until">${MUTE.until}</label><p class="hint" id="h-until">${MUTE.untilHint}</p><% if (it.problem !== null) { %><p class="problem" id="p-until" role="alert"><%= it.problem %></p><% } %>
+<input id="f-until" name="until" maxlength="40" required autocomplete="off" value="<%= it.until %>" aria-describedby="h-until<% if (it.problem !== null) { %> p-until" aria-invalid="true<% } %>"></div>
 <div class="row"><button>${MUTE.submit}</button></div></form>
 <p><a href="/app/maintenance/new?monitor=<%= it.id %>">${MUTE.plan}</a></p></div></details>
 `);
@@ -41,8 +45,19 @@ const renderEnding: (end: { readonly id: number }) => string = compileTemplate(
   `<form class="row" method="post" action="/app/monitors/<%= it.id %>/unmute">`,
 );
 
+/** An end of a mute that was refused. */
+export interface RefusedMute {
+  /** As it was typed. */
+  readonly until: string;
+  readonly problem: string;
+}
+
 /** Renders the maintenance that a monitor is in, which can be ended, and the forms that mute it. */
-export function renderMute(windows: readonly MaintenanceWindow[], page: MonitorPage): string {
+export function renderMute(
+  windows: readonly MaintenanceWindow[],
+  page: MonitorPage,
+  refused: RefusedMute | null,
+): string {
   const { monitor, formToken, canWrite, viewer } = page;
   const running = windows.flatMap((window) => {
     if (window.currentEndsAt === null) return [];
@@ -51,7 +66,8 @@ export function renderMute(windows: readonly MaintenanceWindow[], page: MonitorP
     const fields = renderHidden("_csrf", formToken) + renderHidden("window", String(window.id));
     return [`${note}${renderEnding({ id: monitor.id })}${fields}<button>${MUTE.end}</button></form>`];
   });
-  const forms = canWrite ? renderForms({ id: monitor.id, formToken, spans: Object.entries(SPANS) }) : "";
+  const typed = refused ?? { until: "", problem: null };
+  const forms = canWrite ? renderForms({ id: monitor.id, formToken, spans: Object.entries(SPANS), ...typed }) : "";
   return `${running.join("")}${forms}`;
 }
 
@@ -68,10 +84,18 @@ export interface MuteDeps {
   readonly maintenance: Pick<Maintenance, "create" | "change" | "find" | "list">;
 }
 
+/** Shows the page of a monitor whose mute was refused. */
+type ShowRefused = (
+  request: FastifyRequest<WithId>,
+  reply: FastifyReply,
+  refused: RefusedMute,
+) => Promise<FastifyReply>;
+
 /** Registers the forms that mute a monitor by a maintenance window, and end it. */
 export function registerMute(
   scope: FastifyInstance,
   { door, clock, writes, monitors, maintenance }: MuteDeps & { readonly monitors: Pick<Monitors, "has"> },
+  showRefused: ShowRefused,
 ): void {
   scope.route<WithId>({
     ...door.form({ needs: "write" }),
@@ -83,17 +107,23 @@ export function registerMute(
       if (!(await monitors.has(accountId, id))) throw new Refusal("not_found", absentMessage("monitor"));
       const form = readForm(request);
       const minutes = form.text("minutes");
+      const until = form.text("until");
       const now = clock.now();
       const end = Object.hasOwn(SPANS, minutes)
         ? { ends_at: new Date(now.getTime() + Number(minutes) * 60_000).toISOString() }
-        : { ends_at: form.text("until").trim().replace(" ", "T") };
+        : { ends_at: until.trim().replace(" ", "T") };
       const given = { title: MUTE.name, monitor_ids: [id], starts_at: now.toISOString(), timezone, ...end };
       const ran = await writes.run(request, async (tx) => {
         const { window } = requireWritten(await maintenance.create(tx, accountId, given));
         return { data: window.id, changes: [changeOf(window, null)] };
       });
-      if (!ran.ok) throw ran.refusal;
-      return reply.redirect(`/app/monitors/${id}?done=muted`, 303);
+      if (ran.ok) return reply.redirect(`/app/monitors/${id}?done=muted`, 303);
+      const { field, reason } = ran.refusal.details;
+      // The words of a range name a field that the form does not have.
+      const isOut = field === "ends_at" && reason === "range";
+      const problem = isOut ? MUTE.untilRange : problemsOf(ran.refusal).get("ends_at");
+      if (problem === undefined) throw ran.refusal;
+      return showRefused(request, reply.code(ran.refusal.status), { until, problem });
     },
   });
   scope.route<WithId>({

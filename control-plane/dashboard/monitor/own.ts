@@ -1,5 +1,6 @@
-import type { FastifyRequest } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { memberOf } from "#control-plane/dashboard/door/door.ts";
+import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { absentMessage, Refusal } from "#control-plane/http/errors.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import type { MonitorView } from "#control-plane/monitors/view.ts";
@@ -21,4 +22,16 @@ export async function findHeartbeat(
   const found = await monitors.find(memberOf(request).accountId, idOf(request));
   if (found === null || found.monitor.heartbeat === null) throw new Refusal("not_found", absentMessage("heartbeat"));
   return found.monitor;
+}
+
+/** Sends a page about a monitor. `liveSeconds`: between two refreshes; default: none. */
+export function sendMonitorPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  title: string,
+  body: string,
+  liveSeconds?: number,
+): Promise<FastifyReply> {
+  const page = { title, session: memberOf(request), section: "monitors", body } as const;
+  return sendPage(request, reply, liveSeconds === undefined ? page : { ...page, liveSeconds });
 }

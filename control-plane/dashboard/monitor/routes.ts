@@ -1,26 +1,24 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { memberOf } from "#control-plane/dashboard/door/door.ts";
-import { readForm } from "#control-plane/dashboard/door/form.ts";
-import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { viewerTimeOf } from "#control-plane/dashboard/frame/times.ts";
 import { readLocationFacts } from "#control-plane/checking/facts.ts";
 import { readCheckQuery, renderCheckLog } from "#control-plane/dashboard/monitor/check-log.ts";
 import { renderChecks } from "#control-plane/dashboard/monitor/checks.ts";
 import { nameOf, renderHead, type MonitorPage } from "#control-plane/dashboard/monitor/head.ts";
 import { renderEnds, renderLocations, renderMembers, renderPictures } from "#control-plane/dashboard/monitor/known.ts";
-import { findHeartbeat, idOf, type WithId } from "#control-plane/dashboard/monitor/own.ts";
+import { findHeartbeat, idOf, sendMonitorPage, type WithId } from "#control-plane/dashboard/monitor/own.ts";
 import { readPingQuery, renderPingLog } from "#control-plane/dashboard/monitor/ping-log.ts";
 import { registerPictures, type PictureRoutesDeps } from "#control-plane/dashboard/monitor/picture-routes.ts";
 import { referencesIn, renderSettings } from "#control-plane/dashboard/monitor/settings.ts";
 import type { Overviews } from "#control-plane/dashboard/monitors/overviews.ts";
 import { renderHeartbeat } from "#control-plane/dashboard/monitor/heartbeat.ts";
 import { registerRotation } from "#control-plane/dashboard/monitor/rotation.ts";
-import { registerMute, renderMute, type MuteDeps } from "#control-plane/dashboard/monitor/mute.ts";
+import { registerMute, renderMute, type MuteDeps, type RefusedMute } from "#control-plane/dashboard/monitor/mute.ts";
 import { renderIncidents } from "#control-plane/dashboard/monitor/incidents.ts";
 import { rangeOf, renderResponseTimes } from "#control-plane/dashboard/monitor/latency.ts";
-import { renderRemoval } from "#control-plane/dashboard/monitor/removal.ts";
+import { registerRemoval } from "#control-plane/dashboard/monitor/removal.ts";
 import { renderTold, summarize, type TestedMail } from "#control-plane/dashboard/monitor/told.ts";
-import { CHECKS, MONITOR, PINGS } from "#control-plane/dashboard/strings/monitor.ts";
+import { CHECKS, PINGS } from "#control-plane/dashboard/strings/monitor.ts";
 import { requireFound, requireRead } from "#control-plane/http/errors.ts";
 import { searchPings } from "#control-plane/heartbeats/shown-pings.ts";
 import type { History } from "#control-plane/history/history.ts";
@@ -60,7 +58,7 @@ export function registerMonitor(scope: FastifyInstance, deps: MonitorPageDeps): 
     url: URL_OF_MONITOR,
     schema: { hide: true },
     async handler(request, reply) {
-      return showMonitor(request, reply, deps, null);
+      return showMonitor(request, reply, deps, {});
     },
   });
   scope.route<WithId>({
@@ -75,7 +73,7 @@ export function registerMonitor(scope: FastifyInstance, deps: MonitorPageDeps): 
       });
       if (!ran.ok) throw ran.refusal;
       await deps.testMails.send(ran.data.claimed);
-      return showMonitor(request, reply, deps, await deps.testMails.read(deps.sql, ran.data.reference));
+      return showMonitor(request, reply, deps, { tested: await deps.testMails.read(deps.sql, ran.data.reference) });
     },
   });
   scope.route<WithId>({
@@ -143,17 +141,25 @@ export function registerMonitor(scope: FastifyInstance, deps: MonitorPageDeps): 
   });
   registerPictures(scope, deps);
   registerRotation(scope, deps);
-  registerMute(scope, deps);
+  registerMute(scope, deps, (request, reply, refusedMute) => showMonitor(request, reply, deps, { refusedMute }));
   registerRemoval(scope, deps);
 }
 
-/** Sends the page of a monitor. `tested`: what became of test mails that were just sent. */
+/** What a form of the page of a monitor has led to that is shown on it; absent: nothing. */
+interface Outcome {
+  /** What became of test mails. */
+  readonly tested?: readonly TestedMail[];
+  readonly refusedMute?: RefusedMute;
+}
+
+/** Sends the page of a monitor. */
 async function showMonitor(
   request: FastifyRequest<WithId>,
   reply: FastifyReply,
   deps: MonitorPageDeps,
-  tested: readonly TestedMail[] | null,
+  outcome: Outcome,
 ): Promise<FastifyReply> {
+  const { tested = null, refusedMute = null } = outcome;
   const { accountId, plan } = memberOf(request);
   const { sql, clock, monitors, webhooks } = deps;
   const { monitor, checks } = requireFound(await monitors.find(accountId, idOf(request)), "monitor");
@@ -178,7 +184,7 @@ async function showMonitor(
       incident: open === undefined ? null : { id: open.id, by: open.acknowledged?.by ?? null },
       told: summarize(monitor, hooks, plan),
     }),
-    renderMute(windows, page),
+    renderMute(windows, page, refusedMute),
     isTimed ? renderLocations(locations, page) : "",
     renderMembers(page),
     renderHeartbeat(page),
@@ -193,60 +199,15 @@ async function showMonitor(
       named.filter(({ id }) => references.includes(id)).map(({ id, name, url }) => ({ id, name: name || url })),
     ),
   ].join("");
-  // The results of a test stay on the page until it is loaded again.
+  // What a form has answered stays on the page until it is loaded again.
+  const isAnswer = tested !== null || refusedMute !== null;
   const isWaiting = isTimed && monitor.is_active && monitor.last_checked_at === null;
   const liveSeconds = isWaiting ? FIRST_REFRESH_SECONDS : REFRESH_SECONDS;
-  return sendMonitorPage(request, reply, nameOf(monitor), body, tested === null ? liveSeconds : undefined);
-}
-
-function registerRemoval(scope: FastifyInstance, { door, monitors, writes }: MonitorPageDeps): void {
-  scope.route<WithId>({
-    ...door.page({ needs: "write" }),
-    url: `${URL_OF_MONITOR}/delete`,
-    schema: { hide: true },
-    async handler(request, reply) {
-      const { accountId, formToken } = memberOf(request);
-      const { monitor } = requireFound(await monitors.find(accountId, idOf(request)), "monitor");
-      const body = renderRemoval({ id: monitor.id, name: nameOf(monitor), formToken, problem: null });
-      return sendMonitorPage(request, reply, MONITOR.removeTitle, body);
-    },
-  });
-  scope.route<WithId>({
-    ...door.form({ needs: "write" }),
-    url: `${URL_OF_MONITOR}/delete`,
-    schema: { hide: true },
-    async handler(request, reply) {
-      const { accountId, formToken } = memberOf(request);
-      const own = { accountId, id: idOf(request) };
-      const { monitor } = requireFound(await monitors.find(accountId, own.id), "monitor");
-      const name = nameOf(monitor);
-      if (readForm(request).text("name").trim() !== name) {
-        const body = renderRemoval({ id: own.id, name, formToken, problem: MONITOR.removeProblem });
-        return sendMonitorPage(request, reply.code(400), MONITOR.removeTitle, body);
-      }
-      const ran = await writes.run(request, async (tx) => {
-        const data = requireWritten(await monitors.remove(tx, own));
-        return { data, changes: [changeOf({ id: own.id, name: data.name }, "deleted")] };
-      });
-      if (!ran.ok) throw ran.refusal;
-      return reply.redirect("/app/monitors?done=deleted", 303);
-    },
-  });
+  return sendMonitorPage(request, reply, nameOf(monitor), body, isAnswer ? undefined : liveSeconds);
 }
 
 function pageOf(request: FastifyRequest, monitor: MonitorView, { clock }: Pick<MonitorPageDeps, "clock">): MonitorPage {
   const session = memberOf(request);
   const canWrite = isAllowed(session.role, "write");
   return { monitor, now: clock.now(), viewer: viewerTimeOf(session), formToken: session.formToken, canWrite };
-}
-
-function sendMonitorPage(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  title: string,
-  body: string,
-  liveSeconds?: number,
-): Promise<FastifyReply> {
-  const page = { title, session: memberOf(request), section: "monitors", body } as const;
-  return sendPage(request, reply, liveSeconds === undefined ? page : { ...page, liveSeconds });
 }

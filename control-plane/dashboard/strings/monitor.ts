@@ -139,6 +139,7 @@ export const MUTE = {
   until: "Until",
   untilHint: "As 2026-12-24 18:00, in your time zone",
   plan: "Plan maintenance for later, or for several monitors",
+  untilRange: "Must be a time that is 1 minute to 30 days from now.",
   submit: "Mute until then",
   running: "Maintenance until",
   name: "Muted",
