@@ -202,7 +202,7 @@ describeBrowser("the dashboard", () => {
       .poll(async () => (await texts()).map((text) => text.replace(/\d+ \w+(?: \d{4})? /, "")))
       .toEqual(Array.from({ length: 5 }, () => "Mon 02:30"));
     await page.getByLabel("Time zone of the schedule").fill("Asia/Kolkata");
-    await expect.poll(async () => (await texts())[0]).toMatch(/^Sun .* 21:00 Mon .* 02:30 in Asia\/Kolkata$/);
+    await expect.poll(async () => (await texts())[0]).toMatch(/^Sun .* 21:00 \(Mon .* 02:30 in Asia\/Kolkata\)$/);
     await page.getByLabel("Grace (seconds)").fill("7200");
     await expect.poll(() => shown.textContent()).toContain("A run is late 2 h after its time.");
     await typed.fill("30 2 * * <b>mon");

@@ -32,7 +32,7 @@ export const SCHEDULE_FIELDS = fieldsOf("heartbeat").filter(
 const TITLE = `<p><b>${RUNS.title}</b></p>`;
 
 const renderOther: (other: { readonly text: string; readonly zone: string }) => string = compileTemplate(
-  `&#32;<span class="faint"><%= it.text %> ${RUNS.inZone} <%= it.zone %></span>`,
+  `&#32;<span class="faint">(<%= it.text %> ${RUNS.inZone} <%= it.zone %>)</span>`,
 );
 
 const renderSentence: (line: { readonly tone: string; readonly text: string }) => string = compileTemplate(
@@ -55,7 +55,7 @@ export function renderNextRuns(
     const local = other === null ? "" : renderOther({ text: writePlanned(run, now, other), zone: timezone });
     return `<li>${renderPlanned(run, now, viewer)}${local}</li>`;
   });
-  return `<ul>${items.join("")}</ul>${renderSentence({ tone: "faint", text: RUNS.late(viewer.zone.name, late) })}`;
+  return `<ul class="runs">${items.join("")}</ul>${renderSentence({ tone: "faint", text: RUNS.late(viewer.zone.name, late) })}`;
 }
 
 function isSameZone(one: string, other: string): boolean {

@@ -162,7 +162,7 @@ function renderSchedule(fields: readonly string[], { typed, problems, now, viewe
   const isRefused = Array.from(problems.keys()).some((name) => name.startsWith("heartbeat"));
   const runs = isRefused ? "" : renderTypedRuns(typed, now, viewer);
   const top = `<div class="stack" data-preview="${NEXT_RUNS_PATH}">`;
-  return `${top}${fields.join("")}<div class="preview" aria-live="polite">${runs}</div></div>`;
+  return `${top}${fields.join("")}<div aria-live="polite">${runs}</div></div>`;
 }
 
 function showField({ name, input }: FormField, checkType: CheckType, value: string, problem: string | null): Shown {
