@@ -23,11 +23,16 @@ const CACHE_SECONDS = 31_536_000;
 
 /**
  * Sends a file; 304 if the client has it. It comes from strangers: browsers must not guess its type, nor run anything
- * that it contains.
+ * that it contains. `cacheControl`: by default it is kept by the client alone, for a year.
  */
-export function sendFile(request: FastifyRequest, reply: FastifyReply, { type, bytes, hash }: SentFile): FastifyReply {
+export function sendFile(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { type, bytes, hash }: SentFile,
+  cacheControl = `private, max-age=${CACHE_SECONDS}, immutable`,
+): FastifyReply {
   reply.headers({
-    "cache-control": `private, max-age=${CACHE_SECONDS}, immutable`,
+    "cache-control": cacheControl,
     etag: `"${hash}"`,
     "content-security-policy": "default-src 'none'; sandbox",
     "x-content-type-options": "nosniff",

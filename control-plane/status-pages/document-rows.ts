@@ -9,6 +9,8 @@ import type { Transaction } from "#control-plane/database/connect.ts";
 import type { DocumentPart, IdOfName, RowProblem } from "#control-plane/document-part.ts";
 import type { RefusedField } from "#control-plane/http/errors.ts";
 import type { Refused, WriteRefusal, Written } from "#control-plane/http/written.ts";
+import { toDataUri } from "#control-plane/status-pages/logos/logo.ts";
+import { listLogos, type StoredLogo } from "#control-plane/status-pages/logos/store.ts";
 import { CREATE, READ_ONLY, type Given } from "#control-plane/status-pages/settings/fields.ts";
 import {
   MOST_GROUPS,
@@ -77,7 +79,8 @@ export function createPageRows(deps: WriteDeps): DocumentPart {
     row: ROW,
     async export(sql, accountId, nameOf) {
       const pages = await listPages(sql, accountId, { limit: MOST_PAGES, offset: 0 });
-      return pages.toReversed().map((page) => rowOf(page, nameOf));
+      const logos = await listLogos(sql, accountId);
+      return pages.toReversed().map((page) => rowOf(page, logos.get(page.id), nameOf));
     },
     check(rows, idOf) {
       const problems: RowProblem[] = [];
@@ -117,7 +120,7 @@ export function createPageRows(deps: WriteDeps): DocumentPart {
 }
 
 /** Returns a page as a row: every field that can be written. */
-function rowOf(page: StatusPage, nameOf: (id: number) => string | undefined): object {
+function rowOf(page: StatusPage, logo: StoredLogo | undefined, nameOf: (id: number) => string | undefined): object {
   const { monitors: _shown, groups: _grouped, ...fields } = showPage(page, new Map(), "");
   const monitors = page.monitors.flatMap(({ id, name }) => {
     const monitor = nameOf(id);
@@ -128,7 +131,8 @@ function rowOf(page: StatusPage, nameOf: (id: number) => string | undefined): ob
     monitors: monitorIds.flatMap((id) => nameOf(id) ?? []),
   }));
   const written = Object.entries(fields).filter(([name]) => !READ_ONLY.includes(name));
-  return { ...Object.fromEntries(written), monitors, groups };
+  const logoUri = logo === undefined ? null : toDataUri(logo.type, logo.content);
+  return { ...Object.fromEntries(written), logo: logoUri, monitors, groups };
 }
 
 /** Reads a row; monitors get the ids of their names. */

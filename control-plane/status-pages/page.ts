@@ -1,4 +1,5 @@
 import type { HourlyLatency } from "#control-plane/history/read/latency.ts";
+import type { PageLook } from "#control-plane/status-pages/look.ts";
 import type { Month } from "#control-plane/status-pages/read/month.ts";
 
 /** A monitor's status on a page. Maintenance hides what the monitor reports while it lasts. */
@@ -90,12 +91,6 @@ export interface ShownGroup {
   /** null: the monitors without a group, which come first. */
   readonly name: string | null;
   readonly monitors: readonly ShownMonitor[];
-}
-
-/** How a page and those below it look. */
-export interface PageLook {
-  /** #rrggbb in lower case, as its owner chose it; null: that of the service. */
-  readonly accentColor: string | null;
 }
 
 /** Everything that a page shows. HTML, feeds, badge, summary and the JSON of the API are renderings of it. */

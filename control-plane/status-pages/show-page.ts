@@ -1,5 +1,6 @@
 import type { Static } from "typebox";
 import { diffShown, type ChangedField } from "#control-plane/access/diff-shown.ts";
+import { describeLogo, logoPath } from "#control-plane/status-pages/logos/logo.ts";
 import { recordOf } from "#control-plane/status-pages/domains/record.ts";
 import { READ_ONLY, type PAGE } from "#control-plane/status-pages/settings/fields.ts";
 import type { StatusPage } from "#control-plane/status-pages/settings/page-settings.ts";
@@ -18,6 +19,7 @@ export function showPage(page: StatusPage, names: ReadonlyMap<number, string>, u
     footer: page.footer,
     homepage_url: page.homepageUrl,
     accent_color: page.accentColor,
+    logo_url: page.logo === null ? null : `${url}${logoPath(page.logo)}`,
     is_public: page.isPublic,
     domain: page.domain,
     domain_state: page.domainState,
@@ -41,7 +43,8 @@ export function changedFields(
 ): readonly ChangedField[] {
   const writable = (page: StatusPage) => {
     const fields = Object.entries(showPage(page, names, ""));
-    return Object.fromEntries(fields.filter(([name]) => !READ_ONLY.includes(name)));
+    const logo = page.logo === null ? null : describeLogo(page.logo);
+    return { ...Object.fromEntries(fields.filter(([name]) => !READ_ONLY.includes(name))), logo };
   };
   return diffShown(writable(before), writable(after), []);
 }

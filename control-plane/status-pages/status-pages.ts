@@ -12,6 +12,9 @@ import { createServedDomains } from "#control-plane/status-pages/domains/served.
 import { releaseAll } from "#control-plane/status-pages/domains/store.ts";
 import { startVerification } from "#control-plane/status-pages/domains/verification.ts";
 import type { OverallStatus, PageView } from "#control-plane/status-pages/page.ts";
+import { contentOf, toDataUri } from "#control-plane/status-pages/logos/logo.ts";
+import { findLogo, listLogos } from "#control-plane/status-pages/logos/store.ts";
+import { lookOf } from "#control-plane/status-pages/look.ts";
 import { createPageUrls } from "#control-plane/status-pages/page-url.ts";
 import { createSeenPages, type SeenPages } from "#control-plane/status-pages/read/seen-pages.ts";
 import { buildView, readOverall, type ViewDeps } from "#control-plane/status-pages/read/view.ts";
@@ -127,6 +130,14 @@ export function createStatusPages({
     return pages.map((page) => showPage(page, names, urlOf(page)));
   }
 
+  /** Returns the logo of a page that is not saved, which has no address, as a data URI; null: it has none. */
+  async function previewLogo({ id, logo }: StatusPage, given: Given["logo"]): Promise<string | null> {
+    if (logo === null) return null;
+    if (typeof given === "string") return toDataUri(logo.type, contentOf(given));
+    const found = await findLogo(sql, id);
+    return found === null ? null : toDataUri(found.type, found.content);
+  }
+
   return {
     ...seen,
     slugOfDomain: (field) => domains.slugOf(field),
@@ -135,7 +146,9 @@ export function createStatusPages({
     remove: (tx, page) => removePage(writeDeps, tx, page),
     async preview(accountId, id, given) {
       const draft = await draftPage(writeDeps, sql, { accountId, id }, given);
-      return draft.ok ? { ok: true, value: await buildView(viewDeps, draft.value) } : draft;
+      if (!draft.ok) return draft;
+      const view = await buildView(viewDeps, draft.value);
+      return { ok: true, value: { ...view, ...lookOf(draft.value, await previewLogo(draft.value, given.logo)) } };
     },
     statuses: (accountId, pages) => readOverall(sql, accountId, pages, clock.now()),
     async find(on, { accountId, id }) {
@@ -148,8 +161,15 @@ export function createStatusPages({
     },
     owned: findOwned,
     rows: createPageRows(writeDeps),
-    export: async (on, accountId) =>
-      showAll(on, accountId, await listPages(on, accountId, { limit: MOST_PAGES, offset: 0 })),
+    async export(on, accountId) {
+      const pages = await listPages(on, accountId, { limit: MOST_PAGES, offset: 0 });
+      const logos = await listLogos(on, accountId);
+      const shown = await showAll(on, accountId, pages);
+      return shown.map((page) => {
+        const logo = logos.get(page.id);
+        return { ...page, logo: logo === undefined ? null : toDataUri(logo.type, logo.content) };
+      });
+    },
     async accountErased(tx, accountId) {
       await releaseAll(tx, accountId, clock.now());
       await notePageChanged(tx, accountId);

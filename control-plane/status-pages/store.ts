@@ -152,13 +152,19 @@ export async function findOwned(sql: Queryable, accountId: number, ids: readonly
 
 function pages(sql: Queryable, where: SqlFragment) {
   return sql`
-    select p.id, p.account_id as "accountId", p.slug, p.title, p.description, p.footer, p.homepage_url as "homepageUrl", p.accent_color as "accentColor", p.is_public as "isPublic",
+    select p.id, p.account_id as "accountId", p.slug, p.title, p.description, p.footer, p.homepage_url as "homepageUrl", p.accent_color as "accentColor", ${logoFacts(sql)} as logo, p.is_public as "isPublic",
       p.domain, p.domain_state as "domainState", p.domain_token as "domainToken", p.show_causes as "showCauses", p.auto_incidents as "autoIncidents",
       p.auto_incidents_after_minutes as "autoIncidentsAfterMinutes", p.response_graph as "responseGraph", p.group_names as "groupNames", p.created_at as "createdAt", p.updated_at as "updatedAt", (
         select coalesce(json_agg(json_build_array(monitor_id, name, group_index, group_position) order by position), '[]')
         from status_page_monitors where page_id = p.id
       ) as shown
-    from status_pages as p where ${where}`;
+    from status_pages as p left join status_page_logos as l on l.page_id = p.id where ${where}`;
+}
+
+/** Returns the logo in the row `l` without its content, null if there is no such row. */
+export function logoFacts(sql: Queryable): SqlFragment {
+  return sql`(case when l.page_id is not null
+    then json_build_object('type', l.type, 'width', l.width, 'height', l.height, 'hash', l.hash) end)`;
 }
 
 function readRow({ groupNames, shown, ...page }: Row): StatusPage {

@@ -10,6 +10,8 @@ import { namesOf } from "#control-plane/state/shown/shown.ts";
 import { notePageChanged } from "#control-plane/page-changes/page-changes.ts";
 import { HELD_MS } from "#control-plane/status-pages/domains/record.ts";
 import { findRelease, releaseDomain } from "#control-plane/status-pages/domains/store.ts";
+import { contentOf, type PageLogo } from "#control-plane/status-pages/logos/logo.ts";
+import { replaceLogo } from "#control-plane/status-pages/logos/store.ts";
 import type { Given } from "#control-plane/status-pages/settings/fields.ts";
 import type { PageSettings, StatusPage } from "#control-plane/status-pages/settings/page-settings.ts";
 import { readSettings } from "#control-plane/status-pages/settings/read-settings.ts";
@@ -55,6 +57,7 @@ export async function createPage(
     const now = clock.now();
     const domainToken = randomBase62(random, TOKEN_LENGTH);
     const id = await insertPage(tx, accountId, settings, { now, domainToken });
+    await writeLogo(tx, id, { given, logo: settings.logo, current: null });
     await notePageChanged(tx, accountId);
     const change = { resource: "status_page", id, name: settings.slug, action: "created" } as const;
     return unlessHeld(tx, accountId, settings.domain, now, { ok: true, value: { id, change } });
@@ -81,6 +84,7 @@ export async function changePage(
     const { domain, slug: name } = settings;
     await releaseDomain(tx, { accountId, id }, domain, now);
     await updatePage(tx, id, settings, { now, asksDomain: given.domain !== undefined });
+    await writeLogo(tx, id, { given, logo: settings.logo, current: current.logo });
     await notePageChanged(tx, accountId);
     const changed = changedFields(current, { ...current, ...settings }, names);
     const change = { resource: "status_page", id, name, action: "changed", changed } as const;
@@ -144,6 +148,21 @@ async function vetMonitors(
   }
   const followed = monitors.map(({ id, name }) => ({ id, name: name === names.get(id) ? null : name }));
   return { ok: true, value: { settings: { ...settings, monitors: followed }, names } };
+}
+
+/** Stores the logo of a page if a write has another one. `logo`: what was read of it; `current`: that of before. */
+async function writeLogo(
+  tx: Transaction,
+  pageId: number,
+  {
+    given,
+    logo,
+    current,
+  }: { readonly given: Given; readonly logo: PageLogo | null; readonly current: PageLogo | null },
+): Promise<void> {
+  if (typeof given.logo === "string" && logo !== null && logo.hash !== current?.hash) {
+    await replaceLogo(tx, pageId, { ...logo, content: contentOf(given.logo) });
+  } else if (logo === null && current !== null) await replaceLogo(tx, pageId, null);
 }
 
 /** Runs a write; refuses a slug or a domain of another page. The transaction is unusable then. */

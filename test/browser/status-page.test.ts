@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import axe from "axe-core";
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { PLAIN_LOOK } from "#control-plane/status-pages/look.ts";
 import { NO_PLACE, renderMessagePage, renderQuestionPage } from "#control-plane/status-pages/render/html/messages.ts";
 import { CHROMIUM, describeBrowser } from "#test/browser/chromium.ts";
 import { startPublicPages, type PublicPageServer } from "#test/support/public-pages.ts";
@@ -120,7 +121,7 @@ describeBrowser("a status page in a browser", () => {
   );
 
   it("has messages and questions for subscribers that are accessible", async () => {
-    const place = { site: "Acme", base: "/status/acme", look: { accentColor: null } };
+    const place = { site: "Acme", base: "/status/acme", look: PLAIN_LOOK };
     const question = { heading: "Unsubscribe", text: "Nothing is mailed to", email: "me@example.com", button: "Stop" };
     const { page, close } = await open("/status/operational", { javaScriptEnabled: true });
     for (const html of [

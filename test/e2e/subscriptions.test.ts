@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { transact } from "#control-plane/database/transaction.ts";
+import { dataUri, drawPng } from "#test/support/logos.ts";
 import { askWire } from "#test/support/raw-http.ts";
 import { serveAt } from "#test/support/verified-domain.ts";
 import {
@@ -54,7 +55,9 @@ describe("a link in a mail", () => {
 
 describe("the pages of a subscription", () => {
   it("have the style of the status page and lead to it", async () => {
-    const { slug } = await createPage({ title: "Blue <Shop>", accent_color: "#8250df" });
+    const { slug, pageId } = await createPage({ title: "Blue <Shop>", accent_color: "#8250df" });
+    const logo = { logo: dataUri(drawPng(400, 100)) };
+    await plane.call(`/api/v4/status?id=${pageId}`, { key: world.key, method: "PUT", body: logo });
     const stylesOf = (html: string) => Array.from(html.matchAll(/<style>([^<]*)<\/style>/g), ([, style = ""]) => style);
     const page = (await plane.call(`/status/${slug}`)).text;
     const asked = await subscribe(slug, "style@example.com");
@@ -65,7 +68,12 @@ describe("the pages of a subscription", () => {
       expect([styles.length, styles]).toEqual([2, stylesOf(page)]);
       for (const style of styles)
         expect(headers.get("content-security-policy")).toContain(createHash("sha256").update(style).digest("base64"));
-      expect(text).toContain(`<a href="/status/${slug}" dir="auto">Blue &lt;Shop&gt;</a>`);
+      expect(text).toMatch(
+        new RegExp(
+          `<a href="/status/${slug}" dir="auto"><img class="o" src="/status/${slug}/logo/[^"]+" alt="Blue &lt;Shop&gt;" width="160" height="40"></a>`,
+        ),
+      );
+      expect(headers.get("content-security-policy")).toContain("img-src 'self' data:");
       expect(text).not.toContain("Vantage");
       expect(text).toContain(`<meta name="robots" content="noindex">`);
       expect(headers.get("content-security-policy")).toContain("form-action 'self'");

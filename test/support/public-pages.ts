@@ -67,6 +67,7 @@ export async function startPublicPages(views: Readonly<Record<string, PageView>>
         const { incidents, maintenance, generatedAt } = view;
         return { view, archive: { month, incidents, maintenance, isCut: false }, generatedAt };
       },
+      logo: () => Promise.resolve(null),
       slugOfDomain: (field) => domains.get(hostOf(field)) ?? null,
     },
   });

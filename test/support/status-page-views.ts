@@ -94,6 +94,7 @@ export function makeView(over: Partial<PageView> = {}): PageView {
     footer: "Acme Inc., 1 Main Street",
     homepageUrl: "https://www.acme.example/",
     accentColor: null,
+    logo: null,
     overallStatus: "operational",
     groups: [
       { name: null, monitors: monitors.slice(0, 4) },

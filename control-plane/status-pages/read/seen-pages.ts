@@ -1,6 +1,8 @@
 import type { Notifications } from "#control-plane/database/notifications.ts";
 import { onPageChanges } from "#control-plane/page-changes/page-changes.ts";
 import { createSharedCache } from "#control-plane/shared-cache.ts";
+import { logoPath } from "#control-plane/status-pages/logos/logo.ts";
+import { findLogo, type StoredLogo } from "#control-plane/status-pages/logos/store.ts";
 import type { ArchiveView, IncidentView, PageView } from "#control-plane/status-pages/page.ts";
 import { createPastCache } from "#control-plane/status-pages/read/past-cache.ts";
 import { buildView, type ViewDeps } from "#control-plane/status-pages/read/view.ts";
@@ -16,8 +18,10 @@ export interface SeenPages {
   incident(slug: string, viewerAccountId: number | null, id: number): Promise<IncidentView | null>;
   /** Returns a month of a page's archive, without a name the running one; null as for view, or if there is none. */
   archive(slug: string, viewerAccountId: number | null, month: string | null): Promise<ArchiveView | null>;
+  /** Returns the logo of a page by its path below the page; null as for view, or if the page has another one. */
+  logo(slug: string, viewerAccountId: number | null, path: string): Promise<StoredLogo | null>;
   /** Returns the public page with a slug to which visitors can subscribe; null if there is none. */
-  subscribable(slug: string): Promise<Pick<StatusPage, "id" | "accountId" | "title" | "accentColor"> | null>;
+  subscribable(slug: string): Promise<Pick<StatusPage, "id" | "accountId" | "title" | "accentColor" | "logo"> | null>;
 }
 
 /** Dependencies of the pages. */
@@ -32,6 +36,9 @@ const CACHED_MS = 10_000;
 const CACHED_PAGES = 1_000;
 /** Maximum number of monitors in cached views: each takes some 10 KB. */
 const CACHED_MONITORS = 5_000;
+/** How long a logo is kept, in milliseconds, and how many bytes of logos. Its name has its hash, so that it stays right. */
+const LOGO_MS = 600_000;
+const LOGO_BYTES = 16_777_216;
 /** Maximum number of look-ups of each kind at the same time, so that other work has connections too. */
 const MOST_LOADS = 3;
 /** Maximum number of look-ups of each kind that wait; requests for further names without a page are refused. */
@@ -80,11 +87,25 @@ export function createSeenPages({ notifications, onAddressesChanged, ...deps }: 
       return page === null ? null : { accountId: page.accountId, view: await buildView(deps, page) };
     },
   });
+  const logos = createSharedCache<StoredLogo>({
+    clock,
+    ttlMs: LOGO_MS,
+    most: CACHED_PAGES,
+    mostSize: LOGO_BYTES,
+    sizeOf: ({ content }) => content.length,
+    mostLoads: MOST_LOADS,
+    mostWaiting: MOST_WAITING,
+    async load(name) {
+      const [id = "", hash = ""] = name.split(" ");
+      return findLogo(sql, Number(id), hash);
+    },
+  });
   const past = createPastCache({ sql, clock });
   onPageChanges(notifications, {
     accountChanged(accountId) {
       past.forget(accountId);
       heads.forget((cached) => cached?.accountId === accountId);
+      logos.forget((cached) => cached === null);
       views.forget((cached) => cached?.accountId === accountId);
     },
     addressesChanged() {
@@ -100,10 +121,16 @@ export function createSeenPages({ notifications, onAddressesChanged, ...deps }: 
     },
   });
 
+  /** Returns a page that a viewer can see. */
+  async function headFor(slug: string, viewerAccountId: number | null): Promise<CachedPage | null> {
+    const head = isSlug(slug) ? await heads.get(slug) : null;
+    return head !== null && (head.page.isPublic || head.accountId === viewerAccountId) ? head : null;
+  }
+
   /** Returns the cached view of a page that a viewer can see. */
   async function seen(slug: string, viewerAccountId: number | null): Promise<CachedView | null> {
-    const head = isSlug(slug) ? await heads.get(slug) : null;
-    if (head === null || !(head.page.isPublic || head.accountId === viewerAccountId)) return null;
+    const head = await headFor(slug, viewerAccountId);
+    if (head === null) return null;
     const cached = await views.get(slug);
     // Between two look-ups another account can have taken the slug.
     return cached?.accountId === head.accountId ? cached : null;
@@ -122,6 +149,10 @@ export function createSeenPages({ notifications, onAddressesChanged, ...deps }: 
       const found = cached === null ? null : await past.archive(slug, month);
       if (cached === null || found?.accountId !== cached.accountId) return null;
       return { ...found, view: cached.view };
+    },
+    async logo(slug, viewerAccountId, path) {
+      const { id, logo = null } = (await headFor(slug, viewerAccountId))?.page ?? {};
+      return logo === null || logoPath(logo) !== path ? null : logos.get(`${id} ${logo.hash}`);
     },
     async subscribable(slug) {
       const head = isSlug(slug) ? await heads.get(slug) : null;

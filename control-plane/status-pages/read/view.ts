@@ -18,6 +18,7 @@ import type {
   ShownStatus,
   OverallStatus,
 } from "#control-plane/status-pages/page.ts";
+import { lookOf } from "#control-plane/status-pages/look.ts";
 import type { AddressedPage } from "#control-plane/status-pages/page-url.ts";
 import { lastDays, SHOWN_DAYS, showDays } from "#control-plane/status-pages/read/bars.ts";
 import type { StatusPage } from "#control-plane/status-pages/settings/page-settings.ts";
@@ -71,7 +72,7 @@ export async function buildView(
     description: page.description,
     footer: page.footer,
     homepageUrl: page.homepageUrl,
-    accentColor: page.accentColor,
+    ...lookOf(page),
     overallStatus: overallStatus(active.map(({ id }) => shown.get(id)?.status ?? "unknown")),
     groups: groupMonitors(page, shown),
     incidents: incidents

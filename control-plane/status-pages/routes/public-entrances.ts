@@ -4,6 +4,7 @@ import { notFound } from "#control-plane/http/error-handler.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { keyInHeaders, type Gate } from "#control-plane/http/gate.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
+import type { StoredLogo } from "#control-plane/status-pages/logos/store.ts";
 import type { ArchiveView, IncidentView, PageView } from "#control-plane/status-pages/page.ts";
 
 const NO_PAGE = "There is no public status page at this address.";
@@ -15,6 +16,8 @@ interface PublicPages {
   /** Returns an incident with its page, or a month of its archive (status-pages.ts). */
   incident(slug: string, viewerAccountId: number | null, id: number): Promise<IncidentView | null>;
   archive(slug: string, viewerAccountId: number | null, month: string | null): Promise<ArchiveView | null>;
+  /** Returns the logo of a page by its path below the page; null as for view, or if the page has another one. */
+  logo(slug: string, viewerAccountId: number | null, path: string): Promise<StoredLogo | null>;
   /** Returns the slug of the page whose own domain is in a Host field; null if there is none. */
   slugOfDomain(host: string): string | null;
 }

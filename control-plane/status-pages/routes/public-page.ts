@@ -6,12 +6,18 @@ import { Refusal } from "#control-plane/http/errors.ts";
 import { createDocument, sendDocument } from "#control-plane/http/operations/document.ts";
 import { readQuery } from "#control-plane/http/params.ts";
 import type { ErrorRenderer } from "#control-plane/http/request.ts";
+import { SentFile, sendFile } from "#control-plane/http/sent-file.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
 import { PAGE_SCRIPTS } from "#control-plane/status-pages/browser/scripts.ts";
 import { renderBadge, renderErrorBadge } from "#control-plane/status-pages/render/badge.ts";
 import { createEntrances, type EntranceDeps } from "#control-plane/status-pages/routes/public-entrances.ts";
 import { PUBLIC_FORMATS } from "#control-plane/status-pages/routes/public-formats.ts";
-import { PUBLIC_CACHE, READABLE } from "#control-plane/status-pages/routes/public-headers.ts";
+import {
+  HASHED_CACHE,
+  KEYED_CACHE,
+  PUBLIC_CACHE,
+  READABLE,
+} from "#control-plane/status-pages/routes/public-headers.ts";
 import { registerPastPages } from "#control-plane/status-pages/routes/past-pages.ts";
 import { addRoutes, errorRendererOf } from "#control-plane/status-pages/routes/public-route.ts";
 import { createPublicSender } from "#control-plane/status-pages/routes/public-sender.ts";
@@ -65,6 +71,7 @@ export function registerPublicPages(server: FastifyInstance, { baseUrl, clock, h
   const sender = createPublicSender(clock);
   registerPageScripts(server);
   registerPastPages(server, { clock, ...deps });
+  registerLogos(server, deps);
   const renderError = errorRendererOf(deps.pages);
   const readView = (slug: string, viewer: number | null) => deps.pages.view(slug, viewer);
   for (const entrance of createEntrances(deps)) {
@@ -116,19 +123,35 @@ export function registerPublicPages(server: FastifyInstance, { baseUrl, clock, h
   }
 }
 
-/** Cache-Control of scripts: a path is of one content for ever. */
-const SCRIPT_CACHE = "public, max-age=31536000, immutable";
-
 /** Registers the scripts of pages, at the service and at the pages' own domains. */
 function registerPageScripts(server: FastifyInstance): void {
   for (const { path, text } of PAGE_SCRIPTS) {
-    const document = createDocument(text, { type: "text/javascript; charset=utf-8", cacheControl: SCRIPT_CACHE });
+    const document = createDocument(text, { type: "text/javascript; charset=utf-8", cacheControl: HASHED_CACHE });
     server.route({
       method: ["GET", "HEAD"],
       url: path,
       schema: { hide: true },
       config: { isOfPage: true },
       handler: (request, reply) => sendDocument(request, reply, document),
+    });
+  }
+}
+
+/** The address of a logo has the hash of its content. */
+const LOGO = { path: "/logo/:file", type: "image/*", operation: null } as const;
+
+/** Registers the logos of pages, at /status/<slug>/logo/ and at the pages' own domains, for those who see the page. */
+function registerLogos(server: FastifyInstance, deps: EntranceDeps): void {
+  for (const entrance of createEntrances(deps)) {
+    addRoutes(server, entrance.prefix, LOGO, {
+      async handler(request, reply) {
+        const { file } = request.params as { readonly file: string };
+        const logo = await entrance.read(request, reply, (slug, viewer) =>
+          deps.pages.logo(slug, viewer, `/logo/${file}`),
+        );
+        const sent = new SentFile(logo.type, Buffer.from(logo.content), logo.hash);
+        return sendFile(request, reply, sent, request.principal === null ? HASHED_CACHE : KEYED_CACHE);
+      },
     });
   }
 }

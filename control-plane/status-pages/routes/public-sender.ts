@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "#shared/clock.ts";
 import { createDocument, sendDocument, type Document } from "#control-plane/http/operations/document.ts";
-import { ageOf, PUBLIC_CACHE } from "#control-plane/status-pages/routes/public-headers.ts";
+import { ageOf, KEYED_CACHE, PUBLIC_CACHE } from "#control-plane/status-pages/routes/public-headers.ts";
 
 /** What is sent of a page, as it was at a time. */
 interface Dated {
@@ -15,9 +15,6 @@ interface PublicSender {
   /** Sends a body with the age of its view. */
   send(request: FastifyRequest, reply: FastifyReply, view: Dated, document: Document): Promise<FastifyReply>;
 }
-
-/** Answers to requests with a key can be of a page that is not public. */
-const KEYED_CACHE = "private, no-store";
 
 /** Creates the sender of one server. */
 export function createPublicSender(clock: Clock): PublicSender {

@@ -15,6 +15,7 @@ import {
   renderQuestionPage,
   type MessagePlace,
 } from "#control-plane/status-pages/render/html/messages.ts";
+import { lookOf } from "#control-plane/status-pages/look.ts";
 import type { StatusPages } from "#control-plane/status-pages/status-pages.ts";
 import type { Subscriber } from "#control-plane/status-pages/subscribers/store.ts";
 import type { LinkKind } from "#control-plane/status-pages/subscribers/links.ts";
@@ -118,7 +119,7 @@ function registerForm(server: FastifyInstance, deps: SubscriptionRoutesDeps): vo
     if (!isAddress) {
       throw refuseField({ field: "email", reason: "type", message: "must be a mail address such as me@example.com" });
     }
-    const place = { site: page.title, base, look: page };
+    const place = { site: page.title, base, look: lookOf(page) };
     describe(reply, place);
     const message = "We have sent you a mail. Open the link in it to confirm your address.";
     return renderMessagePage(place, "Check your mail", message);
@@ -168,7 +169,7 @@ function registerLink(
   const placeOf = (found: Subscriber): MessagePlace => ({
     site: found.title,
     base: prefix === "" ? "" : `/status/${found.slug}`,
-    look: found,
+    look: lookOf(found),
   });
 
   server.route({

@@ -10,6 +10,7 @@ import {
   MOST_MONITORS,
   MOST_NAME,
 } from "#control-plane/status-pages/settings/page-settings.ts";
+import { LOGO_RULE } from "#control-plane/status-pages/logos/logo.ts";
 import { MOST_HOST } from "#control-plane/status-pages/settings/domain.ts";
 import { LEAST_SLUG, MOST_SLUG } from "#control-plane/status-pages/settings/slug.ts";
 
@@ -57,6 +58,9 @@ const SLUG = Type.String({
   description: "Last part of the page's address: a-z 0-9 -, without - at either end; unique in the service",
 });
 
+/** Characters of a logo: more than the largest one has, so that a larger one is refused by its size in bytes. */
+const MOST_DATA_URI = 1_000_000;
+
 const OPTIONAL = {
   description: Nullable(
     Lines({
@@ -91,6 +95,18 @@ const OPTIONAL = {
       description:
         "Colour of links, buttons and the rule at the top, # and six hexadecimal digits. It is made darker on light grounds " +
         "and lighter on dark ones as far as text needs it; states keep their colours. null: that of the service. Default: null",
+    }),
+  ),
+  logo: Nullable(
+    Type.String({
+      minLength: 1,
+      maxLength: MOST_DATA_URI,
+      examples: [
+        "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=",
+      ],
+      description:
+        `Image in place of the title, as a data URI in base64: ${LOGO_RULE}. The type is read from the image itself. It is ` +
+        "shown up to 240 pixels wide and 40 high. Answers have its address, logo_url. null: none. Default: null",
     }),
   ),
   is_public: Type.Boolean({
@@ -158,7 +174,7 @@ export const CHANGE = Type.Partial(Type.Object({ title: TITLE, slug: SLUG, ...OP
 export type Given = Static<typeof CHANGE>;
 
 /** Fields of answers that clients can send back. */
-export const READ_ONLY = ["id", "url", "domain_state", "domain_record", "created_at", "updated_at"];
+export const READ_ONLY = ["id", "url", "logo_url", "domain_state", "domain_record", "created_at", "updated_at"];
 
 const Time = (description: string) => Type.String({ format: "date-time", description });
 
@@ -175,6 +191,7 @@ export const PAGE = Type.Object(
     accent_color: Nullable(
       Type.String({ description: "Colour of links and buttons, #rrggbb in lower case; null: that of the service" }),
     ),
+    logo_url: Nullable(Type.String({ description: "Address of its logo, which changes with it; null: it has none" })),
     is_public: Type.Boolean({ description: "Whether everybody can see the page" }),
     domain: Nullable(Type.String({ description: "Host name under which the page is served too; null: none" })),
     domain_state: Nullable(

@@ -1,3 +1,5 @@
+import type { PageLogo } from "#control-plane/status-pages/logos/logo.ts";
+
 /** A monitor as its page lists it. */
 export interface PageMonitor {
   readonly id: number;
@@ -23,6 +25,8 @@ export interface PageSettings {
   readonly homepageUrl: string | null;
   /** #rrggbb in lower case; null: the colour of the service. */
   readonly accentColor: string | null;
+  /** Its content is stored apart (logos/store.ts). */
+  readonly logo: PageLogo | null;
   /** Whether everybody can see it; else only the account. */
   readonly isPublic: boolean;
   /** Host name in lower case under which the page is served too. */

@@ -1,4 +1,5 @@
 import { refuse, type Read } from "#shared/schema/problem.ts";
+import { readLogo } from "#control-plane/status-pages/logos/logo.ts";
 import { readDomain } from "#control-plane/status-pages/settings/domain.ts";
 import type { Given } from "#control-plane/status-pages/settings/fields.ts";
 import {
@@ -31,6 +32,8 @@ export function readSettings(given: Given, current: PageSettings | null, ownHost
   if (!homepage.ok) return homepage;
   const accent = readOptional(given.accent_color, current?.accentColor, readColour);
   if (!accent.ok) return accent;
+  const logo = readOptional(given.logo, current?.logo, readLogo);
+  if (!logo.ok) return logo;
   const domain = readOptional(given.domain, current?.domain, (text) => readDomain(text, ownHost));
   if (!domain.ok) return domain;
   const monitors = given.monitors === undefined ? keep(current?.monitors ?? []) : readMonitors(given.monitors);
@@ -45,6 +48,7 @@ export function readSettings(given: Given, current: PageSettings | null, ownHost
     footer: footer.value,
     homepageUrl: homepage.value,
     accentColor: accent.value,
+    logo: logo.value,
     isPublic: given.is_public ?? current?.isPublic ?? true,
     domain: domain.value,
     showCauses: given.show_causes ?? current?.showCauses ?? false,
@@ -68,11 +72,11 @@ function readSlug(given: string | undefined, current: PageSettings | null): Read
   return problem === null ? keep(given) : { ok: false, problem };
 }
 
-function readOptional(
+function readOptional<T>(
   given: string | null | undefined,
-  current: string | null | undefined,
-  read: (text: string) => Read<string>,
-): Read<string | null> {
+  current: T | null | undefined,
+  read: (text: string) => Read<T>,
+): Read<T | null> {
   if (given === undefined) return keep(current ?? null);
   return given === null ? keep(null) : read(given);
 }

@@ -1,6 +1,8 @@
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
 import { given } from "#control-plane/database/given.ts";
+import type { PageLogo } from "#control-plane/status-pages/logos/logo.ts";
 import type { DomainState } from "#control-plane/status-pages/settings/page-settings.ts";
+import { logoFacts } from "#control-plane/status-pages/store.ts";
 
 /**
  * Locks a page against other subscriptions until the transaction ends. Returns its slug; null if it was deleted.
@@ -48,6 +50,7 @@ export interface Subscriber {
   readonly title: string;
   /** #rrggbb; null: that of the service. */
   readonly accentColor: string | null;
+  readonly logo: PageLogo | null;
   /** Its own domain, which serves it if it is verified; null: none. */
   readonly domain: string | null;
   readonly domainState: DomainState | null;
@@ -62,9 +65,10 @@ export interface Subscriber {
 export async function findSubscriber(sql: Queryable, id: number): Promise<Subscriber | null> {
   const [row] = await sql<Subscriber[]>`
     select s.id, s.email, s.asked_at as "askedAt", s.confirmed_at is not null as "isConfirmed", s.page_id as "pageId",
-      p.account_id as "accountId", p.slug, p.title, p.accent_color as "accentColor", p.domain, p.domain_state as "domainState", p.is_public as "isPublic", p.show_causes as "showCauses",
+      p.account_id as "accountId", p.slug, p.title, p.accent_color as "accentColor", ${logoFacts(sql)} as logo, p.domain, p.domain_state as "domainState", p.is_public as "isPublic", p.show_causes as "showCauses",
       p.auto_incidents as "autoIncidents", p.auto_incidents_after_minutes as "autoIncidentsAfterMinutes"
-    from status_page_subscribers as s join status_pages as p on p.id = s.page_id where s.id = ${id}`;
+    from status_page_subscribers as s join status_pages as p on p.id = s.page_id
+      left join status_page_logos as l on l.page_id = p.id where s.id = ${id}`;
   return row ?? null;
 }
 

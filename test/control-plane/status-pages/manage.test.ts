@@ -53,6 +53,7 @@ describe("a status page", () => {
       footer: null,
       homepage_url: null,
       accent_color: null,
+      logo_url: null,
       is_public: true,
       domain: null,
       monitors: [],
@@ -295,7 +296,9 @@ describe("an account", () => {
     const made = await create({ monitors: [{ id: await world.addMonitor(leaving) }] }, leaving);
     expect((await world.visit(made.slug)).status).toBe(200);
     const erased = await world.operate("DELETE", `/api/admin/accounts?id=${leaving.accountId}&export=1`);
-    expect((erased.body.data as { export: { status_pages: unknown } }).export.status_pages).toEqual([made]);
+    expect((erased.body.data as { export: { status_pages: unknown } }).export.status_pages).toEqual([
+      { ...made, logo: null },
+    ]);
     await expect.poll(async () => (await world.visit(made.slug)).status).toBe(404);
   });
 });

@@ -1,6 +1,7 @@
 import { CHART_STYLE } from "#control-plane/charts/style.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
-import type { OverallStatus, PageLook, PageView } from "#control-plane/status-pages/page.ts";
+import type { PageLook } from "#control-plane/status-pages/look.ts";
+import type { OverallStatus, PageView } from "#control-plane/status-pages/page.ts";
 import { iconOf, SHAPES } from "#control-plane/status-pages/render/html/marks.ts";
 import { REFRESH_PATH } from "#control-plane/status-pages/browser/scripts.ts";
 import {
@@ -14,22 +15,22 @@ import {
 /**
  * Content-Security-Policy of a page before it is saved, which the dashboard shows in a frame: without scripts and forms.
  */
-export function previewPolicyOf(look: PageLook & Pick<PageView, "responses">): string {
+export function previewPolicyOf(look: Pick<PageView, "accentColor" | "responses">): string {
   return `default-src 'none'; ${stylesOf(look)}; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox`;
 }
 
 /**
- * Content-Security-Policy of a page and of those below it: their own styles, the icon in its head, the
- * scripts of pages (browser/scripts.ts) and what they fetch, and a form of its own if it has one.
+ * Content-Security-Policy of a page and of those below it: their own styles, the icon in its head, its
+ * logo, the scripts of pages (browser/scripts.ts) and what they fetch, and a form of its own if it has one.
  */
 export function policyOf({
   canSubscribe,
   accentColor,
   responses = null,
-}: PageLook & Pick<PageView, "canSubscribe"> & Partial<Pick<PageView, "responses">>): string {
+}: Pick<PageView, "accentColor" | "canSubscribe"> & Partial<Pick<PageView, "responses">>): string {
   const form = canSubscribe ? "'self'" : "'none'";
   const script = "script-src 'self'; connect-src 'self'";
-  return `default-src 'none'; ${script}; ${stylesOf({ accentColor, responses })}; img-src data:; base-uri 'none'; form-action ${form}; frame-ancestors 'none'`;
+  return `default-src 'none'; ${script}; ${stylesOf({ accentColor, responses })}; img-src 'self' data:; base-uri 'none'; form-action ${form}; frame-ancestors 'none'`;
 }
 
 function stylesOf({ accentColor, responses }: Pick<PageView, "accentColor" | "responses">): string {
@@ -85,9 +86,31 @@ export function renderHead(head: Head): string {
   return renderHeadOf({ ...head, icon: iconOf(head.overallStatus), accent });
 }
 
-const renderTop: (frame: { readonly home: string; readonly site: string | null }) => string = compileTemplate(`
+/** Part of a template: the logo in `it.logo`, in place of the title. */
+export const LOGO = `<img class="o" src="<%= it.logo.src %>" alt="<%= it.logo.title %>" width="<%= it.logo.width %>" height="<%= it.logo.height %>">`;
+
+/** What LOGO needs; null: there is no logo. */
+export interface LogoImage {
+  readonly src: string;
+  /** Title of the page. */
+  readonly title: string;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Returns what LOGO needs. `base`: the path of the page. */
+export function logoImageOf({ logo }: PageLook, title: string, base: string): LogoImage | null {
+  if (logo === null) return null;
+  return { ...logo, src: logo.src.startsWith("data:") ? logo.src : `${base}${logo.src}`, title };
+}
+
+const renderTop: (frame: {
+  readonly home: string;
+  readonly site: string | null;
+  readonly logo: LogoImage | null;
+}) => string = compileTemplate(`
 <a class="k" href="#main">Skip to the content</a>
-<header><% if (it.site !== null) { %><p class="h"><a href="<%= it.home %>" dir="auto"><%= it.site %></a></p><% } %></header>
+<header><% if (it.site !== null) { %><p class="h"><a href="<%= it.home %>" dir="auto"><% if (it.logo !== null) { %>${LOGO}<% } else { %><%= it.site %><% } %></a></p><% } %></header>
 <main id="main">
 `);
 
@@ -98,5 +121,5 @@ const renderTop: (frame: { readonly home: string; readonly site: string | null }
 export function renderBelow(head: Head, body: string): string {
   const home = head.base === "" ? "/" : head.base;
   const footer = head.canonical === null ? "" : "<footer><p>All times are in UTC.</p></footer>";
-  return `${renderHead(head)}${renderTop({ home, site: head.site })}${body}</main>${footer}</body></html>\n`;
+  return `${renderHead(head)}${renderTop({ home, site: head.site, logo: logoImageOf(head.look, head.site ?? "", head.base) })}${body}</main>${footer}</body></html>\n`;
 }

@@ -1,5 +1,5 @@
 import { compileTemplate } from "#control-plane/pages/templates.ts";
-import type { PageLook } from "#control-plane/status-pages/page.ts";
+import { PLAIN_LOOK, type PageLook } from "#control-plane/status-pages/look.ts";
 import { renderBelow } from "#control-plane/status-pages/render/html/frame.ts";
 
 /** The status page that a message belongs to. */
@@ -12,7 +12,7 @@ export interface MessagePlace {
 }
 
 /** The place of a message that names no page. */
-export const NO_PLACE: MessagePlace = { site: null, base: "", look: { accentColor: null } };
+export const NO_PLACE: MessagePlace = { site: null, base: "", look: PLAIN_LOOK };
 
 const renderSentence: (it: { readonly heading: string; readonly message: string }) => string = compileTemplate(
   `<h1><%= it.heading %></h1><p class="l1"><%= it.message %></p>`,

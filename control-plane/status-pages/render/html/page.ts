@@ -7,7 +7,7 @@ import {
   renderMaintenance,
   renderPast,
 } from "#control-plane/status-pages/render/html/events.ts";
-import { renderHead } from "#control-plane/status-pages/render/html/frame.ts";
+import { LOGO, logoImageOf, renderHead, type LogoImage } from "#control-plane/status-pages/render/html/frame.ts";
 import { OVERALL_MARKS, type Mark } from "#control-plane/status-pages/render/html/marks.ts";
 import { renderMonitors } from "#control-plane/status-pages/render/html/monitors.ts";
 import { renderResponses } from "#control-plane/status-pages/render/html/responses.ts";
@@ -16,6 +16,7 @@ import { formatTime, OVERALL_WORDS } from "#control-plane/status-pages/render/wo
 /** What the templates of this file show. */
 interface Shown {
   readonly view: PageView;
+  readonly logo: LogoImage | null;
   /** Path of the page, without a slash at its end. */
   readonly base: string;
   readonly words: string;
@@ -31,7 +32,7 @@ interface Shown {
 
 const renderTop: (shown: Shown) => string = compileTemplate(`
 <a class="k" href="#main">Skip to the status</a>
-<header><h1 dir="auto"><%= it.view.title %></h1><ul class="n"><% if (it.home !== null) { %><li><a href="<%= it.home.url %>"><%= it.home.host %></a></li><% } %><li><a href="#updates">Get updates</a></li></ul>
+<header><h1 dir="auto"><% if (it.logo !== null) { %>${LOGO}<% } else { %><%= it.view.title %><% } %></h1><ul class="n"><% if (it.home !== null) { %><li><a href="<%= it.home.url %>"><%= it.home.host %></a></li><% } %><li><a href="#updates">Get updates</a></li></ul>
 <% if (it.view.description !== null) { %><p class="w" dir="auto"><%= it.view.description %></p><% } %></header>
 <main id="main">
 <p class="s" id="lost" role="status" hidden>This page could not be refreshed. It shows how things were before.</p>
@@ -64,6 +65,7 @@ export function renderPage(view: PageView, base: string, isRefreshed = true): st
   const open = view.incidents.filter(({ resolvedAt }) => resolvedAt === null).length;
   const shown: Shown = {
     view,
+    logo: logoImageOf(view, view.title, base),
     base,
     words: OVERALL_WORDS[overallStatus],
     mark: OVERALL_MARKS[overallStatus],

@@ -4,7 +4,7 @@ import { accentOf, DARK_GROUND } from "#control-plane/status-pages/render/accent
 
 // One short class for each kind of element, because a page with 10 monitors has 900 bars. Colours have a contrast of at
 // least 4.5 to the surfaces that they are on, in both colour schemes; colours of bars have 3, but for the pale ones of days
-// without data, which stand back. Nothing moves.
+// without data, which stand back. Nothing moves. A logo is drawn for light grounds, so that it has one in the dark scheme too.
 const SOURCE = `
 :root{color-scheme:light dark;--bg:#f6f8fa;--card:#fff;--fg:#1f2328;--mut:#59636e;--line:#d1d9e0;--edge:#818b98;
 --up:#1a7f37;--deg:#9a6700;--out:#bc4c00;--dn:#cf222e;--mt:#0969da;--un:#59636e;--link:#0969da;--soft:#fff8c5}
@@ -25,6 +25,8 @@ header{padding-top:clamp(1.5rem,4vw,3.5rem);padding-bottom:1.5rem}
 header{display:flex;flex-wrap:wrap;gap:.25rem 2rem;justify-content:space-between;align-items:baseline}
 header p{flex-basis:100%}
 .n{display:flex;flex-wrap:wrap;gap:.25rem 1.5rem}
+.o{display:block;max-width:100%;height:auto;box-sizing:content-box}
+@media screen and (prefers-color-scheme:dark){.o{background:#f6f8fa;border-radius:6px;padding:.375rem .5rem}}
 .w{color:var(--mut);white-space:pre-line}
 a{color:var(--link);text-underline-offset:.2em}
 :focus-visible{outline:3px solid var(--link);outline-offset:2px;border-radius:4px}

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { dataUri, drawPng } from "#test/support/logos.ts";
 import { openSecrets } from "#control-plane/kinds/secrets.ts";
 import { openAccountDocuments, type AccountDocuments, type Document } from "#test/support/account-documents.ts";
 import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
@@ -76,6 +77,7 @@ function documentOf(tag: string): object {
         footer: "Help",
         homepage_url: "https://www.example.com/shop",
         accent_color: "#8250df",
+        logo: dataUri(drawPng(5, 3)),
         is_public: false,
         domain: `${tag}.status.example.com`,
         show_causes: true,

@@ -223,7 +223,7 @@ describe("the page", () => {
       "#59636e",
     ]);
     expect(new Set([...icons.keys()].map((name) => factsOf(name)?.[2])).size).toBe(4);
-    expect(policyOf(makeView())).toContain("img-src data:;");
+    expect(policyOf(makeView())).toContain("img-src 'self' data:;");
   });
 
   it("links to the site that it is about, if there is one", () => {
