@@ -67,11 +67,18 @@ export function acceptBodies(server: FastifyInstance): void {
   const types = { json: "application/json", form: "application/x-www-form-urlencoded" } as const;
   for (const kind of ["json", "form"] as const) {
     server.addContentTypeParser<Buffer>(types[kind], { parseAs: "buffer" }, (request, bytes, done) => {
-      const encoding = request.headers["content-encoding"];
-      if (encoding === undefined || encoding === "identity") return done(null, new RawBody(kind, bytes));
-      done(new Refusal("unsupported_media_type", `Send the body uncompressed, without Content-Encoding: ${encoding}.`));
+      const refusal = refuseEncoded(request);
+      if (refusal === null) done(null, new RawBody(kind, bytes));
+      else done(refusal);
     });
   }
+}
+
+/** Returns why a body is refused that is compressed; null: it is not. */
+export function refuseEncoded({ headers }: FastifyRequest): Refusal | null {
+  const encoding = headers["content-encoding"];
+  if (encoding === undefined || encoding === "identity") return null;
+  return new Refusal("unsupported_media_type", `Send the body uncompressed, without Content-Encoding: ${encoding}.`);
 }
 
 /** Returns the fields of a JSON body; an empty body is {}. Throws Refusal for forms, invalid JSON and non-objects. */

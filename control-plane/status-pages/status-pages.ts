@@ -52,6 +52,8 @@ export interface StatusPages extends SeenPages {
   statuses(accountId: number, pages: readonly ShownPage[]): Promise<ReadonlyMap<number, OverallStatus>>;
   /** Finds a page as the API shows it; null if the account has none with this id. */
   find(sql: Queryable, page: OwnPage): Promise<ShownPage | null>;
+  /** Returns the logo of a page as a data URI; null: it has none. */
+  logoOf(sql: Queryable, page: { readonly id: number }): Promise<string | null>;
   /** Lists a page of an account's status pages, newest first, and their total number. */
   list(
     accountId: number,
@@ -134,7 +136,11 @@ export function createStatusPages({
   async function previewLogo({ id, logo }: StatusPage, given: Given["logo"]): Promise<string | null> {
     if (logo === null) return null;
     if (typeof given === "string") return toDataUri(logo.type, contentOf(given));
-    const found = await findLogo(sql, id);
+    return logoOf(sql, { id });
+  }
+
+  async function logoOf(on: Queryable, { id }: { readonly id: number }): Promise<string | null> {
+    const found = await findLogo(on, id);
     return found === null ? null : toDataUri(found.type, found.content);
   }
 
@@ -155,6 +161,7 @@ export function createStatusPages({
       const page = await findPage(on, accountId, id);
       return page === null ? null : ((await showAll(on, accountId, [page]))[0] ?? null);
     },
+    logoOf,
     async list(accountId, limits) {
       const [pages, total] = await Promise.all([listPages(sql, accountId, limits), countPages(sql, accountId)]);
       return { pages: await showAll(sql, accountId, pages), total };

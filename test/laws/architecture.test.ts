@@ -39,6 +39,7 @@ const WRAPPED: readonly [RegExp, RegExp][] = [
     /^(control-plane\/database(\/[a-z-]+)?|control-plane\/app|shared\/client\/(up|doctor)\/[a-z/-]+)\.ts$|migrate\.ts$/,
   ],
   [/^fastify$|^@fastify\/|^@scalar\//, /^control-plane\/(http|surfaces|dashboard|tool-requests|([a-z-]+\/)+routes)/],
+  [/^@fastify\/busboy$/, /^control-plane\/dashboard\/door\/files\.ts$/],
   [/^eta(\/|$)/, /^control-plane\/pages\/templates\.ts$/],
   [/^nodemailer(\/|$)/, /^(shared\/process\/smtp\/session|control-plane\/mail\/compose)\.ts$/],
   [/^badge-maker$/, /^control-plane\/status-pages\/render\/badge\.ts$/],

@@ -23,6 +23,13 @@ export interface Browser {
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<DashboardAnswer>;
   /** Sends a form with the Origin of the service. `_csrf` is the session's unless it is given. */
   post(path: string, fields?: FormFields, headers?: Readonly<Record<string, string>>): Promise<DashboardAnswer>;
+  /** Sends a form with files in the same way; an empty file is a field in which none was chosen. */
+  postFiles(
+    path: string,
+    fields?: FormFields,
+    files?: Readonly<Record<string, Buffer>>,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<DashboardAnswer>;
 }
 
 /** Password of the users whom helpers create. */
@@ -41,13 +48,24 @@ export function openBrowser({ url }: Pick<TestControlPlane, "url">, address?: st
     cookie: null,
     get: (path, headers = {}) => load(path, { headers }),
     async post(path, fields = {}, headers = {}) {
-      if (csrf === null && browser.cookie !== null) await browser.get("/app/monitors");
       const body = new URLSearchParams();
-      for (const [name, value] of Object.entries({ ...(csrf === null ? {} : { _csrf: csrf }), ...fields }))
-        for (const one of typeof value === "string" ? [value] : value) body.append(name, one);
+      await fill(body, fields);
+      return load(path, { method: "POST", body, headers: { origin: url, ...headers } });
+    },
+    async postFiles(path, fields = {}, files = {}, headers = {}) {
+      const body = new FormData();
+      await fill(body, fields);
+      for (const [name, content] of Object.entries(files))
+        body.append(name, new Blob([new Uint8Array(content)]), content.length === 0 ? "" : "logo.png");
       return load(path, { method: "POST", body, headers: { origin: url, ...headers } });
     },
   };
+
+  async function fill(body: URLSearchParams | FormData, fields: FormFields): Promise<void> {
+    if (csrf === null && browser.cookie !== null) await browser.get("/app/monitors");
+    for (const [name, value] of Object.entries({ ...(csrf === null ? {} : { _csrf: csrf }), ...fields }))
+      for (const one of typeof value === "string" ? [value] : value) body.append(name, one);
+  }
 
   async function load(
     path: string,

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from "fastify";
+import { FileForm } from "#control-plane/dashboard/door/files.ts";
 import { RawBody } from "#control-plane/http/body.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 
@@ -12,11 +13,17 @@ export interface Form {
   entries(): readonly (readonly [name: string, value: string])[];
   /** Reports whether a field was sent: a checkbox that is not checked is not. */
   has(name: string): boolean;
+  /** Returns the content of a file; null if none was chosen. */
+  file(name: string): Buffer | null;
 }
 
 /** Reads the form of a request. Throws Refusal if the body is no form, or has too many fields. */
 export function readForm(request: FastifyRequest): Form {
   const { body } = request;
+  if (body instanceof FileForm) {
+    const list = (name: string): readonly string[] => body.fields.get(name) ?? [];
+    return { ...readersOf([...body.fields.keys()], list), file: (name) => body.files.get(name) ?? null };
+  }
   const fields = body instanceof RawBody && body.kind === "form" ? body.form() : {};
   if (fields === null) throw new Refusal("missing_parameter", "The form has more than 1,000 fields.");
   const list = (name: string): readonly string[] => {
@@ -24,9 +31,13 @@ export function readForm(request: FastifyRequest): Form {
     if (Array.isArray(value)) return value.map(String);
     return typeof value === "string" ? [value] : [];
   };
+  return { ...readersOf(Object.keys(fields), list), file: () => null };
+}
+
+function readersOf(names: readonly string[], list: Form["list"]): Omit<Form, "file"> {
   return {
     list,
-    entries: () => Object.keys(fields).flatMap((name) => list(name).map((value) => [name, value] as const)),
+    entries: () => names.flatMap((name) => list(name).map((value) => [name, value] as const)),
     text: (name) => list(name)[0] ?? "",
     has: (name) => list(name).length > 0,
   };

@@ -1,4 +1,6 @@
+import type { TypedPage } from "#control-plane/dashboard/status-pages/values.ts";
 import { STATUS_PAGES } from "#control-plane/dashboard/strings/status-pages.ts";
+import { readLogo } from "#control-plane/status-pages/logos/logo.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 
 interface Texts {
@@ -40,6 +42,30 @@ export function renderCheckbox(
   problem: string | null,
 ): string {
   return renderChoice({ ...textsOf(name, problem), isChecked });
+}
+
+const renderFile: (
+  field: Texts & { readonly shown: string | null; readonly kept: string | null; readonly removes: boolean },
+) => string = compileTemplate(`
+<div class="field"><label for="f-logo"><%= it.label %></label><p class="hint" id="h-logo"><%= it.hint %></p>
+<% if (it.problem !== null) { %><p class="problem" id="p-logo"><%= it.problem %></p><% } %>
+<% if (it.shown !== null) { %><p><img class="logo" src="<%= it.shown %>" alt="<%= it.kept === null ? "${STATUS_PAGES.logoPresent}" : "${STATUS_PAGES.logoChosen}" %>"></p><% } %>
+<% if (it.kept !== null) { %><input type="hidden" name="logo_kept" value="<%= it.kept %>"><% } %>
+<input type="file" id="f-logo" name="logo" accept="image/png,image/jpeg,image/webp" aria-describedby="<%= it.described %>"<% if (it.problem !== null) { %> aria-invalid="true"<% } %>>
+<% if (it.shown !== null) { %><div class="choice"><input type="checkbox" id="f-remove_logo" name="remove_logo" value="on"<% if (it.removes) { %> checked<% } %>><label for="f-remove_logo">${STATUS_PAGES.removeLogo}</label></div><% } %></div>
+`);
+
+/**
+ * Renders the field of the logo. `stored`: that of the saved page, as a data URI. One that was chosen goes along with the
+ * form: browsers do not keep the choice of a file.
+ */
+export function renderLogoField(
+  { logo, removesLogo: removes }: Pick<TypedPage, "logo" | "removesLogo">,
+  stored: string | null,
+  problem: string | null,
+): string {
+  const kept = logo !== null && readLogo(logo).ok ? logo : null;
+  return renderFile({ ...textsOf("logo", problem), shown: kept ?? stored, kept, removes });
 }
 
 function textsOf(name: keyof typeof STATUS_PAGES.fields, problem: string | null): Texts {

@@ -1,6 +1,6 @@
 import { renderHidden, renderInput, renderNote } from "#control-plane/dashboard/frame/fields.ts";
 import { renderComponents } from "#control-plane/dashboard/status-pages/components.ts";
-import { renderCheckbox, renderTextarea } from "#control-plane/dashboard/status-pages/fields.ts";
+import { renderCheckbox, renderLogoField, renderTextarea } from "#control-plane/dashboard/status-pages/fields.ts";
 import { CHECKBOXES, TEXTS, type TypedPage } from "#control-plane/dashboard/status-pages/values.ts";
 import { STATUS_PAGES } from "#control-plane/dashboard/strings/status-pages.ts";
 import type { ListedMonitor } from "#control-plane/monitors/overview.ts";
@@ -20,6 +20,8 @@ export interface PageForm {
   /** The page as it is stored; null: it is a new one. */
   readonly page: ShownPage | null;
   readonly typed: TypedPage;
+  /** The logo of the stored page as a data URI; null: it has none. */
+  readonly logo: string | null;
   /** What is searched for among the monitors. */
   readonly find: string;
   /** What is wrong, by the path of the field; "": the form as a whole. */
@@ -44,7 +46,7 @@ const renderHead: (head: {
 
 // Enter in a field takes the first button of the form: it must not be one that takes a monitor off the page.
 const renderOpening: (form: { readonly action: string }) => string = compileTemplate(`
-<form class="stack" method="post" action="<%= it.action %>"><button class="hidden" name="do" value="enter" tabindex="-1" aria-hidden="true">${STATUS_PAGES.save}</button>
+<form class="stack" method="post" action="<%= it.action %>" enctype="multipart/form-data"><button class="hidden" name="do" value="enter" tabindex="-1" aria-hidden="true">${STATUS_PAGES.save}</button>
 `);
 
 const renderDomain: (domain: {
@@ -73,7 +75,16 @@ const renderFrame: (frame: { readonly id: number | null; readonly formToken: str
 `);
 
 /** Renders the form of a page. */
-export function renderPageForm({ page, typed, find, problems, monitors, formToken, canManage }: PageForm): string {
+export function renderPageForm({
+  page,
+  typed,
+  logo,
+  find,
+  problems,
+  monitors,
+  formToken,
+  canManage,
+}: PageForm): string {
   const id = page?.id ?? null;
   const action = id === null ? "/app/status-pages/new" : `/app/status-pages/${id}`;
   const others = Array.from(problems).filter(([name]) => !isPlaced(name));
@@ -99,6 +110,7 @@ export function renderPageForm({ page, typed, find, problems, monitors, formToke
     input("homepage_url", MOST_HOMEPAGE),
     lines("description", MOST_DESCRIPTION),
     lines("footer", MOST_FOOTER),
+    renderLogoField(typed, logo, problemOf("logo")),
     input("accent_color", MOST_COLOUR),
     renderComponents(typed, monitors, { find, problems }),
     choice("is_public"),
@@ -129,7 +141,13 @@ function renderDomainOf({ domain_state: state, domain_record: record }: ShownPag
 
 /** Characters of a colour, with some space around it. */
 const MOST_COLOUR = 30;
-const FIELDS: ReadonlySet<string> = new Set([...TEXTS, ...CHECKBOXES, "auto_incidents_after_minutes", "groups"]);
+const FIELDS: ReadonlySet<string> = new Set([
+  ...TEXTS,
+  ...CHECKBOXES,
+  "logo",
+  "auto_incidents_after_minutes",
+  "groups",
+]);
 
 /** Reports whether a problem has a place beside its field. */
 function isPlaced(name: string): boolean {

@@ -3,6 +3,7 @@ import { parseParams } from "#shared/schema.ts";
 import type { Change } from "#control-plane/access/changes.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { memberOf, type Door } from "#control-plane/dashboard/door/door.ts";
+import { acceptFiles } from "#control-plane/dashboard/door/files.ts";
 import { readForm, type Form } from "#control-plane/dashboard/door/form.ts";
 import type { MemberWrites } from "#control-plane/dashboard/door/member-writes.ts";
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
@@ -10,7 +11,7 @@ import { problemsOf } from "#control-plane/dashboard/frame/problems.ts";
 import type { Overviews } from "#control-plane/dashboard/monitors/overviews.ts";
 import { findOwn, idOf, type WithId } from "#control-plane/dashboard/status-pages/own-page.ts";
 import { sendPreview } from "#control-plane/dashboard/status-pages/preview.ts";
-import { renderRemoval } from "#control-plane/dashboard/status-pages/removal.ts";
+import { registerRemoval } from "#control-plane/dashboard/status-pages/removal.ts";
 import { renderPageForm, type PageForm } from "#control-plane/dashboard/status-pages/render.ts";
 import {
   NEW_PAGE,
@@ -21,8 +22,9 @@ import {
   type TypedPage,
 } from "#control-plane/dashboard/status-pages/values.ts";
 import { STATUS_PAGES } from "#control-plane/dashboard/strings/status-pages.ts";
-import { Refusal, requireRead } from "#control-plane/http/errors.ts";
+import { Refusal, refuseField, requireRead } from "#control-plane/http/errors.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
+import { MOST_LOGO_BYTES, readLogo } from "#control-plane/status-pages/logos/logo.ts";
 import { CHANGE, CREATE, type Given } from "#control-plane/status-pages/settings/fields.ts";
 import type { ShownPage } from "#control-plane/status-pages/show-page.ts";
 import type { StatusPages } from "#control-plane/status-pages/status-pages.ts";
@@ -42,9 +44,13 @@ const URL_OF_PAGE = "/app/status-pages/:id";
 
 /** Registers the pages that create, change, preview and delete a status page. */
 export function registerStatusPageForm(scope: FastifyInstance, deps: FormDeps): void {
-  registerCreation(scope, deps);
-  registerEdit(scope, deps);
-  registerPreviews(scope, deps);
+  // In a scope of its own: other forms take no files.
+  void scope.register(async (inner) => {
+    acceptFiles(inner, MOST_LOGO_BYTES);
+    registerCreation(inner, deps);
+    registerEdit(inner, deps);
+    registerPreviews(inner, deps);
+  });
   registerRemoval(scope, deps);
 }
 
@@ -153,41 +159,6 @@ function registerPreviews(scope: FastifyInstance, deps: FormDeps): void {
   });
 }
 
-function registerRemoval(scope: FastifyInstance, deps: FormDeps): void {
-  const { door, pages, writes } = deps;
-  const url = `${URL_OF_PAGE}/delete`;
-  const ask = (request: FastifyRequest, reply: FastifyReply, page: ShownPage, problem: string | null) => {
-    const session = memberOf(request);
-    const body = renderRemoval(page, session.formToken, problem);
-    const title = STATUS_PAGES.removeTitle;
-    return sendPage(request, reply, { title, session, section: "status-pages", body, isForm: true });
-  };
-  scope.route<WithId>({
-    ...door.page({ needs: "write" }),
-    url,
-    schema: { hide: true },
-    handler: async (request, reply) => ask(request, reply, await findOwn(request, deps), null),
-  });
-  scope.route<WithId>({
-    ...door.form({ needs: "write" }),
-    url,
-    schema: { hide: true },
-    async handler(request, reply) {
-      const page = await findOwn(request, deps);
-      if (readForm(request).text("slug").trim() !== page.slug) {
-        return ask(request, reply.code(400), page, STATUS_PAGES.removeProblem);
-      }
-      const ran = await writes.run(request, async (tx) => {
-        const own = { accountId: memberOf(request).accountId, id: page.id };
-        const { change } = requireWritten(await pages.remove(tx, own));
-        return { data: null, changes: [change] };
-      });
-      if (!ran.ok) throw ran.refusal;
-      return reply.redirect("/app/status-pages?done=page_deleted", 303);
-    },
-  });
-}
-
 /** Runs what a form asks for: a save, or a look at the form with its rows added, moved or removed. */
 async function orAgain(
   request: FastifyRequest,
@@ -198,7 +169,7 @@ async function orAgain(
 ): Promise<FastifyReply> {
   const form = readForm(request);
   const again = { ...shown, find: form.text("find") };
-  if (!asksToSave(form)) return sendForm(request, reply, deps, { ...again, problems: NONE });
+  if (!asksToSave(form)) return sendForm(request, reply, deps, { ...again, problems: problemsOfLogo(shown.typed) });
   try {
     return await save(shown.typed);
   } catch (error) {
@@ -206,6 +177,12 @@ async function orAgain(
     reply.code(error.status).headers(error.details.headers ?? {});
     return sendForm(request, reply, deps, { ...again, problems: problemsOf(error) });
   }
+}
+
+/** Returns what is wrong with a logo that was chosen: it would not be there any more at the save. */
+function problemsOfLogo({ logo }: TypedPage): ReadonlyMap<string, string> {
+  const read = logo === null ? null : readLogo(logo);
+  return read?.ok === false ? problemsOf(refuseField(read.problem)) : NONE;
 }
 
 /** Reports whether a form is to be saved: Enter in a field saves it too, unless that searches or names a new group. */
@@ -217,14 +194,15 @@ function asksToSave(form: Form): boolean {
 async function sendForm(
   request: FastifyRequest,
   reply: FastifyReply,
-  { overviews }: FormDeps,
-  form: Omit<PageForm, "monitors" | "formToken" | "canManage">,
+  { sql, pages, overviews }: FormDeps,
+  form: Omit<PageForm, "monitors" | "logo" | "formToken" | "canManage">,
 ): Promise<FastifyReply> {
   const session = memberOf(request);
   const monitors = await overviews.of(session.accountId);
   const body = renderPageForm({
     ...form,
     monitors,
+    logo: form.page === null ? null : await pages.logoOf(sql, form.page),
     formToken: session.formToken,
     canManage: isAllowed(session.role, "manage"),
   });

@@ -1,4 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
+import { readImage } from "#control-plane/status-pages/logos/image-size.ts";
+import { toDataUri } from "#control-plane/status-pages/logos/logo.ts";
 import type { Form } from "#control-plane/dashboard/door/form.ts";
 import { INCIDENT_MINUTES } from "#control-plane/status-pages/settings/page-settings.ts";
 import type { ShownPage } from "#control-plane/status-pages/show-page.ts";
@@ -21,6 +23,10 @@ interface TypedComponent {
 export interface TypedPage {
   readonly texts: Readonly<Record<(typeof TEXTS)[number] | "auto_incidents_after_minutes", string>>;
   readonly checked: ReadonlySet<string>;
+  /** A logo that was chosen and is not saved, as a data URI of whatever the file has; null: none was. */
+  readonly logo: string | null;
+  /** Whether the logo is to be removed. */
+  readonly removesLogo: boolean;
   /** In the order of the page: those without a group first. */
   readonly components: readonly TypedComponent[];
   /** Names of the groups in their order. */
@@ -40,6 +46,8 @@ export const NEW_PAGE: TypedPage = {
     auto_incidents_after_minutes: String(INCIDENT_MINUTES.default),
   },
   checked: new Set(["is_public", "auto_incidents"]),
+  logo: null,
+  removesLogo: false,
   components: [],
   groups: [],
 };
@@ -61,6 +69,8 @@ export function typedOf(page: ShownPage, names: ReadonlyMap<number, string>): Ty
       auto_incidents_after_minutes: String(page.auto_incidents_after_minutes),
     },
     checked: new Set(CHECKBOXES.filter((name) => page[name])),
+    logo: null,
+    removesLogo: false,
     components: page.monitors
       .toSorted((one, other) => placeOf(one) - placeOf(other))
       .map(({ id, name }) => ({ id, name: name === names.get(id) ? "" : name, group: groupOf.get(id) ?? null })),
@@ -106,6 +116,8 @@ export function typedIn(form: Form): TypedPage {
       auto_incidents_after_minutes: text("auto_incidents_after_minutes"),
     },
     checked: new Set(CHECKBOXES.filter((name) => form.has(name))),
+    logo: logoIn(form),
+    removesLogo: form.has("remove_logo"),
     components: components
       .filter(({ id }) => form.text("do") !== `remove ${id}`)
       .toSorted((one, other) => (one.group ?? -1) - (other.group ?? -1)),
@@ -113,8 +125,16 @@ export function typedIn(form: Form): TypedPage {
   };
 }
 
+/** Returns the file that was chosen; else the one that an earlier view of the form kept, unless that is removed. */
+function logoIn(form: Form): string | null {
+  const file = form.file("logo");
+  if (file !== null) return toDataUri(readImage(file)?.type ?? "application/octet-stream", file);
+  const kept = form.text("logo_kept");
+  return kept === "" || form.has("remove_logo") ? null : kept;
+}
+
 /** Returns the body of a creation for the API's own parser, which checks it. What is no number stays text. Pure. */
-export function toBody({ texts, checked, components, groups }: TypedPage): Record<string, unknown> {
+export function toBody({ texts, checked, logo, removesLogo, components, groups }: TypedPage): Record<string, unknown> {
   const optional = (text: string) => (text.trim() === "" ? null : text.trim());
   const minutes = texts.auto_incidents_after_minutes.trim();
   return {
@@ -125,6 +145,8 @@ export function toBody({ texts, checked, components, groups }: TypedPage): Recor
     footer: optional(texts.footer),
     accent_color: optional(texts.accent_color),
     domain: optional(texts.domain),
+    ...(logo === null ? {} : { logo }),
+    ...(logo === null && removesLogo ? { logo: null } : {}),
     ...Object.fromEntries(CHECKBOXES.map((name) => [name, checked.has(name)])),
     ...(minutes === "" ? {} : { auto_incidents_after_minutes: /^\d{1,9}$/.test(minutes) ? Number(minutes) : minutes }),
     monitors: components.map(({ id, name }) => ({ id, name: optional(name) })),

@@ -49,12 +49,19 @@ export const STATUS_PAGES = {
   groupName: "Name of the group",
   newGroup: "New group",
   addGroup: "Add the group",
+  logoPresent: "The present logo",
+  logoChosen: "The chosen logo",
+  removeLogo: "Remove the logo",
   fields: {
     title: { label: "Title", hint: "" },
     slug: { label: "Last part of the address", hint: "Of a-z 0-9 and -, such as example-shop." },
     homepage_url: { label: "Your site", hint: "Linked at the top, such as https://www.example.com/. Empty: none." },
     description: { label: "Text below the title", hint: "" },
     footer: { label: "Text at the end", hint: "" },
+    logo: {
+      label: "Logo",
+      hint: "In place of the title: a PNG, JPEG or WebP image of at most 64 KB. It is shown up to 240 pixels wide and 40 high.",
+    },
     accent_color: {
       label: "Accent colour",
       hint: "Of links, buttons and the rule at the top, such as #0969da. Empty: that of the service.",

@@ -29,7 +29,7 @@ export function readLogo(given: string): Read<PageLogo> {
   }
   const content = contentOf(given);
   if (content.length > MOST_LOGO_BYTES) {
-    return refuse("logo", "range", `has ${content.length} bytes; it must be ${LOGO_RULE}`);
+    return refuse("logo", "range", `is larger than 64 KB; it must be ${LOGO_RULE}`);
   }
   const image = readImage(content);
   if (image === null) return refuse("logo", "type", `must be ${LOGO_RULE}`);

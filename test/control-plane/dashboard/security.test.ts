@@ -3,6 +3,7 @@ import { createManualClock } from "#test/support/clock.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { noteDashboardRoutes, type FoundRoute } from "#test/support/dashboard-routes.ts";
 import { brokenOutOf, fillAccount, HOSTILE_TEXT, pathsOf, type FilledAccount } from "#test/support/dashboard-world.ts";
+import { drawPng } from "#test/support/logos.ts";
 import { openBrowser, signInOwner, type Browser } from "#test/support/dashboard.ts";
 
 const routes = noteDashboardRoutes();
@@ -145,11 +146,13 @@ describe("roles", () => {
       const [path = ""] = pathsOf(url, account);
       for (const who of refused) {
         clock.advance(VIEW_MS);
-        const got = (await people[who].post(path)).status;
-        if (got !== 403) wrong.push({ who, path, got });
+        const got = [(await people[who].post(path)).status, (await people[who].postFiles(path)).status];
+        if (got.some((status) => status !== 403)) wrong.push({ who, path, got });
       }
-      const { status, location } = await people.nobody.post(path);
-      if (status !== 303 || location !== "/sign-in") wrong.push({ who: "nobody", path, status, location });
+      for (const sent of [await people.nobody.post(path), await people.nobody.postFiles(path)]) {
+        const { status, location } = sent;
+        if (status !== 303 || location !== "/sign-in") wrong.push({ who: "nobody", path, status, location });
+      }
     }
     expect(wrong).toEqual([]);
   });
@@ -164,10 +167,36 @@ describe("roles", () => {
         clock.advance(VIEW_MS);
         // The answer for the invite of another account is that for one that has just expired.
         const allowed = url.startsWith("/app/members/invites/") ? [303] : [404];
-        const { status } = await people.stranger.post(path, { name: HOSTILE_TEXT, do: "save", role: "owner" });
+        const fields = { name: HOSTILE_TEXT, do: "save", role: "owner" };
+        const { status } = await people.stranger.post(path, fields);
         if (!allowed.includes(status)) wrong.push({ path, status });
+        const withFile = await people.stranger.postFiles(path, fields, { logo: drawPng(5, 3) });
+        if (withFile.status !== (takesFiles(url) ? 404 : 415)) wrong.push({ path, status: withFile.status });
       }
     expect(wrong).toEqual([]);
+    expect(await snapshot()).toEqual(before);
+  });
+});
+
+/** Whether a form has a field for a file; every other one refuses the type of such forms. */
+const takesFiles = (url: string) => /^\/app\/status-pages\/(?:new|:id)(?:\/preview|\/domain)?$/.test(url);
+
+describe("a form with a file", () => {
+  it("is asked for the origin and the token of the session, as every other form", async () => {
+    const paths = forms().flatMap(({ url }) => (takesFiles(url) ? pathsOf(url, account) : []));
+    expect(paths.length).toBeGreaterThan(3);
+    const before = await snapshot();
+    const files = { logo: drawPng(5, 3) };
+    for (const path of paths) {
+      clock.advance(VIEW_MS);
+      const statuses = [
+        await people.owner.postFiles(path, { _csrf: "0".repeat(32) }, files),
+        await people.owner.postFiles(path, { _csrf: [] }, files),
+        await people.owner.postFiles(path, {}, files, { origin: "https://evil.example" }),
+        await people.owner.postFiles(path, {}, files, { origin: "null" }),
+      ].map(({ status }) => status);
+      expect(statuses, path).toEqual([403, 403, 403, 403]);
+    }
     expect(await snapshot()).toEqual(before);
   });
 });
@@ -180,6 +209,7 @@ async function snapshot() {
     sql`select id, name, url, is_active from monitors where account_id = ${accountId} order by id`,
     sql`select id, status from incidents where account_id = ${accountId} order by id`,
     sql`select user_id, role from members where account_id = ${accountId} order by user_id`,
+    sql`select count(*) from status_page_logos`,
     sql`select count(*) from account_changes where account_id = ${accountId}`,
   ]);
 }
