@@ -8,6 +8,8 @@ import { createDocument, type Document } from "#control-plane/http/operations/do
 const FILES = {
   "style.css": { type: "text/css; charset=utf-8", url: new URL("../assets/style.css", import.meta.url) },
   "live.js": { type: "text/javascript; charset=utf-8", url: new URL("../assets/live.js", import.meta.url) },
+  "controls.js": { type: "text/javascript; charset=utf-8", url: new URL("../assets/controls.js", import.meta.url) },
+  "rows.js": { type: "text/javascript; charset=utf-8", url: new URL("../assets/rows.js", import.meta.url) },
   "idiomorph.js": {
     type: "text/javascript; charset=utf-8",
     url: new URL(import.meta.resolve("idiomorph/dist/idiomorph.esm.js")),

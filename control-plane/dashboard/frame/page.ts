@@ -84,7 +84,8 @@ const renderTop: (frame: Frame) => string = compileTemplate(`
 <dt><kbd>/</kbd></dt><dd>${FRAME.keySearch}</dd><dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>${FRAME.keyRows}</dd><dt><kbd>?</kbd></dt><dd>${FRAME.keyHelp}</dd></dl>
 <form method="dialog"><button>${FRAME.close}</button></form></dialog>
 <% } %>
-</header><main id="main" tabindex="-1" class="<%= it.width %>"<% if (it.live !== null) { %> data-live="<%= it.live %>"<% } %>>
+</header><% if (it.live !== null) { %><template id="ended"><p class="note bad ended" role="alert">${FRAME.signedOut} <a href="">${FRAME.signIn}</a></p></template><% } %>
+<main id="main" tabindex="-1" class="<%= it.width %>"<% if (it.live !== null) { %> data-live="<%= it.live %>"<% } %>>
 <% if (it.done !== null) { %><p class="note good flash" role="status"><%= it.done %></p><% } %>
 `);
 

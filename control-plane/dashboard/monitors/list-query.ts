@@ -7,7 +7,9 @@ export const STATES = ["failing", "down", "degraded", "unknown", "up", "maintena
 export const SORTS = ["state", "name", "newest"] as const;
 
 /** Number of rows of a list at first. */
-export const FIRST_ROWS = 100;
+const FIRST_ROWS = 100;
+/** Number of rows that are added at a time. */
+export const MORE_ROWS = 100;
 const MOST_ROWS = 10_000;
 const LONGEST_TEXT = 200;
 
@@ -41,6 +43,15 @@ export function readListQuery(query: Readonly<Record<string, unknown>>): ListQue
     sort: among("sort", SORTS) ?? "state",
     rows: Math.min(Math.max(rows, FIRST_ROWS), MOST_ROWS),
   };
+}
+
+/** Most rows that a refresh keeps beside the first ones. */
+const MOST_KEPT = 200;
+
+/** Reads the ids of rows that an open list still shows, "m-12,m-15", from the header of its refresh. */
+export function readKeptRows(header: string | readonly string[] | undefined): ReadonlySet<number> {
+  const ids = String(header ?? "").matchAll(/m-(\d{1,15})/g);
+  return new Set(Array.from(ids.take(MOST_KEPT), ([, id]) => Number(id)));
 }
 
 /** Writes the address of a list. What is as usual is left out. */

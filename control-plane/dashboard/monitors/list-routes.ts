@@ -5,7 +5,7 @@ import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { viewerTimeOf } from "#control-plane/dashboard/frame/times.ts";
 import { renderList, titleOf } from "#control-plane/dashboard/monitors/list.ts";
 import type { Overviews } from "#control-plane/dashboard/monitors/overviews.ts";
-import { readListQuery } from "#control-plane/dashboard/monitors/list-query.ts";
+import { readKeptRows, readListQuery } from "#control-plane/dashboard/monitors/list-query.ts";
 import { renderStrip } from "#control-plane/dashboard/monitors/strips.ts";
 import { selectRows } from "#control-plane/dashboard/monitors/select-rows.ts";
 import { isAllowed } from "#control-plane/users/roles.ts";
@@ -29,7 +29,8 @@ export function registerList(scope: FastifyInstance, { door, clock, overviews }:
       const session = memberOf(request);
       const query = readListQuery(request.query as Readonly<Record<string, unknown>>);
       const isRefresh = request.headers["x-view"] === "live";
-      const selection = selectRows(await overviews.of(session.accountId, { isRefresh }), query);
+      const kept = readKeptRows(request.headers["x-rows"]);
+      const selection = selectRows(await overviews.of(session.accountId, { isRefresh }), query, kept);
       const viewer = viewerTimeOf(session);
       const shown = selection.rows.map(({ id }) => id);
       const strips = await overviews.stripsOf(session.accountId, shown);

@@ -1,8 +1,8 @@
 import type { ViewerTime } from "#control-plane/charts/viewer-time.ts";
 import { largestUnit } from "#control-plane/dashboard/frame/times.ts";
 import {
-  FIRST_ROWS,
   isFiltered,
+  MORE_ROWS,
   SORTS,
   STATES,
   writeListPath,
@@ -133,7 +133,8 @@ export function renderList(list: MonitorList): string {
     shown: selection.rows.length,
     matching: selection.matching,
     bulkPath: canWrite ? writeListPath(query).replace("/app/monitors", "/app/monitors/bulk") : "",
-    morePath: writeListPath({ ...query, rows: Math.max(selection.matching, FIRST_ROWS) }),
+    // It leads to the last row of this list.
+    morePath: `${writeListPath({ ...query, rows: query.rows + MORE_ROWS })}#m-${selection.rows.at(-1)?.id}`,
   });
   return `${head}${filterOf(query, selection)}<ul class="rows" id="rows">${rows.join("")}</ul>${end}`;
 }

@@ -23,8 +23,15 @@ export interface Selection {
   readonly tags: readonly string[];
 }
 
-/** Selects, sorts and cuts the monitors of an account for a view. Pure. */
-export function selectRows(monitors: readonly ListedMonitor[], query: ListQuery): Selection {
+/**
+ * Selects, sorts and cuts the monitors of an account for a view. `kept`: ids of monitors that are not cut off if they match.
+ * Pure.
+ */
+export function selectRows(
+  monitors: readonly ListedMonitor[],
+  query: ListQuery,
+  kept: ReadonlySet<number> = new Set(),
+): Selection {
   const wanted = query.text.toLowerCase();
   const matching = monitors.filter(
     ({ name, url, tags, state, checkType }) =>
@@ -36,7 +43,7 @@ export function selectRows(monitors: readonly ListedMonitor[], query: ListQuery)
   const counts = { down: 0, degraded: 0, unknown: 0, up: 0, maintenance: 0, paused: 0 };
   for (const { state } of monitors) counts[state] += 1;
   return {
-    rows: matching.toSorted(ORDERS[query.sort]).slice(0, query.rows),
+    rows: matching.toSorted(ORDERS[query.sort]).filter(({ id }, place) => place < query.rows || kept.has(id)),
     matching: matching.length,
     total: monitors.length,
     counts,

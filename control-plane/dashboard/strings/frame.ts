@@ -16,6 +16,7 @@ export const FRAME = {
   changes: "Log of changes",
   signOut: "Sign out",
   signIn: "Sign in",
+  signedOut: "You are signed out.",
   back: "Back to the monitors",
   notFound: "Not found",
   noPage: "There is no such page.",
@@ -30,7 +31,7 @@ export const FRAME = {
 
 /** What a page says after a form has done its work, by the code in the page's address. */
 export const DONE: Readonly<Record<string, string>> = {
-  signed_out: "You are signed out.",
+  signed_out: FRAME.signedOut,
   created: "The monitor is created. Its first check is on its way.",
   saved: "The monitor is saved.",
   run: "The check is on its way.",

@@ -19,7 +19,7 @@ export const MONITORS = {
   all: "Show all",
   allCount: "all",
   shown: "Shown:",
-  more: "Show the rest",
+  more: "Show more",
   count: "monitors",
   bulk: "Change these monitors",
   day: "24 hours",

@@ -49,10 +49,40 @@ describe(`the list of ${MONITORS} monitors`, () => {
     const html = gunzipSync(first.body).toString();
     expect([first.status, first.headers["content-encoding"]]).toEqual([200, "gzip"]);
     expect(html.match(/<li id="m-/g)).toHaveLength(100);
-    expect(html).toContain(`/app/monitors?rows=${MONITORS}`);
     expect(first.body.length).toBeLessThan(MOST_OCTETS);
     const all = gunzipSync((await view(`/app/monitors?rows=${MONITORS}`)).body).toString();
     expect(all.match(/<li id="m-/g)).toHaveLength(MONITORS);
+  });
+
+  it("is reached by its links alone, 100 rows at a time, each link at the last row that was there", async () => {
+    let path: string | undefined = "/app/monitors?q=example";
+    let shown: string[] = [];
+    for (let pages = 1; path !== undefined; pages += 1) {
+      const html: string = gunzipSync((await view(path)).body).toString();
+      const ids = Array.from(html.matchAll(/<li id="(m-\d+)"/g), ([, id]) => id ?? "");
+      expect(ids).toHaveLength(pages * FIRST_ROWS);
+      expect(ids.slice(0, shown.length)).toEqual(shown);
+      shown = ids;
+      const [, more, last]: readonly (string | undefined)[] = /<a href="([^"#]*)#([^"]*)" data-more>/.exec(html) ?? [];
+      if (more !== undefined) expect(last).toBe(ids.at(-1));
+      path = more?.replaceAll("&amp;", "&");
+    }
+    expect(new Set(shown).size).toBe(MONITORS);
+  });
+
+  it("keeps rows in an open view that are not among the first any more, if they still match", async () => {
+    const idsIn = async (path: string, rows: string) => {
+      const { html } = await owner.get(path, { "x-view": "live", "x-rows": rows });
+      return Array.from(html.matchAll(/<li id="(m-\d+)"/g), ([, id]) => id ?? "");
+    };
+    const all = await idsIn(`/app/monitors?rows=${MONITORS}`, "");
+    const last = all.slice(-2);
+    expect(await idsIn("/app/monitors", [...last, all[0], "m-0", "m-x", "<b>"].join())).toEqual([
+      ...all.slice(0, FIRST_ROWS),
+      ...last,
+    ]);
+    expect(await idsIn("/app/monitors?state=down", last.join())).toEqual([]);
+    expect(await idsIn("/app/monitors", all.join())).toHaveLength(200);
   });
 
   it(`is read once for ${VIEWS} views at the same time, and again when the account has changed`, async () => {

@@ -1,0 +1,45 @@
+// What controls do besides what browsers do with them: previews, copying and keys.
+import { Idiomorph } from "./idiomorph.js";
+
+// A part with data-preview="path" shows what the service makes of its fields, a moment after somebody has typed.
+let typed = null;
+document.addEventListener("input", ({ target }) => {
+  const part = target.closest("[data-preview]");
+  if (part === null) return;
+  clearTimeout(typed);
+  const own = (typed = setTimeout(async () => {
+    const fields = new URLSearchParams(Array.from(part.querySelectorAll("input"), ({ name, value }) => [name, value]));
+    const asked = { redirect: "manual", signal: AbortSignal.timeout(8_000) };
+    const answer = fetch(`${part.dataset.preview}?${fields}`, asked);
+    const shown = await answer.then((one) => (one.status === 200 ? one.text() : "")).catch(() => "");
+    if (own === typed) Idiomorph.morph(part.querySelector("[aria-live]"), shown, { morphStyle: "innerHTML" });
+  }, 400));
+});
+
+// A button with data-copy="id" copies the text of the element with this id.
+document.addEventListener("click", (event) => {
+  const button = event.target instanceof Element ? event.target.closest("button[data-copy]") : null;
+  const source = button && document.getElementById(button.dataset.copy);
+  if (!source) return;
+  navigator.clipboard.writeText(source.value ?? source.textContent.trim()).then(
+    () => button.setAttribute("data-copied", ""),
+    () => {},
+  );
+});
+
+// Keys: "/" to the search, j and k through the rows, "?" to the list of keys. Not while somebody types.
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target instanceof Element && event.target.closest("input, select, textarea, [contenteditable]")) return;
+  const rows = Array.from(document.querySelectorAll("[data-row]"));
+  const at = rows.indexOf(document.activeElement);
+  const focus = (element) => {
+    if (!element) return;
+    event.preventDefault();
+    element.focus();
+  };
+  if (event.key === "/") focus(document.querySelector("[data-search]"));
+  else if (event.key === "j") focus(rows[Math.min(at + 1, rows.length - 1)]);
+  else if (event.key === "k") focus(rows[Math.max(at - 1, 0)]);
+  else if (event.key === "?") document.querySelector("#keys")?.showModal?.();
+});
