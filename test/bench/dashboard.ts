@@ -29,6 +29,8 @@ const MOST_HELD_MS = 50;
 /** First views of each page, and later ones. Other programs disturb single ones. */
 const FIRST = 3;
 const LATER = 15;
+/** Visitors of a status page at once: fewer than the views of an address in a minute. */
+const VISITORS = 50;
 /** Longer than anything that views share is used, milliseconds. */
 const APART_MS = 61_000;
 /** The event loop's delay contains the interval of its own timer (perf_hooks.monitorEventLoopDelay). */
@@ -160,6 +162,24 @@ async function measure(path: string, cookie: string): Promise<View> {
   };
 }
 
+/** Many visitors of a page at once, when nothing of it is known: the last answer's time, and the statements for all. */
+async function measureRush(path: string): Promise<string> {
+  clock.advance(APART_MS);
+  await sleep(TURN_MS);
+  const before = await countStatements(sql);
+  const startedAt = performance.now();
+  const answers = await Promise.all(
+    Array.from({ length: VISITORS }, async () => {
+      const { status } = await askWire(`${plane.url}${path}`, { "accept-encoding": CODINGS });
+      return { status, ms: performance.now() - startedAt };
+    }),
+  );
+  if (answers.some(({ status }) => status !== 200)) throw new Error(`${path}: ${JSON.stringify(answers)}`);
+  const slowest = Math.max(...answers.map(({ ms }) => ms));
+  const statements = (await countStatements(sql)) - before;
+  return `${path}: ${VISITORS} visitors at once, all served after ${slowest.toFixed(0)} ms, by ${statements} statements`;
+}
+
 const COLUMNS = ["first ms", "median", "p95", "held ms", "KB sent", "KB plain", "statements"];
 
 function lineOf({ path, status, first, later, octets, plain, held, statements }: View): string {
@@ -200,6 +220,7 @@ try {
     faults += faultsOf(view).length;
     console.log(lineOf(view));
   }
+  console.log(await measureRush(`/status/${account.slug}`));
   if (faults > 0) process.exitCode = 1;
 } finally {
   delay.disable();
