@@ -3,7 +3,8 @@ import type { Queryable } from "#control-plane/database/connect.ts";
 
 /**
  * What accounts consist of, as far as its changes are logged. An invite is created when it is sent; a member is created by
- * joining and deleted by leaving; a session is created by signing in and deleted by signing out.
+ * joining, deleted by leaving, and changed with its role, password or time zone; a session is deleted by who ends it in the
+ * profile.
  */
 export const RESOURCES = [
   "account",

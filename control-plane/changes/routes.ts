@@ -30,7 +30,8 @@ export function registerChanges(server: FastifyInstance, { gate, sql, changes }:
       tag: "Changes",
       summary: "List the changes of your account, newest first: who changed what, when and from which address",
       description:
-        "Monitors, incidents, maintenance, status pages, webhooks, API keys, the account itself and its audit secret. " +
+        "Monitors, incidents, maintenance, status pages, webhooks, API keys, members with their roles, passwords and sessions, " +
+        "invites, the account itself and its audit secret. " +
         "A change is kept for a year. It has the values of the changed fields before and after, but no secret: of " +
         "header values, bodies, tokens and addresses that are secret it says that they have changed.",
       data: Type.Array(Type.Ref("Change#")),

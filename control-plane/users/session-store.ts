@@ -101,17 +101,17 @@ export interface SessionChoice {
   readonly exceptId?: number;
 }
 
-/** Deletes sessions of a user. Returns how many. */
+/** Deletes sessions of a user. Returns their ids and accounts. */
 export async function deleteSessions(
   sql: Queryable,
   userId: number,
   { accountId = -1, id = -1, exceptId = -1 }: SessionChoice = {},
-): Promise<number> {
+): Promise<readonly Pick<StoredSession, "id" | "accountId">[]> {
   // Ids are positive: -1 is none.
-  const { count } = await sql`
+  return sql<Pick<StoredSession, "id" | "accountId">[]>`
     delete from sessions where user_id = ${userId} and ${accountId}::bigint in (-1, account_id) and ${id}::bigint in (-1, id)
-      and id <> ${exceptId}::bigint`;
-  return count;
+      and id <> ${exceptId}::bigint
+    returning id, account_id as "accountId"`;
 }
 
 /** Deletes up to `limit` sessions that have ended. Returns how many. */

@@ -53,8 +53,12 @@ export interface Sessions {
   find(token: string): Promise<Session | null>;
   /** Ends the session of a cookie's value. */
   end(sql: Queryable, token: string): Promise<void>;
-  /** Ends sessions of a user: all, unless some are chosen. Returns how many. */
-  endOf(sql: Queryable, userId: number, chosen?: SessionChoice): Promise<number>;
+  /** Ends sessions of a user: all, unless some are chosen. Returns their ids and accounts. */
+  endOf(
+    sql: Queryable,
+    userId: number,
+    chosen?: SessionChoice,
+  ): Promise<readonly { readonly id: number; readonly accountId: number }[]>;
   /** Lists the sessions of a user, the last used first. */
   list(sql: Queryable, userId: number): Promise<readonly ListedSession[]>;
   /** Deletes sessions that have ended, up to a number. Returns how many. */

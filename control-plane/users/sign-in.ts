@@ -1,10 +1,13 @@
 import { hash } from "node:crypto";
 import type { Clock } from "#shared/clock.ts";
+import type { RecordChanges } from "#control-plane/access/changes.ts";
+import { secretChange } from "#control-plane/access/diff-shown.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { addressGroup } from "#control-plane/limits/address.ts";
 import { deleteAttempts, insertAttempts } from "#control-plane/users/attempt-store.ts";
 import { deleteResets } from "#control-plane/users/links/store.ts";
+import { recordEverywhere } from "#control-plane/users/own-changes.ts";
 import type { Passwords } from "#control-plane/users/passwords.ts";
 import type { Client, Session, Sessions } from "#control-plane/users/sessions.ts";
 import { findUserByEmail, listMemberships, updateUser, type User } from "#control-plane/users/store.ts";
@@ -37,6 +40,8 @@ interface SignInDeps {
   readonly clock: Clock;
   readonly passwords: Passwords;
   readonly sessions: Sessions;
+  /** Logs changes. */
+  readonly record: RecordChanges;
 }
 
 /**
@@ -44,7 +49,7 @@ interface SignInDeps {
  * that are made at the same time are limited too. Unknown addresses are limited as known ones are, and take as long.
  */
 export async function provePassword(
-  { sql, clock, passwords }: Omit<SignInDeps, "sessions">,
+  { sql, clock, passwords }: Omit<SignInDeps, "sessions" | "record">,
   { email, password }: Credentials,
   { address }: Pick<Client, "address">,
 ): Promise<{ readonly kind: "ok"; readonly user: User } | Unproven> {
@@ -121,6 +126,7 @@ export async function changePassword(
     await updateUser(tx, userId, { passwordHash }, deps.clock.now());
     await deps.sessions.endOf(tx, userId);
     await deleteResets(tx, userId);
+    await recordEverywhere(deps.record, tx, { user: { id: userId, email }, from }, [secretChange("password")]);
     return { kind: "ok", token: await deps.sessions.open(tx, { userId, accountId }, from) };
   });
 }

@@ -22,8 +22,10 @@ import type { Mailer } from "#control-plane/mail/mailer.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 import { createUserMails, type UserMails } from "#control-plane/users/mails/mails.ts";
 import { createMembers, type Members } from "#control-plane/users/members.ts";
+import { ownChange, recordOf } from "#control-plane/users/own-changes.ts";
 import { createPasswords } from "#control-plane/users/passwords.ts";
 import type { Role } from "#control-plane/users/roles.ts";
+import type { SessionChoice } from "#control-plane/users/session-store.ts";
 import { createSessions, type Client, type Session, type Sessions } from "#control-plane/users/sessions.ts";
 import {
   ATTEMPT_WINDOW_MS,
@@ -80,8 +82,10 @@ export interface Users {
     passwords: { readonly current: string; readonly next: string },
     from: Client,
   ): Promise<{ readonly kind: "ok"; readonly token: string } | Unproven>;
-  /** Sets the time zone of a user, a name of the IANA database. */
-  setTimezone(userId: number, timezone: string): Promise<void>;
+  /** Sets the time zone of a session's user, a name of the IANA database. */
+  setTimezone(session: Session, timezone: string, from: Client): Promise<void>;
+  /** Ends sessions of a session's user. Those that have ended in the meantime need no end. */
+  endSessions(session: Session, chosen: SessionChoice, from: Client): Promise<void>;
   /**
    * Creates an invite: to an account with a role, or to a new account. `email`: who can use it; null: anybody who has it.
    * `ttlMs`: its life in milliseconds; default: 7 days.
@@ -173,9 +177,23 @@ export function createUsers(deps: UsersDeps): Users {
     join: (token, chosen, from) => useInvite(linked, token, chosen, from),
     joinAs: (token, session, from) => useInviteAs(linked, token, session, from),
     changePassword: (session, given, from) => changePassword(linked, session, given, from),
-    async setTimezone(userId, timezone) {
-      await updateUser(sql, userId, { timezone }, clock.now());
-    },
+    setTimezone: (session, timezone, from) =>
+      transact(sql, async (tx) => {
+        const { userId: id, email, accountId } = session;
+        await updateUser(tx, id, { timezone }, clock.now());
+        if (timezone === session.timezone) return;
+        const changed = [{ field: "timezone", before: session.timezone, after: timezone }];
+        await recordOf(record, tx, { user: { id, email }, from }, accountId, [ownChange({ id, email }, changed)]);
+      }),
+    endSessions: ({ userId: id, email }, chosen, from) =>
+      transact(sql, async (tx) => {
+        const ended = Map.groupBy(await sessions.endOf(tx, id, chosen), ({ accountId }) => accountId);
+        for (const [accountId, [first, ...others]] of ended) {
+          const session = others.length === 0 ? (first?.id ?? null) : null;
+          const change = { resource: "session", id: session, name: null, action: "deleted" } as const;
+          await recordOf(record, tx, { user: { id, email }, from }, accountId, [change]);
+        }
+      }),
     invite: (on, invite, ttlMs) => createLink(linked, on, "invite", invite, ttlMs),
     invites: (on, accountId) => listInvites(on, accountId, clock.now()),
     revokeInvite: deleteInvite,

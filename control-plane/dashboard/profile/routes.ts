@@ -30,7 +30,7 @@ export function registerProfile(scope: FastifyInstance, deps: SignInDeps): void 
     async handler(request, reply) {
       const timezone = readForm(request).text("timezone").trim();
       if (openTimeZone(timezone) === null) return sendProfile(request, reply.code(400), deps, { timezone });
-      await users.setTimezone(memberOf(request).userId, timezone);
+      await users.setTimezone(memberOf(request), timezone, clientOf(request));
       return reply.redirect(`${PATH}?done=timezone`, 303);
     },
   });
@@ -64,15 +64,15 @@ export function registerProfile(scope: FastifyInstance, deps: SignInDeps): void 
     ...SHOWN,
     url: `${PATH}/sessions`,
     async handler(request, reply) {
-      const { userId, id: current } = memberOf(request);
+      const session = memberOf(request);
       const given = readForm(request);
       if (!given.has("id")) {
-        await users.sessions.endOf(sql, userId, { exceptId: current });
+        await users.endSessions(session, { exceptId: session.id }, clientOf(request));
         return reply.redirect(`${PATH}?done=sessions_ended`, 303);
       }
       const id = idIn(given, "id");
       // One that has ended in the meantime needs no end.
-      if (id !== null) await users.sessions.endOf(sql, userId, { id });
+      if (id !== null) await users.endSessions(session, { id }, clientOf(request));
       return reply.redirect(`${PATH}?done=session_ended`, 303);
     },
   });

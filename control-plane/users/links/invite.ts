@@ -10,6 +10,7 @@ import {
   type UsedLink,
 } from "#control-plane/users/links/links.ts";
 import type { OneTimeLink } from "#control-plane/users/links/store.ts";
+import { recordOf } from "#control-plane/users/own-changes.ts";
 import type { Client, Session } from "#control-plane/users/sessions.ts";
 import { BUSY, provePassword } from "#control-plane/users/sign-in.ts";
 import { findUserByEmail, holdUser, insertMember, insertUser, type User } from "#control-plane/users/store.ts";
@@ -68,8 +69,7 @@ function join(
     const changes: Change[] = isNew ? [{ resource: "account", id: accountId, name, action: "created" }] : [];
     if (await insertMember(tx, member, clock.now()))
       changes.push({ resource: "member", id: user.id, name, action: "created" });
-    const actor = { type: "member", id: user.id, name } as const;
-    await record(tx, { accountId, actor, address: from.address, changes });
+    await recordOf(record, tx, { user, from }, accountId, changes);
     const opened = await sessions.open(tx, { userId: user.id, accountId }, from);
     return { kind: "ok", token: opened, userId: user.id, accountId };
   });

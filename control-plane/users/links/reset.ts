@@ -1,5 +1,7 @@
+import { secretChange } from "#control-plane/access/diff-shown.ts";
 import { EXPIRED, peekLink, useLink, type LinksDeps, type UsedLink } from "#control-plane/users/links/links.ts";
 import { deleteResets } from "#control-plane/users/links/store.ts";
+import { recordEverywhere } from "#control-plane/users/own-changes.ts";
 import type { Client } from "#control-plane/users/sessions.ts";
 import { BUSY } from "#control-plane/users/sign-in.ts";
 import { findUser, listMemberships, updateUser } from "#control-plane/users/store.ts";
@@ -17,6 +19,7 @@ export async function useResetLink(deps: LinksDeps, token: string, password: str
     await deps.sessions.endOf(tx, user.id);
     // Links of other mails were for the old password.
     await deleteResets(tx, user.id);
+    await recordEverywhere(deps.record, tx, { user, from }, [secretChange("password")]);
     const { accountId } = membership;
     const opened = await deps.sessions.open(tx, { userId: user.id, accountId }, from);
     return { kind: "ok", token: opened, userId: user.id, accountId };

@@ -1,3 +1,5 @@
+import type { Change } from "#control-plane/access/changes.ts";
+import { secretChange } from "#control-plane/access/diff-shown.ts";
 import {
   EXPIRED,
   peekLink,
@@ -8,6 +10,7 @@ import {
 } from "#control-plane/users/links/links.ts";
 import { deleteResets } from "#control-plane/users/links/store.ts";
 import type { Client } from "#control-plane/users/sessions.ts";
+import { ownChange, recordOf } from "#control-plane/users/own-changes.ts";
 import { BUSY } from "#control-plane/users/sign-in.ts";
 import {
   findUserByEmail,
@@ -30,7 +33,7 @@ export async function useStartLink(
   { email, password }: Chosen,
   from: Client,
 ): Promise<UsedLink> {
-  const { passwords, clock, sessions, accounts } = deps;
+  const { passwords, clock, sessions, accounts, record } = deps;
   if ((await peekLink(deps, "start", token)) === null) return EXPIRED;
   const passwordHash = await passwords.hash(password);
   if (passwordHash === null) return BUSY;
@@ -48,11 +51,24 @@ export async function useStartLink(
     await sessions.endOf(tx, user.id);
     await deleteResets(tx, user.id);
     const member = { accountId, userId: user.id, role: "owner" as const };
+    const before = others.find((one) => one.accountId === accountId)?.role;
+    const change: Change =
+      before === undefined
+        ? { resource: "member", id: user.id, name: user.email, action: "created" }
+        : ownChange(user, [
+            secretChange("password"),
+            ...(before === "owner" ? [] : [{ field: "role", before, after: "owner" }]),
+          ]);
     if (!(await insertMember(tx, member, now))) await updateRole(tx, accountId, user.id, "owner");
+    await recordOf(record, tx, { user, from }, accountId, [change]);
     return { kind: "ok", token: await sessions.open(tx, member, from), userId: user.id, accountId };
   });
   // The account's address is that of its first owner. One that another account has stays there.
   if (used.kind === "ok" && (await accounts.find(deps.sql, used.accountId))?.email === null)
-    await accounts.update(used.accountId, { email });
+    await accounts.update(used.accountId, { email }, (tx) => {
+      const changed = [{ field: "email", before: null, after: email }];
+      const change: Change = { resource: "account", id: used.accountId, name: email, action: "changed", changed };
+      return recordOf(record, tx, { user: { id: used.userId, email }, from }, used.accountId, [change]);
+    });
   return used;
 }

@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { createAccount, createAccountKey, openBrowser, PASSWORD, signIn } from "#test/support/dashboard.ts";
+import { signInOwner, startPath, type Browser } from "#test/support/dashboard.ts";
+
+const NEXT_PASSWORD = "my next password of all";
+
+let plane: TestControlPlane;
+
+beforeAll(async () => {
+  plane = await startControlPlane({ config: { trustedProxies: ["127.0.0.0/8"] } });
+});
+
+afterAll(() => plane.stop());
+
+interface Row {
+  readonly actor: { readonly kind: string; readonly id: number | null; readonly name: string | null };
+  readonly address: string;
+  readonly subject: { readonly kind: string; readonly id: number | null; readonly name: string | null };
+  readonly action: string;
+  readonly changed: readonly unknown[];
+}
+
+/** The log of an account as the API gives it, oldest first, without what is in it already. */
+async function logOf(accountId: number, after: readonly Row[] = []): Promise<readonly Row[]> {
+  const { body } = await plane.call("/api/v4/changes?limit=100", { key: await createAccountKey(plane, accountId) });
+  const rows = (body.data as readonly Row[]).filter(({ actor }) => actor.kind === "member");
+  return rows.toReversed().slice(after.length);
+}
+
+const shown = (rows: readonly Row[]) =>
+  rows.map(({ subject, action, changed }) => ({ kind: subject.kind, name: subject.name, action, changed }));
+
+async function userId(email: string): Promise<number> {
+  const [row] = await plane.app.sql<{ id: number }[]>`select id from users where email = ${email}`;
+  return row?.id ?? 0;
+}
+
+async function addMember(accountId: number, email: string): Promise<void> {
+  await plane.app.sql`
+    insert into members (account_id, user_id, role, created_at) values (${accountId}, ${await userId(email)}, 'viewer', now())`;
+}
+
+/** Two accounts of one user. */
+async function openTwo(email: string): Promise<{ browser: Browser; ids: readonly [number, number] }> {
+  const { browser, accountId } = await signInOwner(plane, email);
+  const second = await createAccount(plane);
+  await addMember(second, email);
+  return { browser, ids: [accountId, second] };
+}
+
+const PASSWORD_CHANGED = [{ field: "password", before: "changed", after: "changed" }];
+
+describe("the log of changes of people", () => {
+  it("has a change of a password in each account of the user, without the password, and not in others", async () => {
+    const { browser, ids } = await openTwo("two@example.com");
+    const { accountId: other } = await signInOwner(plane, "alone@example.com");
+    const before = await Promise.all([...ids, other].map((id) => logOf(id)));
+    await browser.post("/app/profile/password", { current: "wrong", next: NEXT_PASSWORD });
+    const changed = await browser.post("/app/profile/password", { current: PASSWORD, next: NEXT_PASSWORD });
+    expect(changed.status).toBe(303);
+    for (const [index, id] of ids.entries()) {
+      const rows = await logOf(id, before[index]);
+      const who = { id: await userId("two@example.com"), name: "two@example.com" };
+      expect(rows).toEqual([
+        expect.objectContaining({
+          actor: { kind: "member", ...who },
+          subject: { kind: "member", ...who },
+          address: "127.0.0.1",
+          action: "changed",
+          changed: PASSWORD_CHANGED,
+        }),
+      ]);
+      expect(JSON.stringify(rows)).not.toContain(NEXT_PASSWORD);
+    }
+    expect(await logOf(other, before[2])).toEqual([]);
+    expect((await browser.get("/app/changes")).html).toContain("member two@example.com changed</td><td>password<");
+  });
+
+  it("has a new password by mail in each account of the user", async () => {
+    const { ids } = await openTwo("mailed@example.com");
+    const before = await Promise.all(ids.map((id) => logOf(id)));
+    const token = "m".repeat(32);
+    await plane.app.sql`
+      insert into one_time_links (digest, purpose, user_id, created_at, expires_at)
+      values (sha256(${token}::bytea), 'reset', ${await userId("mailed@example.com")}, now(), now() + interval '1 hour')`;
+    expect((await openBrowser(plane).post(`/reset/${token}`, { password: NEXT_PASSWORD })).status).toBe(303);
+    const expected = [{ kind: "member", name: "mailed@example.com", action: "changed", changed: PASSWORD_CHANGED }];
+    for (const [index, id] of ids.entries()) expect(shown(await logOf(id, before[index]))).toEqual(expected);
+  });
+
+  it("has what a start link does: the first owner with the account's address, and a new password and role later", async () => {
+    const { accountId } = await signInOwner(plane, "taking@example.com");
+    const first = await logOf(accountId);
+    const name = "taking@example.com";
+    const email = { field: "email", before: null, after: name };
+    expect(shown(first)).toEqual([
+      { kind: "member", name, action: "created", changed: [] },
+      { kind: "account", name, action: "changed", changed: [email] },
+    ]);
+    await plane.app.sql`update members set role = 'viewer' where account_id = ${accountId}`;
+    const typed = { email: name, password: NEXT_PASSWORD };
+    expect((await openBrowser(plane).post(await startPath(plane, accountId), typed)).status).toBe(303);
+    const changed = [...PASSWORD_CHANGED, { field: "role", before: "viewer", after: "owner" }];
+    expect(shown(await logOf(accountId, first))).toEqual([{ kind: "member", name, action: "changed", changed }]);
+  });
+
+  it("has the time zone of a member where it was changed, and nothing if it stays the same", async () => {
+    const { browser, ids } = await openTwo("zone@example.com");
+    const before = await Promise.all(ids.map((id) => logOf(id)));
+    for (const timezone of ["Asia/Kathmandu", "Asia/Kathmandu"])
+      expect((await browser.post("/app/profile/time-zone", { timezone })).status).toBe(303);
+    const changed = [{ field: "timezone", before: "UTC", after: "Asia/Kathmandu" }];
+    expect(shown(await logOf(ids[0], before[0]))).toEqual([
+      { kind: "member", name: "zone@example.com", action: "changed", changed },
+    ]);
+    expect(await logOf(ids[1], before[1])).toEqual([]);
+  });
+
+  it("has the ends of sessions, in the accounts that they were of", async () => {
+    const { browser, ids } = await openTwo("sessions@example.com");
+    const [phone, tablet, laptop] = [
+      await signIn(plane, "sessions@example.com", { address: "203.0.113.1" }),
+      await signIn(plane, "sessions@example.com", { address: "203.0.113.2" }),
+      await signIn(plane, "sessions@example.com", { address: "203.0.113.3" }),
+    ];
+    expect((await laptop.post("/app/profile/account", { account_id: String(ids[1]) })).status).toBe(303);
+    const before = await Promise.all(ids.map((id) => logOf(id)));
+    const [session] = await plane.app.sql<{ id: number }[]>`select id from sessions where address = '203.0.113.1'`;
+    await browser.post("/app/profile/sessions", { id: String(session?.id) });
+    // It has ended: the second time changes nothing.
+    await browser.post("/app/profile/sessions", { id: String(session?.id) });
+    expect((await phone.get("/app/monitors")).status).toBe(303);
+    await browser.post("/app/profile/sessions");
+    expect((await tablet.get("/app/monitors")).status).toBe(303);
+    const rows = (await logOf(ids[0], before[0])).map(({ subject, action }) => ({ ...subject, action }));
+    expect(rows).toEqual([
+      { kind: "session", id: session?.id, name: null, action: "deleted" },
+      { kind: "session", id: expect.any(Number), name: null, action: "deleted" },
+    ]);
+    expect(shown(await logOf(ids[1], before[1]))).toEqual([
+      { kind: "session", name: null, action: "deleted", changed: [] },
+    ]);
+  });
+
+  it("has the account and the member of an invite that opens one", async () => {
+    const { body } = await plane.operate("POST", "/api/admin/invites", {});
+    const { token } = body.data as { token: string };
+    const typed = { email: "opened@example.com", password: PASSWORD };
+    expect((await openBrowser(plane).post(`/invite/${token}`, typed)).status).toBe(303);
+    const [account] = await plane.app.sql<{ id: number }[]>`select id from accounts where email = 'opened@example.com'`;
+    const rows = await plane.app.sql<{ resource: string; action: string; name: string }[]>`
+      select resource, action, subject_name as name from account_changes where account_id = ${account?.id ?? 0} order by id`;
+    expect([...rows]).toEqual([
+      { resource: "account", action: "created", name: "opened@example.com" },
+      { resource: "member", action: "created", name: "opened@example.com" },
+    ]);
+  });
+});
