@@ -78,8 +78,21 @@ export async function reachedFrom(
   accountId: number,
   targets: readonly number[],
 ): Promise<ReadonlySet<number>> {
+  return reachOf(await readLinks(sql, accountId), targets);
+}
+
+/** To which monitors each leads at once: what a composite follows, and on what a monitor depends. */
+export type Links = ReadonlyMap<number, readonly number[]>;
+
+/** Returns the links of all monitors of an account. */
+export async function readLinks(sql: Queryable, accountId: number): Promise<Links> {
   const edges = Map.groupBy(await listEdges(sql, accountId), ({ from }) => from);
+  return new Map(Array.from(edges, ([from, own]) => [from, own.map(({ to }) => to)]));
+}
+
+/** Returns the monitors to which these lead; they are among them. */
+export function reachOf(links: Links, targets: readonly number[]): ReadonlySet<number> {
   const reached = new Set(targets);
-  for (const one of reached) for (const { to } of edges.get(one) ?? []) reached.add(to);
+  for (const one of reached) for (const to of links.get(one) ?? []) reached.add(to);
   return reached;
 }

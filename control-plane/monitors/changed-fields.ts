@@ -1,10 +1,7 @@
 import type { Change } from "#control-plane/access/changes.ts";
 import { diffShown, type ChangedField } from "#control-plane/access/diff-shown.ts";
 import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
-import { maskSecrets, openSecrets, secretPlaceOf, secretsOf, withValues } from "#control-plane/kinds/secrets.ts";
-import { draftOf } from "#control-plane/monitors/draft.ts";
-import type { StoredMonitor } from "#control-plane/monitors/store.ts";
-import type { Encryption } from "#control-plane/secrets/encryption.ts";
+import { maskSecrets, secretPlaceOf, secretsOf, withValues } from "#control-plane/kinds/secrets.ts";
 
 /** Returns a change of a monitor for the log of changes. */
 export function changeOf(
@@ -13,16 +10,6 @@ export function changeOf(
   changed: readonly ChangedField[] = [],
 ): Change {
   return { resource: "monitor", id, name, action, changed };
-}
-
-/** Returns the fields of a monitor that a change has changed, for rows as they are stored. */
-export function changedFields(
-  encryption: Encryption,
-  before: StoredMonitor,
-  after: StoredMonitor,
-): readonly ChangedField[] {
-  const [one, other] = [before, after].map((row) => draftOf(row, openSecrets(encryption, row.secrets)));
-  return one === undefined || other === undefined ? [] : differencesOf(one, other);
 }
 
 /**

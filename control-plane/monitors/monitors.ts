@@ -9,7 +9,6 @@ import { followAccounts } from "#control-plane/monitors/account/account.ts";
 import { changeMonitors, type ManyChanged } from "#control-plane/monitors/bulk/bulk.ts";
 import type { BulkChange } from "#control-plane/monitors/bulk/parse.ts";
 import type { Written } from "#control-plane/http/written.ts";
-import { changedFields } from "#control-plane/monitors/changed-fields.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { readOverview, type ListedMonitor } from "#control-plane/monitors/overview.ts";
 import { showMonitors, type ShowDeps } from "#control-plane/monitors/show.ts";
@@ -171,8 +170,7 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
       if (!changed.ok) return changed;
       const read = await readBack(tx, monitor, statistics);
       if (!read.ok) return read;
-      const { before, monitor: after, removed } = changed.value;
-      return { ok: true, value: { monitor: read.value, removed, changed: changedFields(encryption, before, after) } };
+      return { ok: true, value: { ...changed.value, monitor: read.value } };
     },
     changeMany: (tx, accountId, change) => changeMonitors(deps, tx, accountId, change),
     async statisticsOf({ accountId, id }) {
