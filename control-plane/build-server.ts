@@ -141,7 +141,7 @@ function registerCallers(server: HttpServer, app: App, parts: Parts, gate: Gate,
   const webhookActions = createWebhookActions({ ...app, deliveries, timeoutMs });
   registerTools(server, checks, gate, CONTRACTS, measurements);
   const { record } = app.changes;
-  const writes = createWrites({ sql: app.sql, metrics: app.metrics, answers, record });
+  const writes = createWrites({ ...app, answers, record });
   registerMeasurements(server, { checks, gate, writes, measurements, contracts: CONTRACTS });
   registerBatches(server, { gate, writes, batches });
   // One limit for all that anyone can read.

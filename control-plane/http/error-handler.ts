@@ -4,7 +4,7 @@ import { isDatabaseAway } from "#control-plane/database/database-away.ts";
 import { isAccountGone } from "#control-plane/database/codes.ts";
 import { codeInVersion, errorBody } from "#control-plane/http/envelope.ts";
 import {
-  ACCOUNT_DELETED,
+  accountDeleted,
   Refusal,
   serviceUnavailable,
   STATUS_OF_CODE,
@@ -59,11 +59,6 @@ const ABORTED = new Refusal("missing_parameter", {
   message: "The body ended before the length in Content-Length.",
 });
 
-const NO_ACCOUNT = new Refusal("invalid_api_key", {
-  message: ACCOUNT_DELETED,
-  headers: { "www-authenticate": "Bearer" },
-});
-
 /** Reports whether the client disconnected before its body was complete; no client reads the answer. */
 function isAborted({ raw }: FastifyRequest): boolean {
   return raw.destroyed && !raw.complete;
@@ -73,7 +68,7 @@ function isAborted({ raw }: FastifyRequest): boolean {
 function toRefusal(error: unknown, bodyLimit: number): Refusal | null {
   if (error instanceof Refusal) return error;
   if (isDatabaseAway(error)) return serviceUnavailable();
-  if (isAccountGone(error)) return NO_ACCOUNT;
+  if (isAccountGone(error)) return accountDeleted();
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   switch (code) {
     case "FST_ERR_CTP_BODY_TOO_LARGE":

@@ -110,6 +110,11 @@ export function absentMessage(noun: string): string {
 /** Message of the 401 for a key whose account was deleted after the request was admitted. */
 export const ACCOUNT_DELETED = "The account of this API key was deleted.";
 
+/** Creates the 401 for a key whose account was deleted after the request was admitted. */
+export function accountDeleted(): Refusal {
+  return new Refusal("invalid_api_key", { message: ACCOUNT_DELETED, headers: { "www-authenticate": "Bearer" } });
+}
+
 /** Creates the 503 for an unavailable database; the request is refused and can be retried after 1 s. */
 export function serviceUnavailable(message = "The service is temporarily unavailable. Try again in 1 s."): Refusal {
   return new Refusal("service_unavailable", { message, retryAfterSeconds: 1 });

@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Change, RecordChanges } from "#control-plane/access/changes.ts";
-import type { Sql, Transaction } from "#control-plane/database/connect.ts";
+import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
 import { transact, transactAndFinish } from "#control-plane/database/transaction.ts";
 import { RawBody } from "#control-plane/http/body.ts";
 import type { Extras } from "#control-plane/http/envelope.ts";
 import { answerError } from "#control-plane/http/error-handler.ts";
-import { Refusal, refuseField } from "#control-plane/http/errors.ts";
+import { accountDeleted, Refusal, refuseField } from "#control-plane/http/errors.ts";
 import { actorOf, answer, callerOf } from "#control-plane/http/request.ts";
 import type { Warning } from "#control-plane/http/warnings.ts";
 import type { Answer, Answers, KeyedWrite } from "#control-plane/idempotency/answers.ts";
@@ -60,13 +60,17 @@ interface WritesDeps {
   readonly metrics: Metrics;
   /** Logs changes. */
   readonly record: RecordChanges;
+  readonly accounts: {
+    /** Finds an account; null: it was deleted. */
+    find(sql: Queryable, id: number): Promise<object | null>;
+  };
 }
 
 /** Statuses that a retry can avoid; every other 4xx of a handler is stored under the idempotency key. */
 const NEVER_KEPT: ReadonlySet<number> = new Set([401, 403, 409, 413, 429]);
 
 /** Creates the writes of one replica. */
-export function createWrites({ sql, answers, metrics, record }: WritesDeps): Writes {
+export function createWrites({ sql, answers, metrics, record, accounts }: WritesDeps): Writes {
   /** Logs what a request has changed. */
   async function log(tx: Transaction, request: FastifyRequest, changes: readonly Change[]): Promise<void> {
     if (changes.length === 0) return;
@@ -74,11 +78,19 @@ export function createWrites({ sql, answers, metrics, record }: WritesDeps): Wri
     await record(tx, { accountId, actor: actorOf(request), address: request.clientAddress, changes });
   }
 
+  /** Rethrows an error. What is not found because the account was deleted meanwhile is refused as its key is. */
+  async function rethrow(request: FastifyRequest, error: unknown): Promise<never> {
+    const isAbsent = error instanceof Refusal && error.status === 404;
+    if (isAbsent && (await accounts.find(sql, callerOf(request).accountId)) === null) throw accountDeleted();
+    throw error;
+  }
+
   return {
     async run(request, reply, write) {
       const identity = identityOf(request);
       if (identity === null) {
-        const written = await transactAndFinish(sql, write, (tx, { changes }) => log(tx, request, changes));
+        const finish = (tx: Transaction, { changes }: LoggedResult) => log(tx, request, changes);
+        const written = await transactAndFinish(sql, write, finish).catch((error: unknown) => rethrow(request, error));
         const { status = 200, data, extras, warnings } = written;
         return reply.code(status).send(answer(request, data, extras, warnings));
       }
@@ -98,7 +110,8 @@ export function createWrites({ sql, answers, metrics, record }: WritesDeps): Wri
     async runEffect(request, reply, effect) {
       const identity = identityOf(request);
       if (identity === null) {
-        const reference = await transact(sql, (tx) => effect.begin(tx));
+        const begun = transact(sql, (tx) => effect.begin(tx));
+        const reference = await begun.catch((error: unknown) => rethrow(request, error));
         await effect.perform(reference);
         const { status = 200, data, extras, warnings } = await effect.read(reference);
         return reply.code(status).send(answer(request, data, extras, warnings));

@@ -7,7 +7,7 @@ import type { PlanName, Plans } from "#control-plane/plans/plans.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 import { changedFields, changedNames } from "#control-plane/webhooks/changed-fields.ts";
 import { readWebhook, type WebhookDraft } from "#control-plane/webhooks/read-webhook.ts";
-import { refuseAbsent, refuseWrite, type Written } from "#control-plane/http/written.ts";
+import { refuseAbsent, refuseGone, refuseWrite, type Written } from "#control-plane/http/written.ts";
 import type { Given } from "#control-plane/webhooks/schemas.ts";
 import { generateSecret, openSecrets, replaceSecret, sealSecrets } from "#control-plane/webhooks/secrets.ts";
 import {
@@ -95,8 +95,9 @@ export function createWebhooks({
   /** Locks the account, finds a subscription of it, and checks what `change` makes of it. */
   async function vet(tx: Transaction, accountId: number, id: number, change: Edit): Promise<Written<Vetted>> {
     const account = await lockAccount(tx, accountId);
-    const stored = account === null ? null : await findWebhook(tx, accountId, id);
-    if (account === null || stored === null) return refuseAbsent("webhook");
+    if (account === null) return refuseGone();
+    const stored = await findWebhook(tx, accountId, id);
+    if (stored === null) return refuseAbsent("webhook");
     const now = clock.now();
     const present = { settings: stored, secrets: openSecrets(encryption, stored.secrets) };
     const changed = change(present, { plan: account.plan, egress, now });
@@ -134,7 +135,7 @@ export function createWebhooks({
     generated: string,
   ): Promise<Written<Pick<Vetted, "draft" | "plan" | "now">>> {
     const account = await lockAccount(tx, accountId);
-    if (account === null) return refuseAbsent("webhook");
+    if (account === null) return refuseGone();
     const now = clock.now();
     const read = readWebhook(given, newDraft(generated), { plan: account.plan, egress, now });
     if (!read.ok) return read;

@@ -116,7 +116,7 @@ export async function startMonitorService(options: MonitorServiceOptions = {}): 
   addComponents(server, CONTRACTS);
   const { gate } = createGatedServer(app, { agents: () => 0, server });
   const answers = createAnswers(app);
-  const writes = createWrites({ sql: app.sql, metrics: app.metrics, answers, record: app.changes.record });
+  const writes = createWrites({ ...app, answers, record: app.changes.record });
   const maintenance = createMaintenance({ sql: app.sql, clock: app.clock, log, monitorsOf: readOwned });
   const parts = [
     createPageRows({ clock: app.clock, random: app.random, ownHost: "127.0.0.1" }),

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { AuditExports } from "#control-plane/audit/export.ts";
 import type { Envelope } from "#control-plane/audit/envelope.ts";
 import { ENVELOPE, QUERY } from "#control-plane/audit/routes/schemas.ts";
-import { absentMessage, ACCOUNT_DELETED, Refusal, refuseField } from "#control-plane/http/errors.ts";
+import { absentMessage, accountDeleted, Refusal, refuseField } from "#control-plane/http/errors.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { pageOf, readId, readQuery } from "#control-plane/http/params.ts";
@@ -44,7 +44,11 @@ async function read(exports: AuditExports, request: FastifyRequest): Promise<Env
   }
   const { type, id, ...page } = readQuery(QUERY, request);
   request.ignored = ignoredBy(type, request);
-  if (type === "tenant") return requireFound(await exports.tenant(accountId, pageOf(page)), ACCOUNT_DELETED);
+  if (type === "tenant") {
+    const exported = await exports.tenant(accountId, pageOf(page));
+    if (exported === null) throw accountDeleted();
+    return exported;
+  }
   if (type === "monitor")
     return requireFound(await exports.monitor(accountId, readId(request)), absentMessage("monitor"));
   if (id === undefined) throw refuseField({ field: "id", reason: "required", message: "is required" });

@@ -45,7 +45,7 @@ export async function startIncidentServer(databaseUrl: string, clock: Clock): Pr
     gate,
     clock,
     sql: app.sql,
-    writes: createWrites({ sql: app.sql, answers, metrics: app.metrics, record: app.changes.record }),
+    writes: createWrites({ ...app, answers, record: app.changes.record }),
     monitorsOf: async (sql, accountId, ids) => {
       const rows = await sql<{ id: number }[]>`
         select id from monitors where account_id = ${accountId} and id = any(${[...ids]}::bigint[])`;

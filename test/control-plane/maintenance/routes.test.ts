@@ -46,7 +46,7 @@ beforeAll(async () => {
   app = await createApp({ ...inputs, random: systemRandom, log }, { clock });
   const { server, gate } = createGatedServer(app, { agents: () => 0 });
   const answers = createAnswers(app);
-  const writes = createWrites({ sql: app.sql, metrics: app.metrics, answers, record: app.changes.record });
+  const writes = createWrites({ ...app, answers, record: app.changes.record });
   maintenance = createMaintenance({ sql: app.sql, clock, log, monitorsOf: monitorsBelow100 });
   registerMaintenance(server, { gate, writes, maintenance, clock, events: createEvents({ ...app, sources: [] }) });
   api = apiOf(await server.listen({ host: "127.0.0.1", port: 0 }));
