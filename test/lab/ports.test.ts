@@ -55,7 +55,8 @@ describe.skipIf(why !== null)("the TCP ports of a firewalled host", () => {
     const result = await pingFrom(chain, { host: target4, action: "ports", ports });
     expect(result.ports?.every(({ state }) => state === "filtered")).toBe(true);
     expect(result.ports).toHaveLength(20);
-    expect(result.elapsed_ms).toBeLessThan(8_000);
+    // One after the other they take more than a minute.
+    expect(result.elapsed_ms).toBeLessThan(15_000);
   });
 
   it("answer a TCP ping by a handshake or a reset, not by an ICMP error", async () => {

@@ -20,8 +20,8 @@ const LISTENER = `
     Atomics.wait(new Int32Array(workerData.gate), 0, 0, 60000);
   });
 `;
-const QUEUE = 4;
-const SETTLE_MS = 200;
+/** Linux accepts one connection more than the backlog has. */
+const QUEUE = 2;
 
 /** Starts one; throws an error with the code (EACCES, EADDRINUSE) where the port cannot be had. */
 export async function startDeafServer(host = "127.0.0.1", port = 0): Promise<DeafServer> {
@@ -32,9 +32,7 @@ export async function startDeafServer(host = "127.0.0.1", port = 0): Promise<Dea
     await worker.terminate();
     throw new Error(started);
   }
-  const queued: Socket[] = [];
-  for (let index = 0; index < QUEUE; index += 1) queued.push(connect(started, host).on("error", () => {}));
-  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+  const queued = await fillQueue(host, started);
   return {
     port: started,
     hear() {
@@ -46,4 +44,11 @@ export async function startDeafServer(host = "127.0.0.1", port = 0): Promise<Dea
       await worker.terminate();
     },
   };
+}
+
+/** Fills the queue of a listener with a backlog of 1 that does not run. Resolves when the kernel drops further SYNs. */
+export async function fillQueue(host: string, port: number): Promise<readonly Socket[]> {
+  const queued = Array.from({ length: QUEUE }, () => connect(port, host).on("error", () => {}));
+  await Promise.all(queued.map((socket) => once(socket, "connect")));
+  return queued;
 }

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "#test/support/free-port.ts";
 import type { Issued } from "#test/servers/pki.ts";
+import { until } from "#test/support/until.ts";
 
 /** Whether this machine has the openssl command. */
 export const HAS_OPENSSL = spawnSync("openssl", ["version"]).status === 0;
@@ -61,18 +62,13 @@ export function clientAgrees(port: number, version: string, suite: string): Prom
 }
 
 async function untilListening(port: number): Promise<void> {
-  for (let round = 0; round < 200; round += 1) {
-    const open = await new Promise<boolean>((resolve) => {
+  const isOpen = () =>
+    new Promise<boolean>((resolve) => {
       const socket = connect(port, "127.0.0.1", () => {
         socket.destroy();
         resolve(true);
       });
       socket.once("error", () => resolve(false));
     });
-    if (open) return;
-    await new Promise((resolve) => {
-      setTimeout(resolve, 20);
-    });
-  }
-  throw new Error("openssl s_server does not listen");
+  await until(isOpen, "openssl s_server listens");
 }

@@ -1,5 +1,5 @@
-import { connect, type Socket } from "node:net";
 import { Worker } from "node:worker_threads";
+import { fillQueue } from "#test/servers/deaf.ts";
 
 /** A port that neither accepts nor refuses. */
 export interface SilentPort {
@@ -14,7 +14,7 @@ const LISTENER = `
   const server = createServer();
   server.listen({ host: HOST, port: PORT, backlog: 1 }, () => {
     parentPort.postMessage(server.address().port);
-    setTimeout(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0), 20);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
   });
 `;
 
@@ -26,18 +26,7 @@ export async function startSilentPort(host = "127.0.0.1", wanted = 0): Promise<S
     worker.once("message", resolve);
     worker.once("error", reject);
   });
-  await new Promise((resolve) => {
-    setTimeout(resolve, 100);
-  });
-  const fillers: Socket[] = [];
-  for (let index = 0; index < 4; index += 1) {
-    const filler = connect({ host, port });
-    filler.on("error", () => undefined);
-    fillers.push(filler);
-  }
-  await new Promise((resolve) => {
-    setTimeout(resolve, 100);
-  });
+  const fillers = await fillQueue(host, port);
   return {
     port,
     close: async () => {

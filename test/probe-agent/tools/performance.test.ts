@@ -186,7 +186,7 @@ describe("protocol and streams", () => {
     });
     const result = await resultOf(tool, { url: server.url });
     expect(result.ttfb_rating).not.toBe("good");
-    expect(check(result, "ttfb")).toMatchObject({ status: "warn" });
+    expect(check(result, "ttfb")).toMatchObject({ status: expect.stringMatching(/^(?:warn|fail)$/) as string });
   });
 });
 
