@@ -27,7 +27,7 @@ const renderButtons: (actions: {
   readonly canWithdraw: boolean;
   readonly canResolve: boolean;
 }) => string = compileTemplate(`
-<div class="row">
+<div class="row act">
 <% if (it.canAcknowledge || it.canWithdraw) { %><form method="post" action="/app/incidents/<%= it.id %>/acknowledge"><input type="hidden" name="_csrf" value="<%= it.formToken %>"><input type="hidden" name="acknowledged" value="<%= it.canAcknowledge ? "yes" : "no" %>"><button<% if (it.canAcknowledge) { %> class="primary"<% } %>><%= it.canAcknowledge ? "${INCIDENTS.acknowledge}" : "${INCIDENTS.withdraw}" %></button></form><% } %>
 <% if (it.canResolve) { %><form method="post" action="/app/incidents/<%= it.id %>/resolve"><input type="hidden" name="_csrf" value="<%= it.formToken %>"><button>${INCIDENTS.resolve}</button></form><% } %>
 </div>

@@ -63,15 +63,18 @@ const renderRow: (row: {
   readonly state: string;
   readonly title: string;
   readonly cause: string;
+  /** The title names it, so that a link to it need not; id null: it is deleted. */
   readonly monitor: { readonly id: number | null; readonly name: string } | null;
   readonly acknowledged: string | null;
 }) => string = compileTemplate(`
 <li id="i-<%= it.id %>"><span class="badge <%= it.tone %>"><%= it.state %></span>
-<div class="what"><a href="/app/incidents/<%= it.id %>" data-row><%= it.title %></a><% if (it.cause !== "") { %><p><%= it.cause %></p><% } %></div>
-<div class="strip"><% if (it.monitor === null) { %><span class="faint">${INCIDENTS.byHand}</span><% } else if (it.monitor.id === null) { %><%= it.monitor.name %><% } else { %><a href="/app/monitors/<%= it.monitor.id %>"><%= it.monitor.name %></a><% } %>
-<% if (it.acknowledged !== null) { %><p class="faint">${INCIDENTS.acknowledgedBy} <%= it.acknowledged %></p><% } %></div><div class="when faint">`);
+<div class="what"><a href="/app/incidents/<%= it.id %>" data-row><bdi><%= it.title %></bdi></a><% if (it.cause !== "") { %><p><%= it.cause %></p><% } %></div>
+<div class="strip"><% if (it.monitor === null) { %><span class="faint">${INCIDENTS.byHand}</span><% } else if (it.monitor.id === null) { %><%= it.monitor.name %><% } else { %><a href="/app/monitors/<%= it.monitor.id %>" aria-label="${INCIDENTS.monitor} <%= it.monitor.name %>">${INCIDENTS.monitor}</a><% } %>
+<% if (it.acknowledged !== null) { %><p class="faint">${INCIDENTS.acknowledgedBy} <%= it.acknowledged %></p><% } %></div><div class="when">`);
 
-const renderLasted: (row: { readonly lasted: string }) => string = compileTemplate(`, <%= it.lasted %></div></li>`);
+const renderLasted: (row: { readonly lasted: string }) => string = compileTemplate(
+  ` <span class="faint"><%= it.lasted %></span></div></li>`,
+);
 
 const renderEnd: (end: {
   readonly count: string;

@@ -36,10 +36,10 @@ const renderHead: (head: {
   readonly monitor: { readonly id: number | null; readonly name: string } | null;
   readonly sentences: readonly string[];
 }) => string = compileTemplate(`
-<p><a href="/app/incidents">${INCIDENTS.back}</a></p>
-<div class="head"><div><h1><%= it.title %></h1><p><span class="badge <%= it.tone %>"><%= it.state %></span>
-<% if (it.monitor === null) { %><span class="faint">${INCIDENTS.byHand}</span><% } else if (it.monitor.id === null) { %><%= it.monitor.name %><% } else { %><a href="/app/monitors/<%= it.monitor.id %>"><%= it.monitor.name %></a><% } %></p>
-<% for (const sentence of it.sentences) { %><p><%= sentence %></p><% } %></div>
+<p class="back"><a href="/app/incidents">${INCIDENTS.back}</a></p>
+<div class="title"><span class="badge large <%= it.tone %>"><%= it.state %></span><h1><%= it.title %></h1></div>
+<div class="note <%= it.tone %>"><% it.sentences.forEach((sentence, index) => { %><p><% if (index === 0) { %><b><%= sentence %></b><% } else { %><%= sentence %><% } %></p><% }) %>
+<p><% if (it.monitor === null) { %>${INCIDENTS.byHandSentence}<% } else if (it.monitor.id === null) { %>${INCIDENTS.monitor}: <bdi><%= it.monitor.name %></bdi><% } else { %>${INCIDENTS.monitor}: <a href="/app/monitors/<%= it.monitor.id %>"><bdi><%= it.monitor.name %></bdi></a><% } %></p></div>
 `);
 
 interface Fact {
@@ -52,7 +52,7 @@ const renderFacts: (data: {
   readonly monitors: readonly { readonly id: number; readonly name: string }[];
   readonly zone: string;
 }) => string = compileTemplate(`
-<section class="card"><div class="scroll" role="group" tabindex="0" aria-label="${INCIDENTS.facts}"><table><tbody>
+<section class="card"><h2>${INCIDENTS.facts}</h2><div class="scroll" role="group" tabindex="0" aria-label="${INCIDENTS.facts}"><table class="facts"><tbody>
 <% for (const fact of it.facts) { %><tr><th scope="row"><%= fact.label %></th><td><%= fact.value %></td></tr><% } %>
 <% if (it.monitors.length > 0) { %><tr><th scope="row">${INCIDENTS.monitors}</th><td><% for (const one of it.monitors) { %><a href="/app/monitors/<%= one.id %>"><%= one.name %></a> <% } %></td></tr><% } %>
 </tbody></table></div><p class="faint"><%= it.zone %></p></section>
@@ -77,7 +77,7 @@ const renderBlock: (block: IncidentLayout["blocks"][number]) => string = compile
 <% if (it.isOpen) { %></section><% } else { %></div></details><% } %>
 `);
 
-/** Renders the page of an incident: its state and cause, what can be done, what was found, and what has happened. */
+/** Renders the page of an incident: its state and cause, what can be done, what was found, what has happened, and its other facts. */
 export function renderIncidentPage(page: IncidentPage): string {
   const { incident, timezone, canWrite } = page;
   const { monitor } = incident;
@@ -92,16 +92,15 @@ export function renderIncidentPage(page: IncidentPage): string {
   return [
     head,
     canWrite ? renderActions(incident, page.formToken) : "",
-    "</div>",
+    canWrite ? renderWriting(incident, page.formToken, page.typed) : "",
+    renderUpdates(page),
+    ...layout.blocks.map(renderBlock),
     renderFacts({
       // The heading has the title.
       facts: [...layout.facts.filter(([label]) => label !== "Title").map(toFact), ...factsOf(page)],
       monitors: monitor === null ? page.monitors : [],
       zone: INCIDENTS.zone(timezone),
     }),
-    canWrite ? renderWriting(incident, page.formToken, page.typed) : "",
-    renderUpdates(page),
-    ...layout.blocks.map(renderBlock),
   ].join("");
 }
 

@@ -96,7 +96,7 @@ describe("the list of incidents", () => {
     expect(idsIn(all)).toEqual([first.id, middle.id, later.id, ...ended]);
     expect(all.html).toContain("<title>(3) Incidents - ");
     expect(all.html).toContain('data-live="10"');
-    expect(all.html).toContain(`<a href="/app/monitors/${first.monitor.id}">First</a>`);
+    expect(all.html).toContain(`<a href="/app/monitors/${first.monitor.id}" aria-label="Monitor First">`);
     expect(all.html).toContain("Connection refused");
   });
 
@@ -153,7 +153,12 @@ describe("the page of an incident", () => {
     const { path, monitor } = await openOne("Shop");
     const { status, html } = await owner.get(path);
     expect(status).toBe(200);
-    const parts = ["Shop is down", ">Down</span>", `href="/app/monitors/${monitor.id}">Shop</a>`, "Connection refused"];
+    const parts = [
+      "Shop is down",
+      ">Down</span>",
+      `href="/app/monitors/${monitor.id}"><bdi>Shop</bdi></a>`,
+      "Connection refused",
+    ];
     for (const part of [
       ...parts,
       "eu-west",
