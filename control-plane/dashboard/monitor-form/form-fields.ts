@@ -38,9 +38,9 @@ const COMMON: readonly FormField[] = [
   { name: "tags", input: "words", group: "what" },
   { name: "notify_email", input: "checkbox", group: "who" },
   { name: "notify_emails", input: "lines", group: "who", empty: null },
-  { name: "notify_advisories", input: "checkbox", group: "who" },
-  { name: "repeat_minutes", input: "number", group: "who", empty: null },
-  { name: "depends_on", input: "number", group: "who", empty: null },
+  { name: "notify_advisories", input: "checkbox", group: "more" },
+  { name: "repeat_minutes", input: "number", group: "more", empty: null },
+  { name: "depends_on", input: "number", group: "more", empty: null },
 ];
 
 /** The fields that some kinds have, by their names. */

@@ -2,10 +2,11 @@ import { isRecord } from "#shared/is-record.ts";
 import type { ViewerTime } from "#control-plane/charts/viewer-time.ts";
 import { fieldsOf, GROUPS, type FormField, type Group } from "#control-plane/dashboard/monitor-form/form-fields.ts";
 import { NEXT_RUNS_PATH, renderTypedRuns, SCHEDULE_FIELDS } from "#control-plane/dashboard/monitor-form/next-runs.ts";
-import type { Typed } from "#control-plane/dashboard/monitor-form/values.ts";
+import { topOf, type Typed } from "#control-plane/dashboard/monitor-form/values.ts";
 import { renderSiteForm } from "#control-plane/dashboard/monitors/site-form.ts";
 import { KIND_WORDS } from "#control-plane/dashboard/monitors/words.ts";
 import { FIELD_WORDS, FORM } from "#control-plane/dashboard/strings/monitor-form.ts";
+import { MONITOR } from "#control-plane/dashboard/strings/monitor.ts";
 import { MONITORS } from "#control-plane/dashboard/strings/monitors.ts";
 import { CHECK_TYPES, kindOf, type CheckType } from "#control-plane/kinds/kinds.ts";
 import { RECORD } from "#control-plane/monitors/settings/fields.ts";
@@ -16,6 +17,8 @@ export interface MonitorForm {
   readonly checkType: CheckType;
   /** null: it is a new one. */
   readonly id: number | null;
+  /** What the monitor is called; a new one: empty. */
+  readonly name: string;
   readonly typed: Typed;
   /** What is wrong, by the path of the field; "": the form as a whole. */
   readonly problems: ReadonlyMap<string, string>;
@@ -44,12 +47,14 @@ export function renderKindChoice(formToken: string): string {
 
 const renderTop: (top: {
   readonly title: string;
+  readonly back: string;
+  readonly backTo: string;
   readonly problem: string | null;
   readonly action: string;
   readonly kind: string;
   readonly formToken: string;
 }) => string = compileTemplate(`
-<h1><%= it.title %></h1>
+<p class="back"><a href="<%= it.back %>"><%= it.backTo %></a></p><h1><%= it.title %></h1>
 <% if (it.problem !== null) { %><p class="note bad" role="alert"><%= it.problem %></p><% } %>
 <form class="stack" method="post" action="<%= it.action %>"><input type="hidden" name="_csrf" value="<%= it.formToken %>">
 <input type="hidden" name="check_type" value="<%= it.kind %>">
@@ -82,10 +87,10 @@ const renderField: (field: Shown) => string = compileTemplate(`
 <% if (it.input === "select") { %>
 <select id="f-<%= it.id %>" name="<%= it.name %>"<% if (it.described !== "") { %> aria-describedby="<%= it.described %>"<% } %>><% for (const choice of it.choices) { %><option value="<%= choice.value %>"<% if (choice.value === it.value) { %> selected<% } %>><%= choice.label %></option><% } %></select>
 <% } else if (it.isLong) { %>
-<textarea id="f-<%= it.id %>" name="<%= it.name %>" rows="3" maxlength="70000" autocapitalize="none" spellcheck="false"<% if (it.described !== "") { %> aria-describedby="<%= it.described %>"<% } %><% if (it.problem !== null) { %> aria-invalid="true"<% } %>>
+<textarea id="f-<%= it.id %>" name="<%= it.name %>" rows="3" maxlength="70000" autocapitalize="none" spellcheck="false"<% if (it.described !== "") { %> aria-describedby="<%= it.described %>"<% } %><% if (it.problem !== null) { %> aria-invalid="true"<% } %><% if (it.hasFocus) { %> autofocus<% } %>>
 <%= it.value %></textarea>
 <% } else if (it.input !== "checkbox") { %>
-<input id="f-<%= it.id %>" name="<%= it.name %>" value="<%= it.value %>" maxlength="8200" autocomplete="off" autocapitalize="none" spellcheck="false"<% if (it.input === "number") { %> inputmode="numeric"<% } %><% if (it.described !== "") { %> aria-describedby="<%= it.described %>"<% } %><% if (it.problem !== null) { %> aria-invalid="true"<% } %>>
+<input id="f-<%= it.id %>" name="<%= it.name %>" value="<%= it.value %>" maxlength="8200" autocomplete="off" autocapitalize="none" spellcheck="false"<% if (it.input === "number") { %> inputmode="numeric"<% } %><% if (it.described !== "") { %> aria-describedby="<%= it.described %>"<% } %><% if (it.problem !== null) { %> aria-invalid="true"<% } %><% if (it.hasFocus) { %> autofocus<% } %>>
 <% } %></div>
 `);
 
@@ -99,6 +104,7 @@ interface Shown {
   readonly value: string;
   readonly problem: string | null;
   readonly described: string;
+  readonly hasFocus: boolean;
   readonly choices: readonly { readonly value: string; readonly label: string }[];
 }
 
@@ -108,13 +114,19 @@ export function renderMonitorForm(form: MonitorForm): string {
   const fields = fieldsOf(checkType).filter(({ input }) => input !== "ignored");
   const named = new Set(fields.map(({ name }) => name));
   const others = Array.from(problems).filter(([name]) => placeOf(name, named) === null);
+  // A form with a problem opens with the cursor in the first field that has one.
+  const placed = new Set(Array.from(problems.keys(), (name) => placeOf(name, named)));
+  const first = GROUPS.flatMap((group) => fields.filter((field) => field.group === group)).find(({ name }) =>
+    placed.has(name),
+  );
   const action = id === null ? "/app/monitors/new" : `/app/monitors/${id}/edit`;
-  const kind = KIND_WORDS[checkType];
-  const groups = GROUPS.map((group) => renderGroup(group, fields, form, named)).join("");
+  const groups = GROUPS.map((group) => renderGroup(group, fields, form, { named, first })).join("");
   return [
     renderTop({
-      title: id === null ? `${FORM.title}: ${kind}` : FORM.editTitle,
-      problem: others.length === 0 ? null : others.map(([, message]) => message).join(" "),
+      title: titleOf(form),
+      back: id === null ? "/app/monitors/new" : `/app/monitors/${id}`,
+      backTo: id === null ? FORM.otherKind : MONITOR.one,
+      problem: others.length > 0 ? others.map(([, message]) => message).join(" ") : first ? FORM.problems : null,
       action,
       kind: checkType,
       formToken,
@@ -129,6 +141,11 @@ export function renderMonitorForm(form: MonitorForm): string {
   ].join("");
 }
 
+/** Returns the heading of the form: the kind of a new monitor, or what the monitor is called. */
+export function titleOf({ id, checkType, name }: Pick<MonitorForm, "id" | "checkType" | "name">): string {
+  return id === null ? `${FORM.title}: ${KIND_WORDS[checkType]}` : `${FORM.editTitle} ${name}`;
+}
+
 /** Groups that are always open; the others open if something in them was typed or is wrong. */
 const OPEN: ReadonlySet<Group> = new Set(["what", "who"]);
 
@@ -136,14 +153,17 @@ function renderGroup(
   group: Group,
   fields: readonly FormField[],
   form: MonitorForm,
-  named: ReadonlySet<string>,
+  { named, first }: { readonly named: ReadonlySet<string>; readonly first: FormField | undefined },
 ): string {
   const { checkType, typed, problems } = form;
   const own = fields.filter((field) => field.group === group);
   if (own.length === 0) return "";
   const placed = new Map(Array.from(problems, ([name, message]) => [placeOf(name, named), message]));
   const renderOne = (field: FormField): string =>
-    renderField(showField(field, checkType, typed.get(field.name) ?? "", placed.get(field.name) ?? null));
+    renderField({
+      ...showField(field, checkType, typed.get(field.name) ?? "", placed.get(field.name) ?? null),
+      hasFocus: field === first,
+    });
   const isOfSchedule = ({ name }: FormField): boolean => SCHEDULE_FIELDS.some((field) => field.name === name);
   const schedule = own.filter(isOfSchedule).map(renderOne);
   const shown = [
@@ -154,7 +174,7 @@ function renderGroup(
   if (OPEN.has(group))
     return `<fieldset><legend>${legend}</legend><div class="stack">${shown.join("")}</div></fieldset>`;
   const isOpen = own.some(({ name }) => placed.has(name));
-  return `<details class="part"${isOpen ? " open" : ""}><summary>${legend}</summary><div class="stack">${shown.join("")}</div></details>`;
+  return `<details class="part"${isOpen ? " open" : ""}>${renderSummary({ legend, holds: holdsOf(own, { typed, checkType }) })}<div class="stack">${shown.join("")}</div></details>`;
 }
 
 /** Renders the fields of a schedule, and below them its next runs, which follow what is typed. What is wrong is beside its field. */
@@ -165,7 +185,31 @@ function renderSchedule(fields: readonly string[], { typed, problems, now, viewe
   return `${top}${fields.join("")}<div aria-live="polite">${runs}</div></div>`;
 }
 
-function showField({ name, input }: FormField, checkType: CheckType, value: string, problem: string | null): Shown {
+const renderSummary: (part: { readonly legend: string; readonly holds: string }) => string = compileTemplate(
+  `<summary><%= it.legend %> <span class="holds"><%= it.holds %></span></summary>`,
+);
+
+/** Returns what a folded part holds: its fields by their labels, with the short values that are set. */
+function holdsOf(fields: readonly FormField[], { typed, checkType }: Pick<MonitorForm, "typed" | "checkType">): string {
+  // Of a condition of several fields, the first one names it.
+  const named = fields.filter(
+    ({ name }, at) => at === 0 || !name.includes(".") || topOf(fields[at - 1]?.name ?? "") !== topOf(name),
+  );
+  const parts = named.map((field) => {
+    const { label, value, isLong, choices } = showField(field, checkType, typed.get(field.name) ?? "", null);
+    const short = label.replace(/ \([a-z]+\)$/, "");
+    const isShown = value !== "" && field.input !== "checkbox" && !isLong;
+    return isShown ? `${label}: ${choices.find((one) => one.value === value)?.label ?? value}` : short;
+  });
+  return parts.join(", ");
+}
+
+function showField(
+  { name, input }: FormField,
+  checkType: CheckType,
+  value: string,
+  problem: string | null,
+): Omit<Shown, "hasFocus"> {
   const { label, hint = "" } = FIELD_WORDS[name === "url" ? `url ${checkType}` : name] ??
     FIELD_WORDS[name] ?? { label: name };
   const id = name.replaceAll(".", "-");

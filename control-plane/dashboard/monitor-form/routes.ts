@@ -8,7 +8,13 @@ import { problemsOf } from "#control-plane/dashboard/frame/problems.ts";
 import { fieldsOf } from "#control-plane/dashboard/monitor-form/form-fields.ts";
 import { readSchedule, registerNextRuns } from "#control-plane/dashboard/monitor-form/next-runs.ts";
 import { viewerTimeOf } from "#control-plane/dashboard/frame/times.ts";
-import { renderKindChoice, renderMonitorForm, type MonitorForm } from "#control-plane/dashboard/monitor-form/render.ts";
+import { nameOf } from "#control-plane/dashboard/monitor/head.ts";
+import {
+  renderKindChoice,
+  renderMonitorForm,
+  titleOf,
+  type MonitorForm,
+} from "#control-plane/dashboard/monitor-form/render.ts";
 import { renderTried } from "#control-plane/dashboard/monitor-form/tried.ts";
 import { toBody, typedIn, typedOf, withoutSecrets, type Typed } from "#control-plane/dashboard/monitor-form/values.ts";
 import { FORM } from "#control-plane/dashboard/strings/monitor-form.ts";
@@ -55,7 +61,15 @@ function registerCreation(scope: FastifyInstance, { door, clock, monitors, trial
       const typed = copied === null ? FIRST_VALUES : withoutSecrets(typedOf(copied.monitor, fieldsOf(checkType)));
       const problems: ReadonlyMap<string, string> =
         copied !== null && hasSecrets(copied.monitor) ? new Map([["", FORM.copied]]) : NONE;
-      return sendMonitorForm(request, reply, { checkType, id: null, typed, problems, tried: "", now: clock.now() });
+      return sendMonitorForm(request, reply, {
+        checkType,
+        id: null,
+        name: "",
+        typed,
+        problems,
+        tried: "",
+        now: clock.now(),
+      });
     },
   });
   scope.route({
@@ -68,7 +82,7 @@ function registerCreation(scope: FastifyInstance, { door, clock, monitors, trial
       const checkType = kindIn(form.text("check_type"));
       const fields = fieldsOf(checkType);
       const typed = typedIn(form, fields);
-      const shown = { checkType, id: null, typed, now: clock.now() };
+      const shown = { checkType, id: null, name: "", typed, now: clock.now() };
       return orAgain(request, reply, shown, async () => {
         if (form.text("do") === "runs") return showRuns(request, reply, shown);
         const body = { ...toBody(typed, fields, null), check_type: checkType };
@@ -99,7 +113,15 @@ function registerEdit(scope: FastifyInstance, { door, clock, monitors, trials, w
       const monitor = await findOwn(request, monitors);
       const { id, check_type: checkType } = monitor;
       const typed = typedOf(monitor, fieldsOf(checkType));
-      return sendMonitorForm(request, reply, { checkType, id, typed, problems: NONE, tried: "", now: clock.now() });
+      return sendMonitorForm(request, reply, {
+        checkType,
+        id,
+        name: nameOf(monitor),
+        typed,
+        problems: NONE,
+        tried: "",
+        now: clock.now(),
+      });
     },
   });
   scope.route<WithId>({
@@ -113,7 +135,7 @@ function registerEdit(scope: FastifyInstance, { door, clock, monitors, trials, w
       const form = readForm(request);
       const fields = fieldsOf(checkType);
       const typed = typedIn(form, fields);
-      const shown = { checkType, id, typed, now: clock.now() };
+      const shown = { checkType, id, name: nameOf(monitor), typed, now: clock.now() };
       return orAgain(request, reply, shown, async () => {
         if (form.text("do") === "runs") return showRuns(request, reply, shown);
         const body = toBody(typed, fields, typedOf(monitor, fields));
@@ -142,7 +164,7 @@ const FIRST_VALUES: Typed = new Map([
 
 type Shown = Omit<MonitorForm, "formToken" | "viewer">;
 /** A form as it was typed. */
-type Posted = Pick<Shown, "checkType" | "id" | "typed" | "now">;
+type Posted = Pick<Shown, "checkType" | "id" | "name" | "typed" | "now">;
 
 /** Shows the form of a heartbeat with the next runs of its schedule. Throws Refusal where the schedule has none. */
 function showRuns(request: FastifyRequest, reply: FastifyReply, shown: Posted): Promise<FastifyReply> {
@@ -168,9 +190,8 @@ async function orAgain(
 
 function sendMonitorForm(request: FastifyRequest, reply: FastifyReply, form: Shown): Promise<FastifyReply> {
   const session = memberOf(request);
-  const title = form.id === null ? FORM.title : FORM.editTitle;
   const body = renderMonitorForm({ ...form, formToken: session.formToken, viewer: viewerTimeOf(session) });
-  return sendForm(request, reply, title, body);
+  return sendForm(request, reply, titleOf(form), body);
 }
 
 function sendForm(request: FastifyRequest, reply: FastifyReply, title: string, body: string): Promise<FastifyReply> {

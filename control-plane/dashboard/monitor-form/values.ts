@@ -64,7 +64,8 @@ export function toBody(typed: Typed, fields: readonly FormField[], before: Typed
   return body;
 }
 
-function topOf(path: string): string {
+/** Returns the first part of the path of a field: "json" of "json.path". */
+export function topOf(path: string): string {
   return path.split(".", 1)[0] ?? "";
 }
 

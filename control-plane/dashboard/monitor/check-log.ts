@@ -41,7 +41,7 @@ const renderTop: (top: {
   readonly location: string;
   readonly verdicts: readonly { readonly value: string; readonly word: string; readonly isChosen: boolean }[];
 }) => string = compileTemplate(`
-<p><a href="/app/monitors/<%= it.id %>">${CHECKS.back}</a></p><h1>${CHECKS.logTitle} <%= it.name %></h1>
+<p class="back"><a href="/app/monitors/<%= it.id %>">${CHECKS.back}</a></p><h1>${CHECKS.logTitle} <%= it.name %></h1>
 <form class="filter" method="get" action="/app/monitors/<%= it.id %>/checks" role="search">
 <div class="field"><label for="f-location">${CHECKS.location}</label><select id="f-location" name="location"><option value="">${CHECKS.any}</option>
 <% for (const one of it.locations) { %><option value="<%= one %>"<% if (one === it.location) { %> selected<% } %>><%= one %></option><% } %></select></div>

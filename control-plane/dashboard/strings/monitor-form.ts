@@ -3,7 +3,9 @@
 /** The form of a monitor. */
 export const FORM = {
   title: "Add a monitor",
-  editTitle: "Edit the monitor",
+  editTitle: "Edit",
+  otherKind: "Another kind",
+  problems: "Nothing was saved. The reasons are beside the fields.",
   choose: "Or choose what is checked",
   noKind: "Choose what is checked.",
   try: "Try it",
@@ -17,7 +19,7 @@ export const FORM = {
     when: "When, and from where",
     expect: "What counts as up",
     request: "What is sent",
-    more: "More",
+    more: "More options",
   },
   choices: {
     "": "None",

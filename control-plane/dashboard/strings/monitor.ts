@@ -5,6 +5,7 @@ import { waitOf } from "#control-plane/dashboard/strings/frame.ts";
 /** The page of a monitor. */
 export const MONITOR = {
   back: "All monitors",
+  one: "Back to the monitor",
   run: "Check now",
   pause: "Pause",
   resume: "Resume",

@@ -49,12 +49,12 @@ const renderField: (field: ShownField) => string = compileTemplate(`
 <% if (it.input === "select") { %>
 <select id="f-<%= it.name %>" name="<%= it.name %>"<% if (it.described !== "") { %> aria-describedby="<%= it.described %>"<% } %>><% for (const choice of it.choices) { %><option value="<%= choice.value %>"<% if (choice.value === it.value) { %> selected<% } %>><%= choice.label %></option><% } %></select>
 <% } else if (it.input === "textarea") { %>
-<textarea id="f-<%= it.name %>" name="<%= it.name %>" rows="<%= it.rows %>" maxlength="<%= it.maxLength %>" autocapitalize="none" spellcheck="false"<% if (it.isRequired) { %> required<% } %><% if (it.described !== "") { %> aria-describedby="<%= it.described %>"<% } %><% if (it.problem !== null) { %> aria-invalid="true"<% } %>>
+<textarea id="f-<%= it.name %>" name="<%= it.name %>" rows="<%= it.rows %>" maxlength="<%= it.maxLength %>" autocapitalize="none" spellcheck="false"<% if (it.isRequired) { %> required<% } %><% if (it.described !== "") { %> aria-describedby="<%= it.described %>"<% } %><% if (it.problem !== null) { %> aria-invalid="true" autofocus<% } %>>
 <%= it.value %></textarea>
 <% } else if (it.input !== "checkbox") { %>
 <input id="f-<%= it.name %>" name="<%= it.name %>" value="<%= it.value %>" autocomplete="off" autocapitalize="none" spellcheck="false"
 <% if (it.input === "number") { %> type="number"<% if (it.minimum !== null) { %> min="<%= it.minimum %>"<% } %><% if (it.maximum !== null) { %> max="<%= it.maximum %>"<% } %><% } else { %> maxlength="<%= it.maxLength %>"<% } %>
-<% if (it.isRequired) { %> required<% } %><% if (it.described !== "") { %> aria-describedby="<%= it.described %>"<% } %><% if (it.problem !== null) { %> aria-invalid="true"<% } %>>
+<% if (it.isRequired) { %> required<% } %><% if (it.described !== "") { %> aria-describedby="<%= it.described %>"<% } %><% if (it.problem !== null) { %> aria-invalid="true" autofocus<% } %>>
 <% } %></div>
 `);
 

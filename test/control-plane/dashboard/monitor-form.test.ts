@@ -114,6 +114,10 @@ describe("the form of a monitor", () => {
     const refused = await browser.post("/app/monitors/new", { ...fields, url: "no address" });
     expect(refused.status).toBe(400);
     expect(refused.html).toContain('value="no address"');
+    // The form says that nothing was saved, and the cursor is in the first field with a problem.
+    expect(refused.html).toContain("Nothing was saved.");
+    expect(refused.html.match(/ autofocus/g)).toHaveLength(1);
+    expect(refused.html).toMatch(/id="f-url"[^>]* aria-invalid="true" autofocus>/);
     const created = await browser.post("/app/monitors/new", { ...fields, url: "https://shop.example.com/" });
     expect(created.location).toMatch(/^\/app\/monitors\/\d+\?done=created$/);
     // The page follows fast until the first check.
