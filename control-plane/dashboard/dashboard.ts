@@ -76,10 +76,14 @@ interface DashboardDeps extends Pick<ToolPagesDeps, "checks" | "presence" | "gat
   readonly canSignUp: boolean;
 }
 
-const HEADINGS: Readonly<Record<number, string>> = { 403: FRAME.refused, 404: FRAME.notFound };
+const HEADINGS: Readonly<Record<number, string>> = {
+  403: FRAME.refused,
+  404: FRAME.notFound,
+  429: FRAME.tooMany,
+};
 
 const renderError: ErrorRenderer = ({ status, details }, request, reply) =>
-  renderProblemPage(reply, request.session ?? null, HEADINGS[status] ?? FRAME.failed, details.message);
+  renderProblemPage(request, reply, HEADINGS[status] ?? FRAME.failed, details.message);
 
 /** Registers the pages for people: sign-in, and everything below /app/. */
 export async function registerDashboard(server: FastifyInstance, deps: DashboardDeps): Promise<void> {

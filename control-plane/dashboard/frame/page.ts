@@ -51,6 +51,9 @@ interface DashboardPage {
   readonly hasFrame?: boolean;
 }
 
+/** The parts of a request's address that a page is rendered with. */
+type Address = Pick<FastifyRequest, "query" | "url">;
+
 interface Link {
   readonly label: string;
   readonly path: string;
@@ -61,7 +64,7 @@ interface Frame {
   readonly title: string;
   readonly links: readonly Link[];
   readonly session: Session | null;
-  readonly menu: readonly { readonly label: string; readonly path: string }[];
+  readonly menu: readonly Link[];
   readonly width: string;
   readonly live: number | null;
   readonly done: string | null;
@@ -77,7 +80,7 @@ const renderTop: (frame: Frame) => string = compileTemplate(`
 <% if (it.session !== null) { %>
 <nav aria-label="${FRAME.main}"><% for (const link of it.links) { %><a href="<%= link.path %>"<% if (link.isCurrent) { %> aria-current="page"<% } %>><%= link.label %></a><% } %></nav>
 <details class="menu"><summary><%= it.session.email %></summary><div>
-<% for (const link of it.menu) { %><a href="<%= link.path %>"><%= link.label %></a><% } %>
+<% for (const link of it.menu) { %><a href="<%= link.path %>"<% if (link.isCurrent) { %> aria-current="page"<% } %>><%= link.label %></a><% } %>
 <form method="post" action="/sign-out"><input type="hidden" name="_csrf" value="<%= it.session.formToken %>"><button class="plain">${FRAME.signOut}</button></form>
 </div></details>
 <dialog id="keys" aria-labelledby="keys-title"><h2 id="keys-title">${FRAME.keysTitle}</h2><dl>
@@ -89,14 +92,16 @@ const renderTop: (frame: Frame) => string = compileTemplate(`
 <% if (it.done !== null) { %><p class="note good flash" role="status"><%= it.done %></p><% } %>
 `);
 
-/** Renders a page. `done`: the code of what a form has done, from the page's address. */
-function renderPage({ body, ...page }: DashboardPage, done: unknown): string {
-  return `${renderBeginning(page, done)}${body}${END}`;
+/** Renders a page. The address of the request may have, as "done", the code of what a form has done. */
+function renderPage({ body, ...page }: DashboardPage, request: Address): string {
+  return `${renderBeginning(page, request)}${body}${END}`;
 }
 
 const END = "</main></body></html>\n";
 
-function renderBeginning(page: Omit<DashboardPage, "body">, done: unknown): string {
+function renderBeginning(page: Omit<DashboardPage, "body">, { query, url }: Address): string {
+  const { done } = query as { readonly done?: unknown };
+  const [current = ""] = url.split("?", 1);
   const { title, session, section, liveSeconds = null, isNarrow = false, isForm = false } = page;
   return renderTop({
     title,
@@ -104,12 +109,12 @@ function renderBeginning(page: Omit<DashboardPage, "body">, done: unknown): stri
     width: isNarrow ? "narrow" : isForm ? "form" : "",
     live: liveSeconds,
     links: SECTIONS.map(({ name, label, path }) => ({ label, path, isCurrent: name === section })),
-    menu: session === null ? [] : menuOf(session),
+    menu: session === null ? [] : menuOf(session).map((link) => ({ ...link, isCurrent: link.path === current })),
     done: typeof done === "string" && Object.hasOwn(DONE, done) ? (DONE[done] ?? null) : null,
   });
 }
 
-function menuOf({ role }: Session): Frame["menu"] {
+function menuOf({ role }: Session): readonly Omit<Link, "isCurrent">[] {
   return [
     { label: FRAME.account, path: "/app/profile" },
     ...(isAllowed(role, "manage")
@@ -124,12 +129,11 @@ function menuOf({ role }: Session): Frame["menu"] {
 
 /** Sends a page, compressed, with the headers of the dashboard. It has an entity tag for the refresh of open views. */
 export function sendPage(request: FastifyRequest, reply: FastifyReply, page: DashboardPage): Promise<FastifyReply> {
-  const { done } = request.query as { readonly done?: unknown };
   reply.headers(HEADERS);
   if (page.hasFrame === true) {
     reply.header("content-security-policy", `${HEADERS["content-security-policy"]}; frame-src 'self'`);
   }
-  const document = createDocument(renderPage(page, done), {
+  const document = createDocument(renderPage(page, request), {
     type: "text/html; charset=utf-8",
     cacheControl: "no-store",
   });
@@ -153,9 +157,8 @@ export function sendPageInPieces(
   page: Omit<DashboardPage, "body">,
   parts: AsyncIterable<string>,
 ): FastifyReply {
-  const { done } = request.query as { readonly done?: unknown };
   async function* pieces(): AsyncGenerator<string> {
-    yield renderBeginning(page, done);
+    yield renderBeginning(page, request);
     yield* parts;
     yield END;
   }
@@ -174,12 +177,13 @@ const renderSentence: (page: {
 
 /** Renders a page with a heading and one sentence, for errors, and sets the headers of the dashboard. */
 export function renderProblemPage(
+  request: FastifyRequest,
   reply: FastifyReply,
-  session: Session | null,
   heading: string,
   message: string,
 ): string {
   reply.headers(HEADERS).header("cache-control", "no-store").type("text/html; charset=utf-8");
+  const session = request.session ?? null;
   const body = renderSentence({ heading, message, isInside: session !== null });
-  return renderPage({ title: heading, session, body, isNarrow: true }, null);
+  return renderPage({ title: heading, session, body, isNarrow: true }, { query: {}, url: request.url });
 }

@@ -43,7 +43,7 @@ interface Row {
 
 const render: (list: { readonly canWrite: boolean; readonly rows: readonly Row[] }) => string = compileTemplate(`
 <div class="head"><h1>${STATUS_PAGES.title}</h1><% if (it.canWrite) { %><a class="button primary" href="/app/status-pages/new">${STATUS_PAGES.create}</a><% } %></div>
-<% if (it.rows.length === 0) { %><p class="card">${STATUS_PAGES.none}</p><% } else { %><ul class="rows status-pages">
+<% if (it.rows.length === 0) { %><div class="card"><h2>${STATUS_PAGES.none}</h2><p>${STATUS_PAGES.noneHint}</p></div><% } else { %><ul class="rows status-pages">
 <% for (const row of it.rows) { %><li><span class="badge <%= row.tone %>"><%= row.state %></span>
 <div class="what"><a href="<%= row.path %>" dir="auto"><%= row.title %></a><p><a href="<%= row.url %>"><%= row.url %></a></p></div>
 <p class="when"><%= row.isPublic ? "${STATUS_PAGES.isPublic}" : "${STATUS_PAGES.isPrivate}" %>, <%= row.subscribers %><% if (row.domain !== null) { %><br><%= row.domain %><% } %></p></li><% } %></ul><% } %>

@@ -21,6 +21,7 @@ export const FRAME = {
   notFound: "Not found",
   noPage: "There is no such page.",
   refused: "Not allowed",
+  tooMany: "Too many requests",
   failed: "This did not work",
   keysTitle: "Keys",
   keySearch: "Go to the search",

@@ -4,7 +4,9 @@
 export const STATUS_PAGES = {
   title: "Status pages",
   create: "Create a page",
-  none: "There is no status page yet.",
+  none: "No status pages yet",
+  noneHint:
+    "A status page shows visitors the state of the monitors that you choose, and mails its incidents to those who subscribe.",
   isPublic: "public",
   isPrivate: "private",
   subscribers: (count: number) => `${count.toLocaleString("en")} ${count === 1 ? "subscriber" : "subscribers"}`,

@@ -353,7 +353,7 @@ describe("the list of status pages", () => {
   it("has no pages of other accounts", async () => {
     const id = await create("foreign-shop", [shop]);
     const { browser: stranger } = await signInOwner(plane, "stranger@example.com");
-    expect((await stranger.get("/app/status-pages")).html).toContain("There is no status page yet.");
+    expect((await stranger.get("/app/status-pages")).html).toContain("No status pages yet");
     for (const path of ["", "/preview", "/delete"])
       expect((await stranger.get(`/app/status-pages/${id}${path}`)).status).toBe(404);
     for (const path of ["", "/preview", "/delete", "/domain"])
