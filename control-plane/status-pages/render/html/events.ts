@@ -62,7 +62,7 @@ const renderList: (list: EventList) => string = compileTemplate(`
 <% if (group.day !== null) { %><h3 class="y"><%= group.day %></h3><% } %>
 <ul class="c"><% for (const event of group.events) { %>
 <li class="<%= event.box %>" id="<%= event.anchor %>">
-<% if (group.day !== null) { %><h4 dir="auto"><% if (event.href !== null) { %><a href="<%= event.href %>"><%= event.title %></a><% } else { %><%= event.title %><% } %></h4><% } else { %><h3 dir="auto"><% if (event.href !== null) { %><a href="<%= event.href %>"><%= event.title %></a><% } else { %><%= event.title %><% } %></h3><% } %>
+<% if (group.day !== null) { %><h4<% if (!event.isOutage) { %> dir="auto"<% } %>><% if (event.href !== null) { %><a href="<%= event.href %>"><%= event.title %></a><% } else { %><%= event.title %><% } %></h4><% } else { %><h3<% if (!event.isOutage) { %> dir="auto"<% } %>><% if (event.href !== null) { %><a href="<%= event.href %>"><%= event.title %></a><% } else { %><%= event.title %><% } %></h3><% } %>
 <% if (event.isOutage) { %><p class="f"><% if (event.to === null) { %><b><%= event.state %></b> &middot; <% } %><%= event.facts %> &middot; <% } else { %><p><b><%= event.state %></b> &middot; <%= event.facts %></p>
 <p class="f"><% } %><% if (event.to === null) { %>Since <% } %><time datetime="<%= event.from.iso %>"><%= event.from.words %></time><% if (event.to !== null) { %> to <time datetime="<%= event.to.iso %>"><%= event.to.words %></time><% } %><% if (event.isOutage && event.cause !== null) { %> &middot; <bdi><%= event.cause %></bdi><% } %></p>
 <% if (!event.isOutage && event.affects.length > 0) { %><p class="f">Affects <% event.affects.forEach((name, index) => { if (index > 0) { %>, <% } %><bdi><%= name %></bdi><% }) %></p><% } %>

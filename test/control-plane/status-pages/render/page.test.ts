@@ -106,6 +106,12 @@ describe("the page", () => {
     const open = renderPage(makeView({ incidents: [makeIncident(7, { ...outage, resolvedAt: null })] }), "");
     expect(open).toContain(`<a href="#open">1 open incident</a>`);
     expect(open).toContain(`<h2 id="open">Open incidents</h2>`);
+    // Its title is an English sentence, whatever the first letters of the name are; what a person wrote is as it begins.
+    const sentence = { ...outage, title: "\u05e9\u05d9\u05e8\u05d5\u05ea is down", resolvedAt: null };
+    const named = (isOutage: boolean) =>
+      renderPage(makeView({ incidents: [makeIncident(7, { ...sentence, isOutage })] }), "");
+    expect(named(true)).not.toMatch(/dir="auto">(?:<a [^>]*>)?\u05e9/);
+    expect(named(false)).toMatch(/dir="auto">(?:<a [^>]*>)?\u05e9/);
   });
 
   it("says since when the uptime is if it is not of 90 days, and of each day without data that there is none", () => {
