@@ -68,12 +68,12 @@ const renderRow: (row: {
   readonly acknowledged: string | null;
 }) => string = compileTemplate(`
 <li id="i-<%= it.id %>"><span class="badge <%= it.tone %>"><%= it.state %></span>
-<div class="what"><a href="/app/incidents/<%= it.id %>" data-row><bdi><%= it.title %></bdi></a><% if (it.cause !== "") { %><p><%= it.cause %></p><% } %></div>
+<div class="what"><a href="/app/incidents/<%= it.id %>" data-row><%= it.title %></a><% if (it.cause !== "") { %><p><%= it.cause %></p><% } %></div>
 <div class="strip"><% if (it.monitor === null) { %><span class="faint">${INCIDENTS.byHand}</span><% } else if (it.monitor.id === null) { %><%= it.monitor.name %><% } else { %><a href="/app/monitors/<%= it.monitor.id %>" aria-label="${INCIDENTS.monitor} <%= it.monitor.name %>">${INCIDENTS.monitor}</a><% } %>
 <% if (it.acknowledged !== null) { %><p class="faint">${INCIDENTS.acknowledgedBy} <%= it.acknowledged %></p><% } %></div><div class="when">`);
 
 const renderLasted: (row: { readonly lasted: string }) => string = compileTemplate(
-  ` <span class="faint"><%= it.lasted %></span></div></li>`,
+  `&#32;<span class="faint"><%= it.lasted %></span></div></li>`,
 );
 
 const renderEnd: (end: {
@@ -104,7 +104,7 @@ export function renderIncidentList(list: IncidentList): string {
   const pathOf = (page: number | null) => (page === null ? null : writeIncidentsPath({ ...query, page }));
   const end = renderEnd({ count: INCIDENTS.count(total), previous: pathOf(previous), next: pathOf(next) });
   const rows = incidents.map((one) => renderIncident(one, list));
-  return `${head}${filter}<ul class="rows" id="rows">${rows.join("")}</ul>${end}`;
+  return `${head}${filter}<ul class="rows incidents" id="rows">${rows.join("")}</ul>${end}`;
 }
 
 /** Returns the title of the tab: how many incidents are open, before the name of the page. */

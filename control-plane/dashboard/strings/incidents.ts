@@ -17,7 +17,7 @@ export const INCIDENTS = {
   noMatch: "No incident matches.",
   acknowledgedBy: "acknowledged by",
   byHand: "opened by hand",
-  byHandSentence: "It was opened by hand.",
+  byHandSentence: "Opened by hand.",
   since: "for",
   newer: "Previous",
   older: "Next",

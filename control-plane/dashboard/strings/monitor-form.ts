@@ -46,7 +46,7 @@ export const FORM = {
   triedUp: "It works.",
   triedDegraded: "It works, but slowly.",
   triedDown: "It does not work now.",
-  triedUnknown: "Nothing can be said about it now.",
+  triedUnknown: "It could not be checked now.",
   showRuns: "Show the next runs",
   copied: "Secrets were not copied. Type them again.",
 } as const;
@@ -82,7 +82,7 @@ export const FIELD_WORDS: Readonly<Record<string, { readonly label: string; read
   repeat_minutes: { label: "Remind every (minutes)", hint: "Empty: no reminders" },
   depends_on: {
     label: "Depends on monitor",
-    hint: "Number of a monitor: while that one is down, notices of this one wait",
+    hint: "Number of a monitor: while that one is down, notifications of this one wait",
   },
   port: { label: "Port" },
   keyword: { label: "Text", hint: "What the page must or must not have" },

@@ -13,7 +13,7 @@ export const MONITOR = {
   clone: "Clone",
   remove: "Delete",
   cancel: "Cancel",
-  paused: "This monitor is paused: nothing is checked, and no notices are sent.",
+  paused: "This monitor is paused: nothing is checked, and no notifications are sent.",
   pausedByPlan: "The plan of the account allows fewer monitors, so this one is paused.",
   since: (word: string) => `${word} for`,
   checked: "Last check",
@@ -23,7 +23,7 @@ export const MONITOR = {
   next: "Next check",
   nextIn: (seconds: number) => (seconds === 0 ? "now" : `in ${waitOf(seconds)}`),
   uptime: "Uptime, 24 hours",
-  told: "Notices go to",
+  told: "Notifications go to",
   toldNobody: "Nobody",
   incident: "See the incident",
   acknowledged: "Acknowledged by",
@@ -36,7 +36,7 @@ export const MONITOR = {
 /** The response times of a monitor. */
 export const LATENCY = {
   title: "Response time",
-  none: "There are no response times in this time.",
+  none: "No response times were measured in this range.",
   ranges: { d1: "24 hours", d7: "7 days", d30: "30 days", d90: "90 days" },
   uptime: "Uptime",
   incident: "incident",
@@ -48,7 +48,7 @@ export const CHECKS = {
   title: "Checks",
   time: "Time",
   location: "Location",
-  verdict: "Verdict",
+  verdict: "Result",
   response: "Response",
   code: "HTTP",
   cause: "Cause",
@@ -58,7 +58,7 @@ export const CHECKS = {
   apply: "Apply",
   back: "Back to the monitor",
   none: "No check matches.",
-  noneYet: "It was not checked yet.",
+  noneYet: "It has not been checked yet.",
   searchedTo: "Searched back to",
   searchedUpTo: "Searched up to",
   further: "Search further back",
@@ -69,7 +69,7 @@ export const CHECKS = {
   pages: "Pages of the checks",
 } as const;
 
-/** Who gets the notices of a monitor. */
+/** Who gets the notifications of a monitor. */
 export const TOLD = {
   title: "Notifications",
   mail: "By mail",
@@ -79,7 +79,7 @@ export const TOLD = {
   inactive: "off",
   unsubscribed: "has unsubscribed",
   unconfirmed: "has not confirmed the address yet: the link is in a mail",
-  nobody: "Nobody gets a notice when this monitor fails.",
+  nobody: "Nobody gets a notification when this monitor fails.",
   somebody: (isMailed: boolean, webhooks: number) =>
     [
       ...(isMailed ? ["Mail"] : []),
@@ -99,7 +99,7 @@ export const TOLD = {
 /** The incidents of a monitor. */
 export const MONITOR_INCIDENTS = {
   title: "Incidents",
-  none: "None so far.",
+  none: "No incidents so far.",
   open: "open for",
   more: (count: number) => `and ${count} older ones`,
 } as const;
@@ -108,7 +108,7 @@ export const MONITOR_INCIDENTS = {
 export const KNOWN = {
   locations: "Locations",
   location: "Location",
-  verdict: "Verdict",
+  verdict: "State",
   since: "Since",
   cause: "Cause",
   certificate: "Certificate",
@@ -133,10 +133,10 @@ export const KNOWN = {
 /** Maintenance of one monitor from its page. */
 export const MUTE = {
   title: "Mute",
-  hint: "Checks go on, no notices are sent, and the time does not count for its uptime.",
-  half: "For 30 min",
-  two: "For 2 h",
-  eight: "For 8 h",
+  hint: "Checks go on, no notifications are sent, and the time does not count for its uptime.",
+  half: "Mute for 30 min",
+  two: "Mute for 2 h",
+  eight: "Mute for 8 h",
   until: "Until",
   untilHint: "As 2026-12-24 18:00, in your time zone",
   plan: "Plan maintenance for later, or for several monitors",

@@ -105,7 +105,7 @@ describe("what is known of a monitor", () => {
     const top = html.slice(html.indexOf("<h1>"));
     expect(top).toContain("<b>Expected 200, got &lt;script&gt;");
     expect(top).toMatch(/<dt>Down for<\/dt><dd><time [^>]*title="27 Nov 19:58 2026, UTC">1 min 30 s</);
-    expect(top).toMatch(/<dt>Notices go to<\/dt><dd><a [^>]*href="#told">Nobody/);
+    expect(top).toMatch(/<dt>Notifications go to<\/dt><dd><a [^>]*href="#told">Nobody/);
     // A location alone has nothing to add.
     expect(html).not.toContain("<h2>Locations</h2>");
   });
