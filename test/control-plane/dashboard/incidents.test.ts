@@ -290,7 +290,7 @@ describe("an incident opened by hand", () => {
     for (const part of [
       "Payments are delayed",
       ">Identified<",
-      "opened by hand",
+      "Opened by hand.",
       "We look into it.",
       "Checkout",
       "major",
