@@ -7,6 +7,7 @@ import type { Changes } from "#control-plane/changes/changes.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { createMemberWrites } from "#control-plane/dashboard/door/member-writes.ts";
 import { createDoor } from "#control-plane/dashboard/door/door.ts";
+import { requireStorable } from "#control-plane/dashboard/door/form.ts";
 import { findAsset } from "#control-plane/dashboard/frame/assets.ts";
 import { renderProblemPage } from "#control-plane/dashboard/frame/page.ts";
 import { registerList } from "#control-plane/dashboard/monitors/list-routes.ts";
@@ -93,6 +94,7 @@ export async function registerDashboard(server: FastifyInstance, deps: Dashboard
     scope.addHook("onRoute", (route) => {
       route.config = { ...route.config, renderError };
     });
+    scope.addHook("preHandler", async ({ query }) => requireStorable(query as Readonly<Record<string, unknown>>));
     const isSecure = deps.baseUrl.startsWith("https:");
     const door = createDoor({ ...deps, isSecure });
     const signIn = { ...deps, door, isSecure };

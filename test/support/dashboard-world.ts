@@ -2,7 +2,7 @@ import type { CheckType } from "#control-plane/kinds/kinds.ts";
 import type { TestControlPlane } from "#test/support/control-plane.ts";
 import { createMonitor } from "#test/support/create-monitor.ts";
 import { openBrowser, PASSWORD, signInOwner, startPath, type Browser } from "#test/support/dashboard.ts";
-import { attachScripted, helloOf } from "#test/support/scripted-agent.ts";
+import { attachScripted, helloOf, type ScriptedAgent } from "#test/support/scripted-agent.ts";
 import { createWebhook, failHeartbeat } from "#test/support/webhooks.ts";
 
 /** Secret texts that members store; no page may show one. */
@@ -13,6 +13,8 @@ export interface FilledAccount {
   readonly accountId: number;
   readonly key: string;
   readonly owner: Browser;
+  /** The agent of the account, which answers nothing by itself. */
+  readonly agent: ScriptedAgent;
   /** Lets a user join the account with a role, by a program of this name; a browser in which it is signed in. */
   join(email: string, role: "owner" | "editor" | "viewer", program?: string): Promise<Browser>;
   /** Ids of monitors, one of every kind. */
@@ -57,7 +59,7 @@ export async function fillAccount(plane: TestControlPlane, name: string, text: s
   const made = await plane.operate("POST", "/api/admin/keys", { account_id: accountId, name: text });
   const { key, id: keyId } = made.body.data as { readonly key: string; readonly id: number };
   // It does nothing, but without a location there are no monitors.
-  await attachScripted(plane, helloOf(`eu-${name}`, { capabilities: ["browser"] }));
+  const agent = await attachScripted(plane, helloOf(`eu-${name}`, { capabilities: ["browser"] }));
   const monitors: Partial<Record<CheckType, number>> = {};
   let heartbeatUrl = "";
   for (const [kind, body] of bodiesOf(text)) {
@@ -110,6 +112,7 @@ export async function fillAccount(plane: TestControlPlane, name: string, text: s
     accountId,
     key,
     owner,
+    agent,
     join,
     monitors: monitors as Record<CheckType, number>,
     incidentId,

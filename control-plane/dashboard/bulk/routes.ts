@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { renderBulk, renderBulkPlan } from "#control-plane/dashboard/bulk/page.ts";
 import { memberOf, type Door } from "#control-plane/dashboard/door/door.ts";
-import { readForm, type Form } from "#control-plane/dashboard/door/form.ts";
+import { readForm, toId, type Form } from "#control-plane/dashboard/door/form.ts";
 import type { MemberWrites } from "#control-plane/dashboard/door/member-writes.ts";
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { readListQuery } from "#control-plane/dashboard/monitors/list-query.ts";
@@ -47,8 +47,7 @@ export function registerBulk(scope: FastifyInstance, { door, monitors, overviews
       const ids = form
         .text("ids")
         .split(",")
-        .filter((id) => id !== "")
-        .map(Number);
+        .flatMap((id) => toId(id) ?? []);
       const typed = new Map(BULK_FIELDS.map((name) => [name, form.text(name)]));
       const isApplied = form.text("do") === "apply";
       try {

@@ -21,11 +21,13 @@ export interface Form {
 export function readForm(request: FastifyRequest): Form {
   const { body } = request;
   if (body instanceof FileForm) {
+    requireStorable(Object.fromEntries(body.fields));
     const list = (name: string): readonly string[] => body.fields.get(name) ?? [];
     return { ...readersOf([...body.fields.keys()], list), file: (name) => body.files.get(name) ?? null };
   }
   const fields = body instanceof RawBody && body.kind === "form" ? body.form() : {};
   if (fields === null) throw new Refusal("missing_parameter", "The form has more than 1,000 fields.");
+  requireStorable(fields);
   const list = (name: string): readonly string[] => {
     const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
     if (Array.isArray(value)) return value.map(String);
@@ -43,8 +45,19 @@ function readersOf(names: readonly string[], list: Form["list"]): Omit<Form, "fi
   };
 }
 
+/** Throws Refusal if a query or a form has a NUL: PostgreSQL takes none, and no field has a use for it. */
+export function requireStorable(fields: Readonly<Record<string, unknown>>): void {
+  const hasNul = (text: unknown): boolean => typeof text === "string" && text.includes("\0");
+  const found = Object.entries(fields).some(([name, value]) => hasNul(name) || [value].flat().some(hasNul));
+  if (found) throw new Refusal("missing_parameter", "A field has a NUL character (%00). Remove it.");
+}
+
 /** Returns the id in a field; null if it is none. */
 export function idIn(form: Form, name: string): number | null {
-  const text = form.text(name);
+  return toId(form.text(name));
+}
+
+/** Returns the id that a text is; null if it is none. */
+export function toId(text: string): number | null {
   return /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : null;
 }

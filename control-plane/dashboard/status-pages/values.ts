@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { readImage } from "#control-plane/status-pages/logos/image-size.ts";
 import { toDataUri } from "#control-plane/status-pages/logos/logo.ts";
-import type { Form } from "#control-plane/dashboard/door/form.ts";
+import { toId, type Form } from "#control-plane/dashboard/door/form.ts";
 import { INCIDENT_MINUTES } from "#control-plane/status-pages/settings/page-settings.ts";
 import type { ShownPage } from "#control-plane/status-pages/show-page.ts";
 
@@ -95,14 +95,15 @@ export function typedIn(form: Form): TypedPage {
     const at = given === "" ? -1 : kept.findIndex(({ index }) => index === Number(given));
     return at === -1 ? null : at;
   };
-  const listed = form.list("monitor").map((id, index) => ({ id: Number(id), index }));
+  const idsOf = (name: string) => form.list(name).map((given, index) => ({ id: toId(given) ?? 0, index }));
+  const listed = idsOf("monitor");
   const components = [
     ...moved(listed, ({ index }) => places[index]).map(({ id, index }) => ({
       id,
       name: names[index] ?? "",
       group: groupAt(groups[index]),
     })),
-    ...form.list("add").map((id) => ({ id: Number(id), name: "", group: null })),
+    ...idsOf("add").map(({ id }) => ({ id, name: "", group: null })),
   ];
   return {
     texts: {
@@ -119,7 +120,8 @@ export function typedIn(form: Form): TypedPage {
     logo: logoIn(form),
     removesLogo: form.has("remove_logo"),
     components: components
-      .filter(({ id }) => form.text("do") !== `remove ${id}`)
+      // 0: no id was given.
+      .filter(({ id }) => id !== 0 && form.text("do") !== `remove ${id}`)
       .toSorted((one, other) => (one.group ?? -1) - (other.group ?? -1)),
     groups: kept.map(({ name }) => name),
   };
