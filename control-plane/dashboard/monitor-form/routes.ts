@@ -19,6 +19,7 @@ import { renderTried } from "#control-plane/dashboard/monitor-form/tried.ts";
 import { toBody, typedIn, typedOf, withoutSecrets, type Typed } from "#control-plane/dashboard/monitor-form/values.ts";
 import { FORM } from "#control-plane/dashboard/strings/monitor-form.ts";
 import { absentMessage, Refusal, requireFound, requireRead } from "#control-plane/http/errors.ts";
+import { whenGone } from "#control-plane/http/gone.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import { CHECK_TYPES, type CheckType } from "#control-plane/kinds/kinds.ts";
 import { changeOf } from "#control-plane/monitors/changed-fields.ts";
@@ -88,7 +89,9 @@ function registerCreation(scope: FastifyInstance, { door, clock, monitors, trial
         const body = { ...toBody(typed, fields, null), check_type: checkType };
         const given = requireRead(parseCreation(body, "current"));
         if (form.text("do") === "try") {
-          const { tried, warnings } = requireWritten(await trials.tryMonitor({ accountId }, given));
+          const { tried, warnings } = requireWritten(
+            await trials.tryMonitor({ accountId, signal: whenGone(reply) }, given),
+          );
           const result = renderTried(tried, warnings);
           return sendMonitorForm(request, reply, { ...shown, problems: NONE, tried: result });
         }
@@ -141,7 +144,9 @@ function registerEdit(scope: FastifyInstance, { door, clock, monitors, trials, w
         const body = toBody(typed, fields, typedOf(monitor, fields));
         const given = requireRead(parseChange(body, "current"));
         if (form.text("do") === "try") {
-          const { tried, warnings } = requireWritten(await trials.tryChange({ accountId }, id, given));
+          const { tried, warnings } = requireWritten(
+            await trials.tryChange({ accountId, signal: whenGone(reply) }, id, given),
+          );
           return sendMonitorForm(request, reply, { ...shown, problems: NONE, tried: renderTried(tried, warnings) });
         }
         const statistics = await monitors.statisticsOf({ accountId, id });

@@ -7,6 +7,7 @@ import { renderPaste, renderPasteResults, type TriedLine } from "#control-plane/
 import { bodyOf, readLines, type PastedLine } from "#control-plane/dashboard/paste/read-lines.ts";
 import { PASTE } from "#control-plane/dashboard/strings/monitors.ts";
 import { Refusal, requireRead } from "#control-plane/http/errors.ts";
+import { whenGone } from "#control-plane/http/gone.ts";
 import { refuseProblem, requireWritten, type Written } from "#control-plane/http/written.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import { changeOf } from "#control-plane/monitors/changed-fields.ts";
@@ -47,10 +48,17 @@ export function registerPaste(scope: FastifyInstance, deps: PasteDeps): void {
       try {
         if (does !== "create") {
           const { formToken } = memberOf(request);
-          const tried = await tryLines(deps, request, lines, tags);
+          const tried = await tryLines(
+            deps,
+            { accountId: memberOf(request).accountId, signal: whenGone(reply) },
+            lines,
+            tags,
+          );
           return await sendBody(request, reply, renderPasteResults({ text, tags, formToken }, tried));
         }
-        const chosen = form.list("line").flatMap((index) => lines[Number(index)] ?? []);
+        // A line is created once, however often a request names it.
+        const indices = new Set(form.list("line"));
+        const chosen = lines.filter((_, index) => indices.has(String(index)));
         return await createLines(deps, request, reply, chosen, tags);
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
@@ -64,14 +72,13 @@ export function registerPaste(scope: FastifyInstance, deps: PasteDeps): void {
 /** Tries every line as the monitor that it would be. */
 async function tryLines(
   { trials }: PasteDeps,
-  request: FastifyRequest,
+  trier: { readonly accountId: number; readonly signal: AbortSignal },
   lines: readonly PastedLine[],
   tags: string,
 ): Promise<readonly TriedLine[]> {
-  const { accountId } = memberOf(request);
   const read = lines.map((line) => givenOf(line, tags));
   const fit = read.flatMap((one) => (one.ok ? [one.value] : []));
-  const results = [...requireWritten(await trials.tryMonitors({ accountId }, fit))];
+  const results = [...requireWritten(await trials.tryMonitors(trier, fit))];
   return lines.map((line, index): TriedLine => {
     const given = read[index];
     const result = given?.ok === true ? results.shift() : given;

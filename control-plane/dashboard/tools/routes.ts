@@ -22,6 +22,7 @@ import {
 } from "#control-plane/dashboard/tools/values.ts";
 import type { Presence } from "#control-plane/dispatch/presence.ts";
 import { Refusal, requireFound } from "#control-plane/http/errors.ts";
+import { whenGone } from "#control-plane/http/gone.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
 import { factsOf } from "#control-plane/http/request.ts";
 import type { Measurements } from "#control-plane/measurements/measurements.ts";
@@ -104,13 +105,9 @@ async function runTool(
   try {
     await deps.gate.admitMember(reply, { accountId, plan }, contract.scope);
     const { params, locations, share } = readToolCall(contract, toCall(contract, run.typed), "text");
-    const gone = new AbortController();
-    reply.raw.once("close", () => {
-      if (!reply.raw.writableEnded) gone.abort();
-    });
     const asked = { contract, params, locations, accountId };
     const arrivals = collectArrivals();
-    const limits = { maxLocations: plan.locations, signal: gone.signal };
+    const limits = { maxLocations: plan.locations, signal: whenGone(reply) };
     const onEvent: CheckRequest["onEvent"] = (event, planned) => arrivals.onEvent(event, planned);
     let hasBegun = false;
     const running = runCheck(deps.checks, { ...asked, ...limits, onEvent }).finally(() => arrivals.end());

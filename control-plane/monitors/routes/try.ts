@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { Nullable } from "#shared/tools/fields.ts";
 import { requireRead } from "#control-plane/http/errors.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
+import { whenGone } from "#control-plane/http/gone.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import { CHECK_TYPES } from "#control-plane/kinds/kinds.ts";
 import { readCreation, readSmall } from "#control-plane/monitors/routes/post.ts";
@@ -73,11 +74,7 @@ export async function sendTrial(
   reply: FastifyReply,
   id: number | undefined,
 ): Promise<FastifyReply> {
-  const gone = new AbortController();
-  reply.raw.once("close", () => {
-    if (!reply.raw.writableEnded) gone.abort();
-  });
-  const trier = { accountId: callerOf(request).accountId, signal: gone.signal };
+  const trier = { accountId: callerOf(request).accountId, signal: whenGone(reply) };
   const written =
     id === undefined
       ? trials.tryMonitor(trier, readCreation(request))

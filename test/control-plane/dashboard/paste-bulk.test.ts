@@ -57,6 +57,14 @@ describe("pasting of addresses", () => {
     expect(await namesOf()).not.toContain("Not chosen");
   });
 
+  it("creates a line once, however often it is chosen", async () => {
+    const before = (await namesOf()).length;
+    const line = Array.from({ length: 900 }, () => "0");
+    const created = await owner.post("/app/monitors/paste", { lines: "https://once.example.com", line, do: "create" });
+    expect(created.status).toBe(303);
+    expect(await namesOf()).toHaveLength(before + 1);
+  });
+
   it("creates all or none, and says which line is refused", async () => {
     const before = await namesOf();
     const lines = `https://good.example.com\nhttp://127.1.2.3.4.5/`;
