@@ -25,6 +25,22 @@ export function writeCronLine(
   return cron === null || zone === "UTC" ? line : `${explainZone(zone)}\n${line}`;
 }
 
+/**
+ * Returns a script for sh that runs a job and reports its start, its exit code and the end of its output to a heartbeat,
+ * and ends as the job did.
+ */
+export function writeJobScript({ methods }: Pick<HeartbeatSettings, "methods">, url: string): string {
+  const start = `curl -fsS -m 10 -o /dev/null ${methods === "post" ? "-X POST " : ""}${url}/start`;
+  return [
+    "#!/bin/sh",
+    start,
+    "output=$(/path/to/job 2>&1)",
+    "code=$?",
+    `printf '%s' "$output" | tail -c 10000 | curl -fsS -m 10 --retry 5 -o /dev/null --data-binary @- ${url}/$code`,
+    "exit $code",
+  ].join("\n");
+}
+
 function explainZone(zone: string): string {
   return (
     `# The times are in the zone ${zone}. A cron that reads CRON_TZ, such as cronie, needs the line CRON_TZ=${zone} ` +

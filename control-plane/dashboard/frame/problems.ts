@@ -9,6 +9,7 @@ export function problemsOf({ details }: Refusal): ReadonlyMap<string, string> {
   return new Map([[field, sentence(rest)]]);
 }
 
-function sentence(text: string): string {
+/** Writes a text with a capital at its beginning. */
+export function sentence(text: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }

@@ -100,7 +100,8 @@ function registerCreation(scope: FastifyInstance, { door, clock, monitors, trial
           return { data: created.id, changes: [changeOf(created, "created")] };
         });
         if (!ran.ok) throw ran.refusal;
-        return reply.redirect(`/app/monitors/${ran.data}?done=created`, 303);
+        const done = checkType === "heartbeat" ? "waiting" : "created";
+        return reply.redirect(`/app/monitors/${ran.data}?done=${done}`, 303);
       });
     },
   });

@@ -1,3 +1,4 @@
+import { sentence } from "#control-plane/dashboard/frame/problems.ts";
 import type { ViewerTime } from "#control-plane/charts/viewer-time.ts";
 import { renderGlance } from "#control-plane/dashboard/monitor/glance.ts";
 import { KIND_WORDS, STATE_WORDS } from "#control-plane/dashboard/monitors/words.ts";
@@ -108,15 +109,11 @@ export function renderHead(page: MonitorPage, { incident, told }: HeadFacts): st
   const isNew = state === "unknown" && monitor.last_checked_at === null && monitor.composite === null;
   const problem = monitor.last_error?.message ?? (isNew ? waiting : null);
   const notes = renderNotes({
-    problem: isFailing && problem !== null ? capitalize(problem) : null,
+    problem: isFailing && problem !== null ? sentence(problem) : null,
     tone,
     incident,
     advisory: monitor.advisory?.message ?? null,
     paused: monitor.is_active ? null : monitor.paused_reason === "plan" ? MONITOR.pausedByPlan : MONITOR.paused,
   });
   return `${top}${notes}${renderGlance(page, word, told)}${actions}`;
-}
-
-function capitalize(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }

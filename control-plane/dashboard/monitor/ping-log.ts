@@ -10,50 +10,41 @@ import { compileTemplate } from "#control-plane/pages/templates.ts";
 /** Characters of a body that are shown before it is opened. */
 const LINE = 100;
 
-const TABLE_TOP = `
-<div class="scroll" role="group" tabindex="0" aria-label="${PINGS.title}"><table class="pings"><thead><tr><th scope="col">${PINGS.time}</th><th scope="col">${PINGS.result}</th>
-<th scope="col" class="number">${PINGS.duration}</th><th scope="col">${PINGS.from}</th><th scope="col">${PINGS.body}</th></tr></thead><tbody>
-`;
-
-const renderCells: (ping: {
+const renderPing: (ping: {
   readonly word: string;
   readonly tone: string;
   readonly code: string;
-  readonly run: string;
   readonly duration: string;
-  readonly address: string;
-  readonly client: string;
+  readonly from: string;
   readonly line: string;
   readonly size: string;
   readonly body: string;
 }) => string = compileTemplate(`
-<td><span class="badge <%= it.tone %>"><%= it.word %></span><% if (it.code !== "") { %> <%= it.code %><% } %><% if (it.run !== "") { %><br><span class="faint"><%= it.run %></span><% } %></td>
-<td class="number"><%= it.duration %></td><td><%= it.address %><br><span class="faint"><%= it.client %></span></td>
-<td><% if (it.body !== "") { %><details><summary><span class="mono"><%= it.line %></span> <span class="faint"><%= it.size %></span></summary><pre tabindex="0"><%= it.body %></pre></details>
-<% } else { %><span class="mono"><%= it.line %></span><% } %></td></tr>
+<span><span class="badge <%= it.tone %>"><%= it.word %></span> <%= it.code %></span><span><%= it.duration %></span><span class="faint"><%= it.from %></span>
+<% if (it.body !== "") { %><details><summary><span class="mono"><%= it.line %></span> <span class="faint"><%= it.size %></span></summary><pre tabindex="0"><%= it.body %></pre></details>
+<% } else if (it.line !== "") { %><p class="mono"><%= it.line %></p><% } %>
 `);
 
-/** Renders a table of pings with what each has sent. */
-export function renderPingTable(pings: readonly ShownPing[], { viewer }: Pick<MonitorPage, "viewer">): string {
-  const rows = pings.map((ping) => {
+/** Renders pings with what each has sent. */
+export function renderPingList(pings: readonly ShownPing[], { viewer }: Pick<MonitorPage, "viewer">): string {
+  const items = pings.map((ping) => {
     const { word, tone } = PINGS.results[resultOf(ping)];
     const { duration_ms: ms, exit_code: code, rid, body, body_truncated: isCut } = ping;
     const { line, isWhole } = firstLine(body ?? "");
-    const cells = renderCells({
+    const client = ping.user_agent === null ? [] : [ping.user_agent];
+    const shown = renderPing({
       word,
       tone,
       code: code === null ? "" : PINGS.code(code),
-      run: rid === null ? "" : PINGS.run(rid),
-      duration: ms === null ? "" : ms < 1_000 ? `${ms} ms` : writeDuration(ms / 1_000),
-      address: ping.remote_addr,
-      client: [ping.method, ...(ping.user_agent === null ? [] : [ping.user_agent])].join(" "),
+      duration: ms === null ? "" : PINGS.took(ms < 1_000 ? `${ms} ms` : writeDuration(ms / 1_000)),
+      from: [...(rid === null ? [] : [PINGS.run(rid)]), ping.remote_addr, ping.method, ...client].join(", "),
       line,
       size: PINGS.characters(body?.length ?? 0, isCut),
       body: isWhole && !isCut ? "" : (body ?? ""),
     });
-    return `<tr><td>${renderSecond(new Date(ping.received_at), viewer)}</td>${cells}`;
+    return `<li>${renderSecond(new Date(ping.received_at), viewer)}${shown}</li>`;
   });
-  return `${TABLE_TOP}${rows.join("")}</tbody></table></div>`;
+  return `<ul class="pings">${items.join("")}</ul>`;
 }
 
 function resultOf({ kind, exit_code: code }: ShownPing): PingResult {
@@ -112,7 +103,7 @@ export function renderPingLog(
     ...(older === null ? [] : [{ label: CHECKS.older, path: pathOf({ before: older }), rel: "next" }]),
   ];
   const none = isFirst && result === null ? PINGS.noneYet : PINGS.none;
-  const table = pings.length === 0 ? `<p>${none}</p>` : renderPingTable(pings, { viewer });
+  const list = pings.length === 0 ? `<p>${none}</p>` : renderPingList(pings, { viewer });
   const top = renderTop({ id: monitor.id, name: nameOf(monitor), results });
-  return `${top}${table}${renderPageLinks({ label: PINGS.pages, links })}`;
+  return `${top}${list}${renderPageLinks({ label: PINGS.pages, links })}`;
 }

@@ -34,6 +34,7 @@ export const FRAME = {
 export const DONE: Readonly<Record<string, string>> = {
   signed_out: FRAME.signedOut,
   created: "The monitor is created. Its first check is on its way.",
+  waiting: "The monitor is created. It waits for the first ping.",
   saved: "The monitor is saved.",
   run: "The check is on its way.",
   pause: "The monitor is paused.",

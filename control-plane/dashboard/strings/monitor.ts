@@ -151,7 +151,7 @@ export const MUTE = {
 export const HEARTBEAT = {
   address: "Address that the job calls after each run",
   addressHint:
-    "Keep it secret: with it, anybody can report for the job. With /start at its end it reports a start, with /fail a failure.",
+    "Keep it secret: with it, anybody can report for the job. At its end, /start reports a start, /fail a failure, /log a note, and a number such as /3 the exit code. A body that is sent with it is shown below.",
   copy: "Copy",
   cron: "Line for a crontab",
   rotate: "Replace the address",
@@ -160,12 +160,16 @@ export const HEARTBEAT = {
     "The present address stops working at once: jobs that call it are missed until they have the new one.",
   next: "Next runs",
   log: "Newest pings",
+  script: "Script that also reports its start and its output",
+  scriptHint: "The start gives each run its duration, and the output is shown with the ping.",
+  ping: "Last ping",
+  noPing: "none yet",
+  due: "Late without a ping at",
+  running: "Run started",
 } as const;
 
 /** The pings of a heartbeat. */
 export const PINGS = {
-  title: "Pings",
-  time: "Time",
   result: "Result",
   results: {
     success: { word: "Success", tone: "good" },
@@ -175,9 +179,7 @@ export const PINGS = {
   },
   code: (code: number) => `exit code ${code}`,
   run: (id: string) => `run ${id}`,
-  duration: "Duration",
-  from: "From",
-  body: "Body",
+  took: (duration: string) => `took ${duration}`,
   characters: (count: number, isCut: boolean) => `${count} characters${isCut ? ", cut" : ""}`,
   all: "All pings",
   logTitle: "Pings of",

@@ -3,6 +3,7 @@ import { startControlPlane, type TestControlPlane } from "#test/support/control-
 import { createManualClock } from "#test/support/clock.ts";
 import { createMonitor } from "#test/support/create-monitor.ts";
 import { brokenOutOf } from "#test/support/dashboard-world.ts";
+import { until } from "#test/support/until.ts";
 import {
   createAccountKey,
   joinAccount,
@@ -53,8 +54,8 @@ const ping = (
     headers: { "content-type": "text/plain", "user-agent": agent },
   });
 
-/** The rows of the table of a page. */
-const rowsOf = (html: string) => html.match(/<tr><td>.*?<\/tr>/gs) ?? [];
+/** The pings of a page. */
+const rowsOf = (html: string) => /<ul class="pings">(.*?)<\/ul>/s.exec(html)?.[1]?.match(/<li>.*?<\/li>/gs) ?? [];
 
 /** The text of markup. */
 const textOf = (html: string) =>
@@ -91,12 +92,37 @@ it("the page shows the newest pings with what they sent, escaped, to viewers too
   const [row = ""] = rowsOf(log);
   expect(row).toContain('<span class="badge bad">Failure</span> exit code 3');
   const texts = textOf(row);
-  expect(texts).toContain("run <b>night");
-  expect(texts).toContain(`POST curl ${HOSTILE}`);
-  expect(texts).toContain("127.0.0.1");
+  expect(texts).toContain(`run <b>night, 127.0.0.1, POST, curl ${HOSTILE}`);
   expect(texts).toContain(`${body.length} characters`);
   expect(texts).toContain(body);
   expect(brokenOutOf(log)).toEqual([]);
+});
+
+it("the page says what pings have come, which run is open and when the next ping is late", async () => {
+  const heartbeat = { cron: "0 0 1 1 *", timezone: "UTC", grace_seconds: 7_200 };
+  const path = "/app/monitors/new";
+  const typed = {
+    check_type: "heartbeat",
+    name: "Yearly",
+    "heartbeat.cron": heartbeat.cron,
+    "heartbeat.grace_seconds": "7200",
+    "heartbeat.methods": "any",
+  };
+  const created = await owner.post(path, { ...typed, do: "save" });
+  const shown = async () => textOf((await owner.get(created.location ?? "")).html);
+  expect(await shown()).toContain("It waits for the first ping.");
+  expect(await shown()).toContain("Last pingnone yet");
+  const { html } = await owner.get(created.location ?? "");
+  const address = /id="ping-url"[^>]*value="([^"]*)"/.exec(html)?.[1] ?? "";
+  await ping(address, "/0", { body: "" });
+  await until(async () => (await shown()).includes("Up"), "the success");
+  const year = clock.now().getUTCFullYear() + 1;
+  expect(await shown()).toMatch(new RegExp(`Last ping\\d+ s ago.*Late without a ping at\\w{3} 1 Jan ${year} 02:00`));
+  await ping(address, "/start", { body: "" });
+  expect(await shown()).toMatch(/Run started\d+ s ago/);
+  await ping(address, "/fail", { body: "" });
+  await until(async () => (await shown()).includes("The run reported a failure"), "the failure");
+  expect(await shown()).not.toMatch(/Run started|Late without a ping/);
 });
 
 describe("the log of pings", () => {

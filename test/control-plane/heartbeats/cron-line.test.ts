@@ -1,6 +1,9 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { expect, it } from "vitest";
-import { writeCronLine } from "#control-plane/heartbeats/cron-line.ts";
+import { writeCronLine, writeJobScript } from "#control-plane/heartbeats/cron-line.ts";
 import { openSchedule } from "#control-plane/heartbeats/deadline.ts";
+import { startHttpServer } from "#test/servers/http.ts";
 import type { HeartbeatSettings } from "#control-plane/kinds/heartbeat.ts";
 
 const URL = "https://v.example/api/heartbeat/T";
@@ -68,3 +71,27 @@ it("a heartbeat that counts POST alone gets POST", () => {
     `*/5 * * * * /path/to/job; curl -fsS -m 10 --retry 5 -o /dev/null -X POST ${URL}/$?`,
   );
 });
+
+it.each(["any", "post"] as const)(
+  "the script reports start, exit code and the end of the output where the methods are %s, and ends as the job",
+  async (methods) => {
+    const server = await startHttpServer({ handler: (_request, response) => Boolean(response.end("{}")) });
+    try {
+      const script = writeJobScript({ methods }, `${server.url}/api/heartbeat/T`);
+      const job = `sh -c 'head -c 20000 /dev/zero | tr "\\\\0" a; echo "%s \\\\ 100"; echo failed >&2; exit 7'`;
+      const ran = spawn("sh", ["-c", script.replace("/path/to/job", () => job)], { stdio: "ignore" });
+      expect(await once(ran, "close")).toEqual([7, null]);
+    } finally {
+      await server.close();
+    }
+    const [start, end] = server.requests;
+    expect(server.requests).toHaveLength(2);
+    expect(start).toMatchObject({
+      path: "/api/heartbeat/T/start",
+      method: methods === "post" ? "POST" : "GET",
+      body: "",
+    });
+    expect([end?.path, end?.method, end?.body.length]).toEqual(["/api/heartbeat/T/7", "POST", 10_000]);
+    expect(end?.body).toMatch(/aaa%s \\ 100\nfailed$/);
+  },
+);
