@@ -1,3 +1,4 @@
+import { showHidden } from "#shared/hidden-characters.ts";
 import type { LocationFacts } from "#control-plane/checking/facts.ts";
 import { renderAgo, renderTime } from "#control-plane/dashboard/frame/times.ts";
 import type { MonitorPage } from "#control-plane/dashboard/monitor/head.ts";
@@ -36,13 +37,17 @@ export function renderEnds({ monitor, viewer }: MonitorPage): string {
   const parts: string[] = [];
   if (certificate !== null) {
     const { first_to_end: first, subject, issuer, trust_error: distrust } = certificate;
-    const top = renderEnd({ title: KNOWN.certificate, words: KNOWN.certificateEnds, rest: `${subject}, ${issuer}` });
+    const top = renderEnd({
+      title: KNOWN.certificate,
+      words: KNOWN.certificateEnds,
+      rest: showHidden(`${subject}, ${issuer}`),
+    });
     parts.push(`${top}${renderTime(new Date(first.not_after), viewer)} (${KNOWN.days(first.days_left)})</p>`);
     if (distrust !== null) parts.push(renderProblem({ title: "", text: distrust }).replace("<h3></h3>", ""));
   } else if (lookError !== null) parts.push(renderProblem({ title: KNOWN.certificate, text: lookError.message }));
   if (domain !== null && domain.expires_at !== null) {
     const rest = [domain.name, domain.registrar ?? ""].filter((text) => text !== "").join(", ");
-    const top = renderEnd({ title: KNOWN.domain, words: KNOWN.domainEnds, rest });
+    const top = renderEnd({ title: KNOWN.domain, words: KNOWN.domainEnds, rest: showHidden(rest) });
     const days = domain.days_left === null ? "" : ` (${KNOWN.days(domain.days_left)})`;
     parts.push(`${top}${renderTime(new Date(domain.expires_at), viewer)}${days}</p>`);
   } else if (registryError !== null) parts.push(renderProblem({ title: KNOWN.domain, text: registryError.message }));

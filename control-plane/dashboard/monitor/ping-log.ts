@@ -1,3 +1,4 @@
+import { showHiddenInLines } from "#shared/hidden-characters.ts";
 import { writeDuration } from "#shared/text/duration.ts";
 import { renderSecond } from "#control-plane/dashboard/frame/times.ts";
 import { renderPageLinks, type PageLink } from "#control-plane/dashboard/monitor/check-log.ts";
@@ -29,8 +30,9 @@ const renderPing: (ping: {
 export function renderPingList(pings: readonly ShownPing[], { viewer }: Pick<MonitorPage, "viewer">): string {
   const items = pings.map((ping) => {
     const { word, tone } = PINGS.results[resultOf(ping)];
-    const { duration_ms: ms, exit_code: code, rid, body, body_truncated: isCut } = ping;
-    const { line, isWhole } = firstLine(body ?? "");
+    const { duration_ms: ms, exit_code: code, rid, body_truncated: isCut } = ping;
+    const body = showHiddenInLines(ping.body ?? "");
+    const { line, isWhole } = firstLine(body);
     const client = ping.user_agent === null ? [] : [ping.user_agent];
     const shown = renderPing({
       word,
@@ -39,8 +41,8 @@ export function renderPingList(pings: readonly ShownPing[], { viewer }: Pick<Mon
       duration: ms === null ? "" : PINGS.took(ms < 1_000 ? `${ms} ms` : writeDuration(ms / 1_000)),
       from: [...(rid === null ? [] : [PINGS.run(rid)]), ping.remote_addr, ping.method, ...client].join(", "),
       line,
-      size: PINGS.characters(body?.length ?? 0, isCut),
-      body: isWhole && !isCut ? "" : (body ?? ""),
+      size: PINGS.characters(ping.body?.length ?? 0, isCut),
+      body: isWhole && !isCut ? "" : body,
     });
     return `<li>${renderSecond(new Date(ping.received_at), viewer)}${shown}</li>`;
   });

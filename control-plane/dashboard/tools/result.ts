@@ -1,3 +1,4 @@
+import { showHiddenInLines } from "#shared/hidden-characters.ts";
 import { toLocationAnswer, type LocationAnswer } from "#shared/presentation/locations.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import { renderAnswers } from "#control-plane/pages/answers.ts";
@@ -54,7 +55,7 @@ export function renderRun({ contract, answered, call, address, shareId, now, bas
     renderLinks({ shared: shareId === null ? null : sharedUrl(baseUrl, shareId), address }),
     renderCommands(contract, call, baseUrl),
     renderData({
-      text: text.length > MOST_DATA ? null : text,
+      text: text.length > MOST_DATA ? null : showHiddenInLines(text),
       json: shareId === null ? null : `/s/${encodeURIComponent(shareId)}?format=json`,
     }),
   ].join("");

@@ -33,7 +33,7 @@ describe("a browser that goes away", () => {
     });
     const { jobId } = await agent.nextJob();
     gone.abort();
-    await expect(asked).rejects.toThrow();
+    await expect(asked).rejects.toThrow("abort");
     const cancelled = () => agent.messages.flatMap(({ body }) => (body?.$case === "cancel" ? [body.value.jobId] : []));
     await expect.poll(cancelled).toContain(jobId);
   });
