@@ -32,7 +32,9 @@ export function registerPictures(
       const isOwn = await monitors.has(memberOf(request).accountId, id);
       const picture = isOwn && pictureId > 0 ? await pictures.find(id, pictureId) : null;
       if (picture === null) throw new Refusal("not_found", absentMessage("picture"));
-      return sendFile(request, reply, new SentFile("image/png", Buffer.from(picture.content), picture.sha256));
+      // A browser asks each time, so that it shows nothing to who is signed in after this member, or not any more.
+      const file = new SentFile("image/png", Buffer.from(picture.content), picture.sha256);
+      return sendFile(request, reply, file, "private, no-cache");
     },
   });
   scope.route<WithId>({
