@@ -75,6 +75,11 @@ export async function fillAccount(plane: TestControlPlane, name: string, text: s
   };
   monitors.composite = (await createMonitor(plane, key, { name: `composite ${text}`, ...composite })).id;
   await failHeartbeat(plane, key, { name: `failing ${text}` });
+  for (const body of [text, `${text}\n${"long ".repeat(500)}`]) {
+    const path = `${new URL(heartbeatUrl).pathname}/log?rid=${encodeURIComponent(text)}`;
+    // oxlint-disable-next-line no-await-in-loop -- one ping after the other
+    await plane.call(path, { method: "POST", body, headers: { "content-type": "text/plain" } });
+  }
   const hook = await createWebhook(plane, key, {
     url: `https://hooks.example.com/${SECRET}`,
     name: text,
