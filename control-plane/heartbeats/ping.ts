@@ -3,6 +3,20 @@ export const PING_KINDS = ["success", "start", "fail", "log", "exit"] as const;
 /** One of these kinds. */
 export type PingKind = (typeof PING_KINDS)[number];
 
+/** What a ping says, exit codes included: 0 is a success. */
+export const PING_RESULTS = ["success", "fail", "start", "log"] as const;
+/** One of these. */
+export type PingResult = (typeof PING_RESULTS)[number];
+
+/** Which of the stored pings of a heartbeat are wanted; null: all. */
+export interface PingSearch {
+  readonly result: PingResult | null;
+  /** The newest with a smaller number than this; null: the newest of all, or those after `after`. */
+  readonly before: number | null;
+  /** The oldest with a larger number than this. */
+  readonly after: number | null;
+}
+
 /** What a ping reports. */
 export interface PingSignal {
   readonly kind: PingKind;

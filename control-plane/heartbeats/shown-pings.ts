@@ -1,6 +1,6 @@
 import type { Queryable } from "#control-plane/database/connect.ts";
-import type { PingKind } from "#control-plane/heartbeats/ping.ts";
-import { readPings, type PingSearch } from "#control-plane/heartbeats/store.ts";
+import type { PingKind, PingSearch } from "#control-plane/heartbeats/ping.ts";
+import { readPings } from "#control-plane/heartbeats/store.ts";
 
 /** A recorded ping as the API shows it. */
 export interface ShownPing {

@@ -2,7 +2,7 @@ import type { Queryable, Transaction } from "#control-plane/database/connect.ts"
 import { given } from "#control-plane/database/given.ts";
 import type { RecordRow } from "#control-plane/heartbeats/rows.ts";
 import type { StoredToken } from "#control-plane/heartbeats/token.ts";
-import type { PingKind } from "#control-plane/heartbeats/ping.ts";
+import type { PingKind, PingSearch } from "#control-plane/heartbeats/ping.ts";
 
 /** Inserts heartbeats with their tokens. */
 export async function insertHeartbeats(
@@ -82,20 +82,6 @@ export async function findPingTimes(
   return sql`
     select monitor_id as "monitorId", last_ping_at as "lastPingAt", deadline_at as "deadlineAt"
     from heartbeats where monitor_id = any(${[...ids]}::bigint[])`;
-}
-
-/** What a ping says, exit codes included: 0 is a success. */
-export const PING_RESULTS = ["success", "fail", "start", "log"] as const;
-/** One of these. */
-export type PingResult = (typeof PING_RESULTS)[number];
-
-/** Which of the stored pings of a heartbeat are wanted; null: all. */
-export interface PingSearch {
-  readonly result: PingResult | null;
-  /** The newest with a smaller number than this; null: the newest of all, or those after `after`. */
-  readonly before: number | null;
-  /** The oldest with a larger number than this. */
-  readonly after: number | null;
 }
 
 /** A stored ping. */

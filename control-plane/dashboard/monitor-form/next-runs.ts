@@ -6,7 +6,7 @@ import type { ViewerTime } from "#control-plane/charts/viewer-time.ts";
 import { memberOf, type Door } from "#control-plane/dashboard/door/door.ts";
 import { sendFragment } from "#control-plane/dashboard/frame/page.ts";
 import { renderPlanned, viewerTimeOf, writePlanned } from "#control-plane/dashboard/frame/times.ts";
-import { fieldsOf } from "#control-plane/dashboard/monitor-form/form-fields.ts";
+import { fieldsOf, type FormField } from "#control-plane/dashboard/monitor-form/form-fields.ts";
 import { toBody, type Typed } from "#control-plane/dashboard/monitor-form/values.ts";
 import { FIELD_WORDS, RUNS } from "#control-plane/dashboard/strings/monitor-form.ts";
 import { nextRuns } from "#control-plane/heartbeats/deadline.ts";
@@ -25,9 +25,12 @@ export const NEXT_RUNS_PATH = "/app/monitors/next-runs";
 const SHOWN = 5;
 
 /** The fields of the form that say when pings are expected. */
-export const SCHEDULE_FIELDS = fieldsOf("heartbeat").filter(
-  ({ name, group }) => group === "what" && name.includes("."),
-);
+const SCHEDULE_FIELDS = fieldsOf("heartbeat").filter(({ name, group }) => group === "what" && name.includes("."));
+
+/** Reports whether a field says when pings are expected. */
+export function isOfSchedule({ name }: Pick<FormField, "name">): boolean {
+  return SCHEDULE_FIELDS.some((field) => field.name === name);
+}
 
 const TITLE = `<p><b>${RUNS.title}</b></p>`;
 

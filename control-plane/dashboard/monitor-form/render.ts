@@ -1,7 +1,7 @@
 import { isRecord } from "#shared/is-record.ts";
 import type { ViewerTime } from "#control-plane/charts/viewer-time.ts";
 import { fieldsOf, GROUPS, type FormField, type Group } from "#control-plane/dashboard/monitor-form/form-fields.ts";
-import { NEXT_RUNS_PATH, renderTypedRuns, SCHEDULE_FIELDS } from "#control-plane/dashboard/monitor-form/next-runs.ts";
+import { isOfSchedule, NEXT_RUNS_PATH, renderTypedRuns } from "#control-plane/dashboard/monitor-form/next-runs.ts";
 import { topOf, type Typed } from "#control-plane/dashboard/monitor-form/values.ts";
 import { renderSiteForm } from "#control-plane/dashboard/monitors/site-form.ts";
 import { KIND_WORDS } from "#control-plane/dashboard/monitors/words.ts";
@@ -135,7 +135,7 @@ export function renderMonitorForm(form: MonitorForm): string {
     tried,
     renderEnd({
       isTried: tried !== "",
-      canTry: checkType !== "heartbeat",
+      canTry: !fields.some(isOfSchedule),
       cancel: id === null ? "/app/monitors" : `/app/monitors/${id}`,
     }),
   ].join("");
@@ -164,7 +164,6 @@ function renderGroup(
       ...showField(field, checkType, typed.get(field.name) ?? "", placed.get(field.name) ?? null),
       hasFocus: field === first,
     });
-  const isOfSchedule = ({ name }: FormField): boolean => SCHEDULE_FIELDS.some((field) => field.name === name);
   const schedule = own.filter(isOfSchedule).map(renderOne);
   const shown = [
     ...(schedule.length === 0 ? [] : [renderSchedule(schedule, form)]),

@@ -6,7 +6,7 @@ import type { MemberWrites } from "#control-plane/dashboard/door/member-writes.t
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { problemsOf } from "#control-plane/dashboard/frame/problems.ts";
 import { fieldsOf } from "#control-plane/dashboard/monitor-form/form-fields.ts";
-import { readSchedule, registerNextRuns } from "#control-plane/dashboard/monitor-form/next-runs.ts";
+import { isOfSchedule, readSchedule, registerNextRuns } from "#control-plane/dashboard/monitor-form/next-runs.ts";
 import { viewerTimeOf } from "#control-plane/dashboard/frame/times.ts";
 import { nameOf } from "#control-plane/dashboard/monitor/head.ts";
 import {
@@ -100,7 +100,7 @@ function registerCreation(scope: FastifyInstance, { door, clock, monitors, trial
           return { data: created.id, changes: [changeOf(created, "created")] };
         });
         if (!ran.ok) throw ran.refusal;
-        const done = checkType === "heartbeat" ? "waiting" : "created";
+        const done = fields.some(isOfSchedule) ? "waiting" : "created";
         return reply.redirect(`/app/monitors/${ran.data}?done=${done}`, 303);
       });
     },

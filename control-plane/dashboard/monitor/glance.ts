@@ -47,9 +47,10 @@ function tilesOfPings(
   { now, viewer }: MonitorPage,
 ): readonly Tile[] {
   const ago = (at: string | null): string => (at === null ? "" : renderAgo(new Date(at), now, viewer));
+  const isLate = late !== null && Date.parse(late) <= now.getTime();
   return [
     [HEARTBEAT.ping, pinged === null ? renderText({ text: HEARTBEAT.noPing }) : ago(pinged)],
     [HEARTBEAT.running, ago(started)],
-    [HEARTBEAT.due, late === null ? "" : renderPlanned(new Date(late), now, viewer)],
+    [isLate ? HEARTBEAT.late : HEARTBEAT.due, late === null ? "" : renderPlanned(new Date(late), now, viewer)],
   ];
 }

@@ -17,7 +17,7 @@ const renderAddress: (address: {
 <p><button type="button" data-copy="ping-url">${HEARTBEAT.copy}</button></p>
 <h2>${HEARTBEAT.cron}</h2><pre id="cron-line" class="wrapped"><%= it.line %></pre>
 <p><button type="button" data-copy="cron-line">${HEARTBEAT.copy}</button></p>
-<details><summary>${HEARTBEAT.script}</summary><p class="hint">${HEARTBEAT.scriptHint}</p><pre id="job-script" class="wrapped"><%= it.script %></pre>
+<details><summary>${HEARTBEAT.script}</summary><p class="faint">${HEARTBEAT.scriptHint}</p><pre id="job-script" class="wrapped"><%= it.script %></pre>
 <p><button type="button" data-copy="job-script">${HEARTBEAT.copy}</button></p></details>
 <p><a class="button danger" href="/app/monitors/<%= it.id %>/rotate">${HEARTBEAT.rotate}</a></p></section>
 `);

@@ -32,7 +32,7 @@ const renderForms: (mute: {
 <% for (const [minutes, word] of it.spans) { %><button name="minutes" value="<%= minutes %>"><%= word %></button><% } %></form>
 <form class="stack" method="post" action="/app/monitors/<%= it.id %>/mute" data-kept><input type="hidden" name="_csrf" value="<%= it.formToken %>">
 <div class="field"><label for="f-until">${MUTE.until}</label><p class="hint" id="h-until">${MUTE.untilHint}</p><% if (it.problem !== null) { %><p class="problem" id="p-until" role="alert"><%= it.problem %></p><% } %>
-<input id="f-until" name="until" maxlength="40" required autocomplete="off" value="<%= it.until %>" aria-describedby="h-until<% if (it.problem !== null) { %> p-until" aria-invalid="true<% } %>"></div>
+<input id="f-until" name="until" maxlength="40" required autocomplete="off" value="<%= it.until %>"<% if (it.problem === null) { %> aria-describedby="h-until"<% } else { %> aria-describedby="h-until p-until" aria-invalid="true" autofocus<% } %>></div>
 <div class="row"><button>${MUTE.submit}</button></div></form>
 <p><a href="/app/maintenance/new?monitor=<%= it.id %>">${MUTE.plan}</a></p></div></details>
 `);

@@ -5,7 +5,7 @@ import { renderPageLinks, type PageLink } from "#control-plane/dashboard/monitor
 import { nameOf, type MonitorPage } from "#control-plane/dashboard/monitor/head.ts";
 import { CHECKS, PINGS } from "#control-plane/dashboard/strings/monitor.ts";
 import type { FoundPings, ShownPing } from "#control-plane/heartbeats/shown-pings.ts";
-import { PING_RESULTS, type PingResult, type PingSearch } from "#control-plane/heartbeats/store.ts";
+import { PING_RESULTS, type PingResult, type PingSearch } from "#control-plane/heartbeats/ping.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 
 /** Characters of a body that are shown before it is opened. */

@@ -165,6 +165,7 @@ export const HEARTBEAT = {
   ping: "Last ping",
   noPing: "none yet",
   due: "Late without a ping at",
+  late: "Late since",
   running: "Run started",
 } as const;
 

@@ -120,9 +120,12 @@ it("the page says what pings have come, which run is open and when the next ping
   expect(await shown()).toMatch(new RegExp(`Last ping\\d+ s ago.*Late without a ping at\\w{3} 1 Jan ${year} 02:00`));
   await ping(address, "/start", { body: "" });
   expect(await shown()).toMatch(/Run started\d+ s ago/);
+  // The run does not end within its grace time.
+  clock.advance(7_201_000);
+  expect(await shown()).toMatch(/Run started2 h ago.*Late since/);
   await ping(address, "/fail", { body: "" });
   await until(async () => (await shown()).includes("The run reported a failure"), "the failure");
-  expect(await shown()).not.toMatch(/Run started|Late without a ping/);
+  expect(await shown()).not.toMatch(/Run started|Late since|Late without a ping/);
 });
 
 describe("the log of pings", () => {
