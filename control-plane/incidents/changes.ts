@@ -20,6 +20,8 @@ export interface IncidentChange {
   readonly title?: string;
   readonly impact?: Impact;
   readonly public?: boolean;
+  /** Status pages that show it besides those of its monitors, in place of those before. */
+  readonly page_ids?: readonly number[];
   /** Text for the timeline, never public. */
   readonly note?: string;
   readonly update?: Update;
@@ -48,7 +50,8 @@ export function applyChange(incident: Incident, change: IncidentChange, author: 
   const note = change.note === undefined ? null : readLines("note", change.note);
   const text = change.update === undefined ? null : readLines("update.text", change.update.text);
   for (const read of [title, note, text]) if (read?.ok === false) return read;
-  const problem = problemOfUpdate(incident, change.update) ?? problemOfCount(incident, change);
+  const problem =
+    problemOfUpdate(incident, change.update) ?? problemOfPages(incident, change) ?? problemOfCount(incident, change);
   if (problem !== null) return { ok: false, problem };
 
   const edited: Incident = {
@@ -56,6 +59,7 @@ export function applyChange(incident: Incident, change: IncidentChange, author: 
     title: title?.ok === true ? title.value : incident.title,
     impact: change.impact ?? incident.impact,
     isPublic: change.public ?? incident.isPublic,
+    pageIds: pagesAfter(incident, change),
   };
   const acknowledgement = acknowledge(incident, change.acknowledged, author);
   const status = change.update?.status ?? incident.status;
@@ -89,8 +93,15 @@ export function changedFields(before: Incident, after: Incident, change: Inciden
   return diffShown(writable(before), { ...writable(after), note, update }, []);
 }
 
-function writable({ title, impact, status, isPublic, acknowledged }: Incident): Readonly<Record<string, unknown>> {
-  return { title, impact, status, public: isPublic, acknowledged: acknowledged !== null };
+function writable({
+  title,
+  impact,
+  status,
+  isPublic,
+  pageIds,
+  acknowledged,
+}: Incident): Readonly<Record<string, unknown>> {
+  return { title, impact, status, public: isPublic, page_ids: pageIds, acknowledged: acknowledged !== null };
 }
 
 function problemOfUpdate({ monitor, resolvedAt }: Incident, update: Update | undefined): FieldProblem | null {
@@ -104,6 +115,18 @@ function problemOfUpdate({ monitor, resolvedAt }: Incident, update: Update | und
     return { field, reason: "enum", message: "must be resolved: this incident has ended; open a new one" };
   }
   return null;
+}
+
+function problemOfPages({ monitorIds }: Incident, { page_ids: pageIds }: IncidentChange): FieldProblem | null {
+  if (pageIds === undefined || pageIds.length + monitorIds.length > 0) return null;
+  return { field: "page_ids", reason: "required", message: "is required: the incident names no monitor" };
+}
+
+/** Returns the pages that an incident names after a change; the same list if they are the same ones. */
+function pagesAfter({ pageIds }: Incident, { page_ids: given }: IncidentChange): readonly number[] {
+  const wanted = new Set(given ?? pageIds);
+  const isSame = wanted.size === pageIds.length && pageIds.every((id) => wanted.has(id));
+  return isSame ? pageIds : [...wanted];
 }
 
 function problemOfCount({ entryCount }: Incident, { note, update }: IncidentChange): FieldProblem | null {
@@ -133,6 +156,7 @@ function describeEdits(before: Incident, after: Incident): readonly string[] {
     ...(before.title === after.title ? [] : [`Title changed from "${before.title}"`]),
     ...(before.impact === after.impact ? [] : [`Impact changed from ${before.impact} to ${after.impact}`]),
     ...(before.isPublic === after.isPublic ? [] : [after.isPublic ? "Made public" : "Made private"]),
+    ...(before.pageIds === after.pageIds ? [] : ["Status pages changed"]),
   ];
 }
 

@@ -1,6 +1,6 @@
 import type { ChangedField } from "#control-plane/access/diff-shown.ts";
 import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
-import { refuseAbsent, refuseProblem, refuseWrite, type Written } from "#control-plane/http/written.ts";
+import { refuseAbsent, refuseProblem, refuseWrite, type Refused, type Written } from "#control-plane/http/written.ts";
 import { applyChange, changedFields, type IncidentChange } from "#control-plane/incidents/changes.ts";
 import { insertEntries, readEntries, readUpdates } from "#control-plane/incidents/entries/store.ts";
 import type { Impact, Incident, Status } from "#control-plane/incidents/incident.ts";
@@ -97,17 +97,24 @@ interface ChangedByHand {
   readonly changed: readonly ChangedField[];
 }
 
-/** Changes an incident by hand. */
+/** Refuses ids that are no status pages of the account; null: all are. */
+type RefuseForeignPages = (pageIds: readonly number[]) => Promise<Refused | null>;
+
+/** Changes an incident by hand. `refuseForeign` is asked about the pages that the incident did not name before. */
 export async function changeByHand(
   tx: Transaction,
   accountId: number,
   id: number,
   change: IncidentChange,
   author: Author,
+  refuseForeign: RefuseForeignPages = () => Promise.resolve(null),
 ): Promise<Written<ChangedByHand>> {
   await shareAccount(tx, accountId);
   const incident = await findIncident(tx, accountId, id, { lock: true });
   if (incident === null) return refuseAbsent("incident");
+  const added = (change.page_ids ?? []).filter((pageId) => !incident.pageIds.includes(pageId));
+  const foreign = await refuseForeign(added);
+  if (foreign !== null) return foreign;
   const changed = applyChange(incident, change, author);
   if (!changed.ok) return refuseProblem(changed.problem);
   await updateIncident(tx, changed.incident);

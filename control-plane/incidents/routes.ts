@@ -71,7 +71,7 @@ export function registerIncidents(server: FastifyInstance, deps: IncidentRoutesD
     schema: operation({
       id: "change_incident",
       tag: TAG,
-      summary: "Acknowledge an incident, add a note or an update, or change its title, impact or visibility",
+      summary: "Acknowledge an incident, add a note or an update, or change its title, impact, visibility or pages",
       data: DETAILS,
       query: IdQuery,
       body: CHANGE,

@@ -77,6 +77,15 @@ export const CHANGE = Type.Object(
     title: Type.Optional(Title),
     impact: Type.Optional(ImpactWord),
     public: Type.Optional(Type.Boolean({ description: "Whether status pages show it" })),
+    page_ids: Type.Optional(
+      Type.Array(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }), {
+        maxItems: MOST_IDS,
+        description:
+          "Status pages of your account that show it, in place of those named before; pages with its monitors show it in " +
+          "any case. Subscribers of a page that is added get the next update",
+        examples: [[1]],
+      }),
+    ),
     update: Type.Optional(
       Type.Object(
         {
@@ -106,7 +115,6 @@ export const READ_ONLY = [
   "id",
   "monitor",
   "monitor_ids",
-  "page_ids",
   "status",
   "manual",
   "started_at",

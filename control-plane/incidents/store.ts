@@ -115,7 +115,7 @@ export async function countIncidents(sql: Queryable, accountId: number, filter: 
 export async function updateIncident(sql: Queryable, incident: Incident): Promise<void> {
   await sql`
     update incidents set title = ${incident.title}, impact = ${incident.impact}, is_public = ${incident.isPublic},
-      status = ${incident.status}, resolved_at = ${incident.resolvedAt},
+      page_ids = ${[...incident.pageIds]}::bigint[], status = ${incident.status}, resolved_at = ${incident.resolvedAt},
       acknowledged_at = ${incident.acknowledged?.at ?? null}, acknowledged_by = ${incident.acknowledged?.by ?? null}
     where id = ${incident.id}`;
 }

@@ -66,7 +66,9 @@ export function createIncidentWrites({ clock, events, monitorsOf, pagesOf }: Inc
     },
     async change(tx, { accountId, by }, id, change) {
       const at = clock.now();
-      const written = await changeByHand(tx, accountId, id, change, { by, at });
+      const written = await changeByHand(tx, accountId, id, change, { by, at }, (pageIds) =>
+        findForeign(tx, accountId, pageIds, pagesOf, { field: "page_ids", what: "status page" }),
+      );
       if (!written.ok) return written;
       const { incident, published, changed } = written.value;
       if (published !== null) await announceIncident(tx, events, { accountId, at, incident, ...published });

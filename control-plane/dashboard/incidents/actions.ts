@@ -1,7 +1,7 @@
-import { renderHidden } from "#control-plane/dashboard/frame/fields.ts";
+import { renderHidden, renderInput } from "#control-plane/dashboard/frame/fields.ts";
 import { renderCheck, renderSelect, renderText } from "#control-plane/dashboard/frame/choices.ts";
 import { INCIDENTS } from "#control-plane/dashboard/strings/incidents.ts";
-import { STATUSES, type Status } from "#control-plane/incidents/incident.ts";
+import { IMPACTS, STATUSES, type Status } from "#control-plane/incidents/incident.ts";
 import type { readIncident } from "#control-plane/incidents/incidents.ts";
 import { MOST_TEXT } from "#control-plane/incidents/texts.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
@@ -9,13 +9,16 @@ import { compileTemplate } from "#control-plane/pages/templates.ts";
 /** An incident with its timeline, as the API shows it. */
 export type ShownIncident = NonNullable<Awaited<ReturnType<typeof readIncident>>>;
 
-/** A note or an update that was refused, as it was typed. */
+/** A form that was refused, as it was typed: what the others have is empty. */
 export interface TypedWriting {
-  readonly form: "note" | "publish";
+  readonly form: "note" | "publish" | "edit";
   readonly text: string;
   readonly status: string;
   readonly isPublic: boolean;
-  /** Name of the field that is refused: text or status. */
+  readonly pageIds: readonly number[];
+  readonly title: string;
+  readonly impact: string;
+  /** Name of the field that is refused: text, status, page_ids, title or impact. */
   readonly field: string;
   readonly problem: string;
 }
@@ -65,8 +68,74 @@ function statusesOf({ resolved_at: end, manual }: ShownIncident): readonly Statu
   return manual ? STATUSES : STATUSES.filter((status) => status !== "resolved");
 }
 
-/** Renders the forms of an incident: an update and a note. `typed`: what was refused, null: nothing. */
-export function renderWriting(incident: ShownIncident, formToken: string, typed: TypedWriting | null): string {
+/** A status page that can show an incident. */
+export interface ChosenPage {
+  readonly id: number;
+  readonly title: string;
+  /** Whether it shows the incident because it has one of its monitors. */
+  readonly isByMonitor: boolean;
+}
+
+const renderPagesTop: (set: { readonly problem: string | null }) => string = compileTemplate(`
+<fieldset class="field"<% if (it.problem !== null) { %> aria-describedby="p-page_ids"<% } %>><legend>${INCIDENTS.statusPages}</legend><input type="hidden" name="pages" value="shown">
+<% if (it.problem !== null) { %><p class="problem" id="p-page_ids"><%= it.problem %></p><% } %><div class="choices">
+`);
+const renderByMonitor: (page: { readonly title: string }) => string = compileTemplate(
+  `<p class="choice" dir="auto"><%= it.title %> <span class="faint">${INCIDENTS.byMonitor}</span></p>`,
+);
+
+/** Renders the choice of pages. Those that have the monitor show the incident in any case. */
+function renderPages(pages: readonly ChosenPage[], named: readonly number[], problem: string | null): string {
+  const free = pages.filter(({ isByMonitor }) => !isByMonitor);
+  // What is named and cannot be chosen stays named.
+  const kept = named.filter((id) => !free.some((page) => page.id === id));
+  return [
+    renderPagesTop({ problem }),
+    ...pages.map(({ id, title, isByMonitor }) =>
+      isByMonitor
+        ? renderByMonitor({ title })
+        : renderCheck({ name: "page_ids", value: String(id), label: title, isOn: named.includes(id) }),
+    ),
+    ...kept.map((id) => renderHidden("page_ids", String(id))),
+    "</div></fieldset>",
+  ].join("");
+}
+
+/** Renders the form of title and impact of an incident that a person opened. */
+function renderEdit(incident: ShownIncident, formToken: string, typed: TypedWriting | null): string {
+  const problemOf = (field: string) => (typed?.field === field ? typed.problem : null);
+  const impact = typed?.impact ?? incident.impact;
+  return [
+    renderOpening({ id: incident.id, action: "edit", title: INCIDENTS.edit, hint: "", isOpen: typed !== null }),
+    renderHidden("_csrf", formToken),
+    renderInput({
+      name: "title",
+      label: INCIDENTS.titleLabel,
+      value: typed?.title ?? incident.title,
+      problem: problemOf("title"),
+      isRequired: true,
+      maxLength: 200,
+    }),
+    renderSelect({
+      name: "impact",
+      label: INCIDENTS.impact,
+      problem: problemOf("impact"),
+      options: IMPACTS.map((value) => ({ value, label: INCIDENTS.impacts[value], isSelected: value === impact })),
+    }),
+    renderSubmit({ label: INCIDENTS.editSubmit }),
+  ].join("");
+}
+
+/**
+ * Renders the forms of an incident: an update, a note, and, if a person opened it, its title and impact. `typed`: what
+ * was refused, null: nothing. `pages`: those of the account.
+ */
+export function renderWriting(
+  incident: ShownIncident,
+  pages: readonly ChosenPage[],
+  formToken: string,
+  typed: TypedWriting | null,
+): string {
   const { id } = incident;
   const update = typed?.form === "publish" ? typed : null;
   const note = typed?.form === "note" ? typed : null;
@@ -101,6 +170,7 @@ export function renderWriting(incident: ShownIncident, formToken: string, typed:
       problem: problemOf(update, "text"),
       maxLength: MOST_TEXT,
     }),
+    pages.length === 0 ? "" : renderPages(pages, update?.pageIds ?? incident.page_ids, problemOf(update, "page_ids")),
     renderCheck({ name: "public", value: "yes", label: INCIDENTS.public, isOn: update?.isPublic ?? incident.public }),
     renderSubmit({ label: INCIDENTS.publishSubmit }),
     renderOpening({ id, action: "note", title: INCIDENTS.note, hint: "", isOpen: note !== null }),
@@ -115,6 +185,7 @@ export function renderWriting(incident: ShownIncident, formToken: string, typed:
       maxLength: MOST_TEXT,
     }),
     renderSubmit({ label: INCIDENTS.noteSubmit }),
+    incident.manual ? renderEdit(incident, formToken, typed?.form === "edit" ? typed : null) : "",
     "</div>",
   ].join("");
 }

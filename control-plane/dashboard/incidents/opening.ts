@@ -4,7 +4,7 @@ import { readForm, type Form } from "#control-plane/dashboard/door/form.ts";
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { renderIncidentForm, type TypedIncident } from "#control-plane/dashboard/incidents/form.ts";
 import { ALL_PAGES, namedMonitors, type IncidentViewsDeps } from "#control-plane/dashboard/incidents/views.ts";
-import { linesOf, problemOf } from "#control-plane/dashboard/incidents/write-routes.ts";
+import { idsOf, linesOf, problemOf } from "#control-plane/dashboard/incidents/write-routes.ts";
 import { INCIDENTS } from "#control-plane/dashboard/strings/incidents.ts";
 import { requireRead } from "#control-plane/http/errors.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
@@ -76,10 +76,6 @@ function bodyOf({ title, text, status, impact, isPublic, monitorIds, pageIds }: 
     monitor_ids: [...monitorIds],
     page_ids: [...pageIds],
   };
-}
-
-function idsOf(texts: readonly string[]): readonly number[] {
-  return texts.filter((text) => /^[1-9]\d{0,14}$/.test(text)).map(Number);
 }
 
 async function sendForm(

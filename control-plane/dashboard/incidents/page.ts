@@ -2,6 +2,7 @@ import type { ViewerTime } from "#control-plane/charts/viewer-time.ts";
 import {
   renderActions,
   renderWriting,
+  type ChosenPage,
   type ShownIncident,
   type TypedWriting,
 } from "#control-plane/dashboard/incidents/actions.ts";
@@ -18,8 +19,8 @@ interface IncidentPage {
   readonly hasMonitor: boolean;
   /** Titles of the monitors that it concerns, of those that the account still has. */
   readonly monitors: readonly { readonly id: number; readonly name: string }[];
-  /** Titles of the status pages that it names. */
-  readonly pages: readonly string[];
+  /** The status pages of the account. */
+  readonly pages: readonly ChosenPage[];
   readonly viewer: ViewerTime;
   readonly timezone: string;
   /** Value of the field `_csrf`. */
@@ -92,7 +93,7 @@ export function renderIncidentPage(page: IncidentPage): string {
   return [
     head,
     canWrite ? renderActions(incident, page.formToken) : "",
-    canWrite ? renderWriting(incident, page.formToken, page.typed) : "",
+    canWrite ? renderWriting(incident, page.pages, page.formToken, page.typed) : "",
     renderUpdates(page),
     ...layout.blocks.map(renderBlock),
     renderFacts({
@@ -105,10 +106,11 @@ export function renderIncidentPage(page: IncidentPage): string {
 }
 
 function factsOf({ incident, pages }: IncidentPage): readonly Fact[] {
+  const named = pages.filter(({ id }) => incident.page_ids.includes(id)).map(({ title }) => title);
   return [
     { label: INCIDENTS.impact, value: INCIDENTS.impacts[incident.impact] },
     { label: INCIDENTS.visible, value: incident.public ? INCIDENTS.isPublic : INCIDENTS.isPrivate },
-    ...(pages.length === 0 ? [] : [{ label: INCIDENTS.named, value: pages.join(", ") }]),
+    ...(named.length === 0 ? [] : [{ label: INCIDENTS.named, value: named.join(", ") }]),
   ];
 }
 

@@ -54,7 +54,11 @@ export async function showIncident(
     incident,
     hasMonitor: monitors.some(({ id }) => id === incident.monitor?.id),
     monitors: monitors.filter(({ id }) => incident.monitor_ids.includes(id)).map(toNamed),
-    pages: pages.filter(({ id }) => incident.page_ids.includes(id)).map(({ title }) => title),
+    pages: pages.map(({ id, title, monitors: onPage }) => ({
+      id,
+      title,
+      isByMonitor: onPage.some((monitor) => incident.monitor_ids.includes(monitor.id)),
+    })),
     viewer: viewerTimeOf(session),
     timezone: session.timezone,
     formToken: session.formToken,

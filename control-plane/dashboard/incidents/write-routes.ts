@@ -10,7 +10,7 @@ import { requireWritten } from "#control-plane/http/written.ts";
 import { CHANGE } from "#control-plane/incidents/schemas.ts";
 import { parseParams } from "#shared/schema.ts";
 
-/** Registers what members do with an incident: acknowledge it, add a note, publish an update, resolve it. */
+/** Registers what members do with an incident: acknowledge it, add a note, publish an update, edit it, resolve it. */
 export function registerIncidentWrites(scope: FastifyInstance, deps: IncidentViewsDeps): void {
   const { door } = deps;
   scope.route<WithId>({
@@ -38,7 +38,7 @@ export function registerIncidentWrites(scope: FastifyInstance, deps: IncidentVie
     schema: { hide: true },
     async handler(request, reply) {
       const text = readForm(request).text("text");
-      const typed = { form: "note", text, status: "", isPublic: false } as const;
+      const typed = { ...NOTHING_TYPED, form: "note", text } as const;
       return change(request, reply, deps, { body: { note: linesOf(text) }, done: "incident_noted", typed });
     },
   });
@@ -49,13 +49,34 @@ export function registerIncidentWrites(scope: FastifyInstance, deps: IncidentVie
     async handler(request, reply) {
       const form = readForm(request);
       const [text, status, isPublic] = [form.text("text"), form.text("status"), form.has("public")];
+      const pageIds = idsOf(form.list("page_ids"));
       const update = { ...(status === "" ? {} : { status }), text: linesOf(text), public: isPublic };
       // Pages show no update of an incident that they do not show.
-      const body = isPublic ? { public: true, update } : { update };
-      const typed = { form: "publish", text, status, isPublic } as const;
+      const published = isPublic ? { public: true, update } : { update };
+      // Without its mark the form has no choice of pages, which is another thing than one without a page.
+      const body = form.has("pages") ? { ...published, page_ids: pageIds } : published;
+      const typed = { ...NOTHING_TYPED, form: "publish", text, status, isPublic, pageIds } as const;
       return change(request, reply, deps, { body, done: "incident_published", typed });
     },
   });
+  scope.route<WithId>({
+    ...door.form({ needs: "write" }),
+    url: "/app/incidents/:id/edit",
+    schema: { hide: true },
+    async handler(request, reply) {
+      const form = readForm(request);
+      const [title, impact] = [form.text("title"), form.text("impact")];
+      const typed = { ...NOTHING_TYPED, form: "edit", title, impact } as const;
+      return change(request, reply, deps, { body: { title: title.trim(), impact }, done: "incident_edited", typed });
+    },
+  });
+}
+
+const NOTHING_TYPED = { text: "", status: "", isPublic: false, pageIds: [], title: "", impact: "" };
+
+/** Returns the ids in a list of texts. */
+export function idsOf(texts: readonly string[]): readonly number[] {
+  return texts.filter((text) => /^[1-9]\d{0,14}$/.test(text)).map(Number);
 }
 
 /** A change as the API takes it. */
@@ -66,6 +87,14 @@ interface Asked {
   /** What was typed, to be shown again if it is refused; absent: nothing. */
   readonly typed?: Omit<TypedWriting, "field" | "problem">;
 }
+
+/** Fields of the forms by the names of the API; every other problem is beside the text. */
+const FIELDS: ReadonlyMap<string, string> = new Map([
+  ["update.status", "status"],
+  ["page_ids", "page_ids"],
+  ["title", "title"],
+  ["impact", "impact"],
+]);
 
 async function change(
   request: FastifyRequest<WithId>,
@@ -81,9 +110,10 @@ async function change(
     return { data: null, changes };
   });
   if (ran.ok) return reply.redirect(`/app/incidents/${id}?done=${done}`, 303);
-  if (typed === undefined || ran.refusal.status === 404) throw ran.refusal;
   const { field, problem } = problemOf(ran.refusal);
-  const shown = { ...typed, field: field === "update.status" ? "status" : "text", problem };
+  // A 404 without a field is of the incident itself; a page can be deleted while its name is on the form.
+  if (typed === undefined || (ran.refusal.status === 404 && field === "")) throw ran.refusal;
+  const shown = { ...typed, field: FIELDS.get(field) ?? "text", problem };
   return showIncident(request, reply.code(ran.refusal.status), deps, shown);
 }
 

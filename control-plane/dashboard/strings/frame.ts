@@ -59,6 +59,7 @@ export const DONE: Readonly<Record<string, string>> = {
   incident_unacknowledged: "The acknowledgement is taken back.",
   incident_noted: "The note is in the timeline.",
   incident_published: "The update is published.",
+  incident_edited: "The incident is changed.",
   incident_resolved: "The incident is resolved.",
   window_created: "The maintenance is planned.",
   window_saved: "The maintenance is saved.",

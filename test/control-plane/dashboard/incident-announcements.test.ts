@@ -82,3 +82,31 @@ it("a private incident is announced when its first public update is published", 
   expect(world.mailsTo("other@example.com")).toHaveLength(2);
   expect((await world.plane.call(`/status/${slug}`)).text).not.toContain("internal");
 });
+
+it("an update reaches the subscribers of a page that is chosen with it", async () => {
+  const first = await world.createPage();
+  const added = await world.createPage();
+  await world.subscribeAndConfirm(first.slug, "first@example.com");
+  await world.subscribeAndConfirm(added.slug, "added@example.com");
+  const opened = await post("/app/incidents/new", {
+    title: "Slow images",
+    text: "We look into it.",
+    status: "investigating",
+    impact: "minor",
+    public: "yes",
+    page_ids: [String(first.pageId)],
+  });
+  const path = opened.replace(/\?.*/, "");
+  await world.mailTo("first@example.com", 1);
+  expect((await world.plane.call(`/status/${added.slug}`)).text).not.toContain("Slow images");
+  await post(`${path}/publish`, {
+    status: "identified",
+    text: "The cause is known.",
+    public: "yes",
+    pages: "shown",
+    page_ids: [String(first.pageId), String(added.pageId)],
+  });
+  expect((await world.mailTo("added@example.com", 1)).text).toContain("The cause is known.");
+  expect((await world.mailTo("first@example.com", 2)).text).toContain("The cause is known.");
+  await expect.poll(async () => (await world.plane.call(`/status/${added.slug}`)).text).toContain("Slow images");
+});

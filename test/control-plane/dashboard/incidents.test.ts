@@ -206,7 +206,7 @@ describe("the page of an incident", () => {
     const { id, path, monitor } = await openOne("Ours");
     expect((await stranger.get("/app/incidents")).html).not.toContain("Ours");
     expect((await stranger.get(path)).status).toBe(404);
-    for (const action of ["acknowledge", "note", "publish", "resolve"])
+    for (const action of ["acknowledge", "note", "publish", "resolve", "edit"])
       expect((await stranger.post(`${path}/${action}`, { text: "x" })).status).toBe(404);
     const opened = await stranger.post("/app/incidents/new", {
       title: "x",
@@ -320,6 +320,77 @@ describe("an incident opened by hand", () => {
     expect(refused.html).toMatch(/name="public" value="yes" checked/);
     expect(refused.html).not.toMatch(/<script>|<img src=x/);
     expect(refused.html).toContain("&lt;/textarea&gt;");
+  });
+
+  it("has its title and impact changed, and what was typed is kept if that is refused; an outage has no such form", async () => {
+    const monitor = await createMonitor("Edited");
+    const path = await openByForm(owner, { monitor_ids: [String(monitor.id)] });
+    const typed = { title: "  Payments fail  ", impact: "critical" };
+    expect((await owner.post(`${path}/edit`, typed)).location).toBe(`${path}?done=incident_edited`);
+    const rows = await plane.app.sql`select title, impact from incidents where id = ${idIn(path)}`;
+    expect(rows).toEqual([{ title: "Payments fail", impact: "critical" }]);
+    const page = await owner.get(path);
+    expect(page.html).toMatch(/name="title"[^>]*value="Payments fail"/);
+    expect(page.html).toMatch(/value="critical" selected/);
+    const refused = await owner.post(`${path}/edit`, { title: `${HOSTILE}${"x".repeat(200)}`, impact: "none" });
+    expect([refused.status, refused.html.includes('id="p-title"')]).toEqual([400, true]);
+    expect(refused.html).toMatch(/value="none" selected/);
+    expect(refused.html).not.toMatch(/<img src=x/);
+    const unknown = await owner.post(`${path}/edit`, { title: "Payments fail", impact: "huge" });
+    expect([unknown.status, unknown.html.includes('id="p-impact"')]).toEqual([400, true]);
+    const outage = await openOne("Automatic");
+    expect((await owner.get(outage.path)).html).not.toContain(`${outage.path}/edit`);
+  });
+
+  it("is published on the pages that are chosen; those of its monitors are named and not asked for", async () => {
+    const { path, monitor, id } = await openOne("Chosen");
+    const page = async (slug: string, monitors: readonly number[]) =>
+      plane.app.sql<{ id: number }[]>`
+        with made as (
+          insert into status_pages (account_id, slug, title, is_public, domain_token, group_names, created_at, updated_at)
+          values (${accountId}, ${slug}, ${slug}, true, 'x', '{}', now(), now()) returning id
+        ), shown as (
+          insert into status_page_monitors (page_id, monitor_id, position)
+          select made.id, monitor, 0 from made, unnest(${[...monitors]}::bigint[]) as monitor
+        ) select id from made`;
+    const [own] = await page("chosen-own", [monitor.id]);
+    const [free] = await page("chosen-free", []);
+    const [gone] = [{ id: 999_999 }];
+    await plane.app
+      .sql`update incidents set page_ids = array[${own?.id ?? 0}, ${gone?.id ?? 0}]::bigint[] where id = ${id}`;
+    const { html } = await owner.get(path);
+    expect(html).toMatch(/chosen-own <span class="faint">has the monitor/);
+    expect(html).toMatch(new RegExp(`type="checkbox"[^>]*name="page_ids" value="${free?.id}">`));
+    const named = Array.from(html.matchAll(/type="hidden" name="page_ids" value="(\d+)"/g), ([, value]) =>
+      Number(value),
+    );
+    expect(named).toEqual([own?.id, gone?.id]);
+    const pageIds = async () => {
+      const [row] = await plane.app.sql<{ ids: number[] }[]>`select page_ids as ids from incidents where id = ${id}`;
+      return row?.ids;
+    };
+    const update = { status: "identified", text: "We know the cause.", public: "yes", pages: "shown" };
+    const chosen = [...named, free?.id ?? 0].map(String);
+    expect((await owner.post(`${path}/publish`, { ...update, page_ids: chosen })).status).toBe(303);
+    expect(await pageIds()).toEqual([...named, free?.id]);
+    const entries = (await entriesOf(id)).map(({ text }) => text);
+    expect(entries).toEqual(["Status pages changed", "We know the cause."]);
+    const shown = await owner.get(path);
+    expect(shown.html).toMatch(new RegExp(`name="page_ids" value="${free?.id}" checked`));
+    // Forms without the choice leave the pages as they are.
+    const { pages: _pages, ...plain } = update;
+    expect((await owner.post(`${path}/publish`, plain)).status).toBe(303);
+    expect(await pageIds()).toEqual([...named, free?.id]);
+    const foreign = await owner.post(`${path}/publish`, { ...update, page_ids: ["424242"] });
+    expect([foreign.status, foreign.html.includes('id="p-page_ids">No status page has the id 424242')]).toEqual([
+      404,
+      true,
+    ]);
+    expect(await pageIds()).toEqual([...named, free?.id]);
+    const alone = await openByForm(owner, { page_ids: [String(free?.id)] });
+    const none = await owner.post(`${alone}/publish`, update);
+    expect([none.status, none.html.includes('id="p-page_ids"')]).toEqual([400, true]);
+    expect(none.html).toContain("We know the cause.</textarea>");
   });
 
   it("shows hostile titles, texts and names as text", async () => {

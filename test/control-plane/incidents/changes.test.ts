@@ -153,3 +153,21 @@ describe("a change of an incident", () => {
     expect(problemOf({ ...full, entryCount: MOST_ENTRIES - 1 }, { note: "x" })).toBeNull();
   });
 });
+
+describe("the pages that an incident names", () => {
+  it("are replaced, with a line in the timeline, unless they are the same ones", () => {
+    const { incident } = apply(BY_HAND, { page_ids: [3, 2, 3] });
+    expect(incident.pageIds).toEqual([3, 2]);
+    expect(entriesOf(BY_HAND, { page_ids: [3, 2] })).toEqual([["edited", "Status pages changed", null, false]]);
+    expect(apply(incident, { page_ids: [2, 3] })).toMatchObject({ incident: { pageIds: [3, 2] }, entries: [] });
+    expect(apply(incident, { page_ids: [] }).incident.pageIds).toEqual([]);
+    expect(apply(incident, {}).incident.pageIds).toEqual([3, 2]);
+  });
+
+  it("are at least one if it names no monitor", () => {
+    const alone: Incident = { ...BY_HAND, monitorIds: [], pageIds: [2] };
+    expect(problemOf(alone, { page_ids: [] })).toEqual(["page_ids", "required"]);
+    expect(problemOf(alone, { page_ids: [3] })).toBeNull();
+    expect(problemOf(OUTAGE, { page_ids: [] })).toBeNull();
+  });
+});

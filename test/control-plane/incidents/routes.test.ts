@@ -237,6 +237,20 @@ describe("a change by hand", () => {
     expect(shown(answer).acknowledged?.by).toBe(`key ${key.slice(0, 8)}`);
   });
 
+  it("names the pages that show it, in place of those before; pages of others are refused like absent ones", async () => {
+    const { incident } = await openAnOutage();
+    const named = await put(incident.id, { page_ids: [5] });
+    expect(named.body.data).toMatchObject({ page_ids: [5] });
+    expect(errorOf(await put(incident.id, { page_ids: [5, 6] }))).toEqual([404, "not_found", "page_ids", undefined]);
+    expect((await put(incident.id, { note: "x" })).body.data).toMatchObject({ page_ids: [5] });
+    // A page that was deleted since does not keep an incident from being sent back as it was read.
+    await server.app.sql`update incidents set page_ids = '{5,77}' where id = ${incident.id}`;
+    expect((await put(incident.id, { page_ids: [5, 77] })).status).toBe(200);
+    expect((await put(incident.id, { page_ids: [] })).body.data).toMatchObject({ page_ids: [] });
+    const alone = shown(await post({ ...OPENING, page_ids: [5] }));
+    expect(errorOf(await put(alone.id, { page_ids: [] }))).toEqual([400, "missing_parameter", "page_ids", "required"]);
+  });
+
   it("accepts an incident as it was read, but for its acknowledgement", async () => {
     const { acknowledged: _acknowledged, ...read } = await openOne();
     const answer = await put(read.id, { ...read, title: "Payments fail" });
