@@ -70,7 +70,7 @@ describe("the pages of a subscription", () => {
         expect(headers.get("content-security-policy")).toContain(createHash("sha256").update(style).digest("base64"));
       expect(text).toMatch(
         new RegExp(
-          `<a href="/status/${slug}" dir="auto"><img class="o" src="/status/${slug}/logo/[^"]+" alt="Blue &lt;Shop&gt;" width="160" height="40"></a>`,
+          `<a href="/status/${slug}" dir="auto"><img class="logo" src="/status/${slug}/logo/[^"]+" alt="Blue &lt;Shop&gt;" width="160" height="40"></a>`,
         ),
       );
       expect(headers.get("content-security-policy")).toContain("img-src 'self' data:");

@@ -76,25 +76,23 @@ export interface ChosenPage {
   readonly isByMonitor: boolean;
 }
 
-const renderPagesTop: (set: { readonly problem: string | null }) => string = compileTemplate(`
+const renderPagesTop: (set: { readonly problem: string | null; readonly byMonitor: string }) => string =
+  compileTemplate(`
 <fieldset class="field"<% if (it.problem !== null) { %> aria-describedby="p-page_ids"<% } %>><legend>${INCIDENTS.statusPages}</legend><input type="hidden" name="pages" value="shown">
-<% if (it.problem !== null) { %><p class="problem" id="p-page_ids"><%= it.problem %></p><% } %><div class="choices">
+<% if (it.problem !== null) { %><p class="problem" id="p-page_ids"><%= it.problem %></p><% } %>
+<% if (it.byMonitor !== "") { %><p class="hint">${INCIDENTS.byMonitor} <bdi><%= it.byMonitor %></bdi></p><% } %><div class="choices">
 `);
-const renderByMonitor: (page: { readonly title: string }) => string = compileTemplate(
-  `<p class="choice" dir="auto"><%= it.title %> <span class="faint">${INCIDENTS.byMonitor}</span></p>`,
-);
 
 /** Renders the choice of pages. Those that have the monitor show the incident in any case. */
 function renderPages(pages: readonly ChosenPage[], named: readonly number[], problem: string | null): string {
   const free = pages.filter(({ isByMonitor }) => !isByMonitor);
+  const others = pages.filter(({ isByMonitor }) => isByMonitor);
   // What is named and cannot be chosen stays named.
   const kept = named.filter((id) => !free.some((page) => page.id === id));
   return [
-    renderPagesTop({ problem }),
-    ...pages.map(({ id, title, isByMonitor }) =>
-      isByMonitor
-        ? renderByMonitor({ title })
-        : renderCheck({ name: "page_ids", value: String(id), label: title, isOn: named.includes(id) }),
+    renderPagesTop({ problem, byMonitor: others.map(({ title }) => title).join(", ") }),
+    ...free.map(({ id, title }) =>
+      renderCheck({ name: "page_ids", value: String(id), label: title, isOn: named.includes(id) }),
     ),
     ...kept.map((id) => renderHidden("page_ids", String(id))),
     "</div></fieldset>",

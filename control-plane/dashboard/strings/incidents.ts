@@ -59,7 +59,7 @@ export const INCIDENTS = {
   textHint: "For the users of your service.",
   public: "Show it on status pages",
   publishSubmit: "Publish",
-  byMonitor: "has the monitor, shows it in any case",
+  byMonitor: "These have its monitor and show it in any case:",
   edit: "Change title and impact",
   editSubmit: "Change",
   note: "Add a note",

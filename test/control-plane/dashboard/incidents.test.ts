@@ -359,7 +359,7 @@ describe("an incident opened by hand", () => {
     await plane.app
       .sql`update incidents set page_ids = array[${own?.id ?? 0}, ${gone?.id ?? 0}]::bigint[] where id = ${id}`;
     const { html } = await owner.get(path);
-    expect(html).toMatch(/chosen-own <span class="faint">has the monitor/);
+    expect(html).toMatch(/show it in any case: <bdi>chosen-own<\/bdi>/);
     expect(html).toMatch(new RegExp(`type="checkbox"[^>]*name="page_ids" value="${free?.id}">`));
     const named = Array.from(html.matchAll(/type="hidden" name="page_ids" value="(\d+)"/g), ([, value]) =>
       Number(value),

@@ -256,7 +256,7 @@ describe("the logo of a status page", () => {
   it("is in the preview, before it is saved and after", async () => {
     const fields = fieldsOf("seen-logo", [shop]);
     const fresh = await owner.postFiles("/app/status-pages/new/preview", fields, { logo: png });
-    expect(fresh.html).toContain(`<img class="o" src="${dataUri(png)}" alt="Example Shop" width="160" height="40">`);
+    expect(fresh.html).toContain(`<img class="logo" src="${dataUri(png)}" alt="Example Shop" width="160" height="40">`);
     expect(fresh.headers.get("content-security-policy")).toContain("img-src data:;");
     const { location } = await sendNew("seen-logo", {}, png);
     const saved = await owner.get(`/app/status-pages/${pageAt(location)}/preview`);

@@ -87,7 +87,7 @@ export function renderHead(head: Head): string {
 }
 
 /** Part of a template: the logo in `it.logo`, in place of the title. */
-export const LOGO = `<img class="o" src="<%= it.logo.src %>" alt="<%= it.logo.title %>" width="<%= it.logo.width %>" height="<%= it.logo.height %>">`;
+export const LOGO = `<img class="logo" src="<%= it.logo.src %>" alt="<%= it.logo.title %>" width="<%= it.logo.width %>" height="<%= it.logo.height %>">`;
 
 /** What LOGO needs; null: there is no logo. */
 export interface LogoImage {

@@ -25,8 +25,8 @@ header{padding-top:clamp(1.5rem,4vw,3.5rem);padding-bottom:1.5rem}
 header{display:flex;flex-wrap:wrap;gap:.25rem 2rem;justify-content:space-between;align-items:baseline}
 header p{flex-basis:100%}
 .n{display:flex;flex-wrap:wrap;gap:.25rem 1.5rem}
-.o{display:block;max-width:100%;height:auto;box-sizing:content-box}
-@media screen and (prefers-color-scheme:dark){.o{background:#f6f8fa;border-radius:6px;padding:.375rem .5rem}}
+.logo{display:block;max-width:100%;height:auto;margin-bottom:.25rem;box-sizing:content-box}
+@media screen and (prefers-color-scheme:dark){.logo{background:#f6f8fa;border-radius:6px;padding:.375rem .5rem}}
 .w{color:var(--mut);white-space:pre-line}
 a{color:var(--link);text-underline-offset:.2em}
 :focus-visible{outline:3px solid var(--link);outline-offset:2px;border-radius:4px}

@@ -74,7 +74,7 @@ describe("the logo of a page", () => {
 
   it("stands in place of the title, with the title as its text, in a size that is known before it is there", async () => {
     const made = await create({ title: "Acme <Shop>", logo: dataUri(PNG) });
-    const image = `<img class="o" src="${pathOf(made)}" alt="Acme &lt;Shop&gt;" width="160" height="40">`;
+    const image = `<img class="logo" src="${pathOf(made)}" alt="Acme &lt;Shop&gt;" width="160" height="40">`;
     const page = await ask(`/status/${made.slug}`);
     expect(page.body.toString()).toContain(`<h1 dir="auto">${image}</h1>`);
     expect(page.headers["content-security-policy"]).toContain("img-src 'self' data:;");
