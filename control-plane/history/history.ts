@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Clock } from "#shared/clock.ts";
+import { createPace } from "#control-plane/pace.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { keepPartitions } from "#control-plane/database/partitions/upkeep.ts";
 import { startUpkeep } from "#control-plane/database/upkeep.ts";
@@ -232,7 +233,7 @@ export function createHistory({ sql, clock, log, retentionMs, maintenanceBetween
     readPoints: (monitorId, range) => readPoints(sql, monitorId, range, now()),
     async halfHours(monitors) {
       const at = now();
-      return readHalfHours(sql, monitors, maintenanceBetween, at, await recentProgress(at));
+      return readHalfHours(sql, monitors, maintenanceBetween, at, await recentProgress(at), createPace(clock));
     },
     latency: (monitorId, range) => readLatency(sql, monitorId, range, now()),
     async hourlyLatency(monitorIds) {

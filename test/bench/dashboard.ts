@@ -54,6 +54,8 @@ interface View {
   readonly later: readonly number[];
   readonly octets: number;
   readonly plain: number;
+  /** Time of the processor in this process, without that of the database. */
+  readonly cpu: number;
   readonly held: number;
   /** Statements of the first view and of a later one. */
   readonly statements: readonly [number, number];
@@ -118,11 +120,13 @@ async function countStatements(on: Sql): Promise<number> {
 async function load(path: string, cookie: string) {
   await sleep(TURN_MS);
   delay.reset();
+  const cpuBefore = process.cpuUsage();
   const startedAt = performance.now();
   const answer = await askWire(`${plane.url}${path}`, { cookie, "accept-encoding": CODINGS });
   const ms = performance.now() - startedAt;
+  const { user, system } = process.cpuUsage(cpuBefore);
   await sleep(TURN_MS);
-  return { ...answer, ms, held: Math.max(0, delay.max / 1e6 - RESOLUTION_MS) };
+  return { ...answer, ms, cpu: (user + system) / 1_000, held: Math.max(0, delay.max / 1e6 - RESOLUTION_MS) };
 }
 
 async function loadCounted(path: string, cookie: string) {
@@ -151,6 +155,7 @@ async function measure(path: string, cookie: string): Promise<View> {
     status: first.status,
     first: median(firsts.map(({ ms }) => ms)),
     later: later.map(({ ms }) => ms),
+    cpu: Math.min(...firsts.map(({ cpu }) => cpu)),
     octets: first.body.length,
     plain: plain.body.length,
     held: Math.max(...[firsts, later].map((views) => Math.min(...views.map(({ held }) => held)))),
@@ -180,13 +185,14 @@ async function measureRush(path: string): Promise<string> {
   return `${path}: ${VISITORS} visitors at once, all served after ${slowest.toFixed(0)} ms, by ${statements} statements`;
 }
 
-const COLUMNS = ["first ms", "median", "p95", "held ms", "KB sent", "KB plain", "statements"];
+const COLUMNS = ["first ms", "median", "p95", "CPU ms", "held ms", "KB sent", "KB plain", "statements"];
 
-function lineOf({ path, status, first, later, octets, plain, held, statements }: View): string {
+function lineOf({ path, status, first, later, octets, plain, cpu, held, statements }: View): string {
   const figures = [
     first.toFixed(0),
     median(later).toFixed(1),
     quantile(later, 0.95).toFixed(1),
+    cpu.toFixed(0),
     held.toFixed(0),
     (octets / 1_024).toFixed(1),
     (plain / 1_024).toFixed(0),

@@ -6,8 +6,9 @@ import { viewerTimeOf } from "#control-plane/dashboard/frame/times.ts";
 import { renderList, titleOf } from "#control-plane/dashboard/monitors/list.ts";
 import type { Overviews } from "#control-plane/dashboard/monitors/overviews.ts";
 import { readKeptRows, readListQuery } from "#control-plane/dashboard/monitors/list-query.ts";
-import { renderStrip } from "#control-plane/dashboard/monitors/strips.ts";
+import { renderStrips } from "#control-plane/dashboard/monitors/strips.ts";
 import { selectRows } from "#control-plane/dashboard/monitors/select-rows.ts";
+import { createPace } from "#control-plane/pace.ts";
 import { isAllowed } from "#control-plane/users/roles.ts";
 
 /** Seconds between two refreshes of an open list. */
@@ -34,13 +35,11 @@ export function registerList(scope: FastifyInstance, { door, clock, overviews }:
       const viewer = viewerTimeOf(session);
       const shown = selection.rows.map(({ id }) => id);
       const strips = await overviews.stripsOf(session.accountId, shown);
+      const bars = await renderStrips(strips, viewer, createPace(clock));
       const body = renderList({
         query,
         selection,
-        stripOf: (id) => {
-          const strip = strips.get(id);
-          return strip === undefined ? "" : renderStrip(strip, viewer);
-        },
+        stripOf: (id) => bars.get(id) ?? "",
         now: clock.now(),
         viewer,
         canWrite: isAllowed(session.role, "write"),

@@ -125,8 +125,14 @@ export function renderList(list: MonitorList): string {
   if (selection.total === 0) return renderNone(list);
   const head = renderHead({ counts: countsOf(query, selection), canWrite });
   if (selection.matching === 0) return head + filterOf(query, selection) + NO_MATCH;
+  const paths = new Map<string, string>();
+  const pathOf = (tag: string): string => {
+    const path = paths.get(tag) ?? writeListPath({ ...query, tag });
+    paths.set(tag, path);
+    return path;
+  };
   const rows = selection.rows.map((monitor) => {
-    const row = rowOf(monitor, list);
+    const row = rowOf(monitor, list, pathOf);
     return `${renderRowTop(row)}${list.stripOf(monitor.id)}${renderRowEnd(row)}`;
   });
   const end = renderEnd({
@@ -207,7 +213,8 @@ function filterOf(query: ListQuery, { tags }: Selection): string {
 
 const SORT_WORDS: Readonly<Record<string, string>> = MONITORS.sorts;
 
-function rowOf(monitor: ListedMonitor, { query, now }: MonitorList): Row {
+/** `pathOf`: returns the address of the list of a tag. */
+function rowOf(monitor: ListedMonitor, { now }: MonitorList, pathOf: (tag: string) => string): Row {
   const { id, name, url, checkType, tags, state, error, advisory, isFlapping, since, lastCheckedAt } = monitor;
   const { word, tone } = STATE_WORDS[state];
   const isFailing = state === "down" || state === "degraded";
@@ -226,6 +233,6 @@ function rowOf(monitor: ListedMonitor, { query, now }: MonitorList): Row {
     message: (isFailing || state === "unknown" ? error : (advisory ?? "")) ?? "",
     since: isPaused ? "" : `${known}${isFlapping ? `, ${MONITORS.flapping}` : ""}`,
     about: [KIND_WORDS[checkType], checked].filter((part) => part !== "").join(", "),
-    tags: tags.map((tag) => ({ name: tag, path: writeListPath({ ...query, tag }) })),
+    tags: tags.map((tag) => ({ name: tag, path: pathOf(tag) })),
   };
 }

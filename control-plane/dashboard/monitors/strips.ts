@@ -5,6 +5,7 @@ import type { ViewerTime } from "#control-plane/charts/viewer-time.ts";
 import { MONITORS } from "#control-plane/dashboard/strings/monitors.ts";
 import { DatabaseAway } from "#control-plane/database/database-away.ts";
 import type { History } from "#control-plane/history/history.ts";
+import { createPace, type Pace } from "#control-plane/pace.ts";
 import type { ListedMonitor } from "#control-plane/monitors/overview.ts";
 
 /** How long strips are used at most, milliseconds. Their steps are half an hour long. */
@@ -45,7 +46,13 @@ export function createStrips({ clock, history, monitorsOf }: StripsDeps): Strips
   async function load(accountId: number, ids: ReadonlySet<number>): Promise<Read> {
     const monitors = (await monitorsOf(accountId)).filter(({ id }) => ids.has(id));
     const steps = await history.halfHours(monitors);
-    return new Map(Array.from(steps, ([id, halfHours]) => [id, toStrip(MONITORS.day, "minute", halfHours)] as const));
+    const read = new Map<number, Strip>();
+    const pace = createPace(clock);
+    for (const [id, halfHours] of steps) {
+      if (pace.isDue()) await pace.rest();
+      read.set(id, toStrip(MONITORS.day, "minute", halfHours));
+    }
+    return read;
   }
 
   /** Reads strips after those that others wait for, so that one connection at most is taken. */
@@ -86,8 +93,21 @@ export function createStrips({ clock, history, monitorsOf }: StripsDeps): Strips
 /** Markup of strips, each written once for those who look at it in the same time zone. */
 const written = new WeakMap<Strip, { readonly zone: string; readonly html: string }>();
 
-/** Renders a strip. */
-export function renderStrip(strip: Strip, viewer: ViewerTime): string {
+/** Renders strips by the ids of their monitors. */
+export async function renderStrips(
+  strips: ReadonlyMap<number, Strip>,
+  viewer: ViewerTime,
+  pace: Pace,
+): Promise<ReadonlyMap<number, string>> {
+  const rendered = new Map<number, string>();
+  for (const [id, strip] of strips) {
+    if (pace.isDue()) await pace.rest();
+    rendered.set(id, renderStrip(strip, viewer));
+  }
+  return rendered;
+}
+
+function renderStrip(strip: Strip, viewer: ViewerTime): string {
   const known = written.get(strip);
   if (known?.zone === viewer.zone.name) return known.html;
   const html = renderBars(strip, viewer);

@@ -1,6 +1,7 @@
 import type { Queryable } from "#control-plane/database/connect.ts";
 import { readMaintenance } from "#control-plane/history/maintenance.ts";
 import { HOUR_MS, hoursBetween, startOf, startsBetween, type Span } from "#control-plane/history/period.ts";
+import type { Pace } from "#control-plane/pace.ts";
 import type { HistoryMonitor, MaintenanceBetween } from "#control-plane/history/ports.ts";
 import { countSlowHours, readSlowHours, type SlowHour } from "#control-plane/history/read/store.ts";
 import { readChanges, type Progress } from "#control-plane/history/store.ts";
@@ -28,6 +29,7 @@ export async function readHalfHours(
   maintenanceBetween: MaintenanceBetween,
   now: Date,
   { openHour }: Pick<Progress, "openHour">,
+  pace: Pace,
 ): Promise<ReadonlyMap<number, readonly HalfHour[]>> {
   if (monitors.length === 0) return new Map();
   const to = now.getTime();
@@ -46,18 +48,19 @@ export async function readHalfHours(
     ),
   ]);
   const starts = startsBetween(from, from + COUNT * HALF_HOUR_MS, HALF_HOUR_MS);
-  return new Map(
-    lives.map((life, index) => {
-      const { monitorId } = life;
-      const times = measureEach(starts, life, changes[index] ?? [], maintenance.get(monitorId) ?? []);
-      const halfHours = starts.map((start, place) => {
-        const time = times[place] ?? NO_TIME;
-        const isSlow = slow.has(keyOf(monitorId, startOf(start, HOUR_MS)));
-        return { from: start, to: Math.min(start + HALF_HOUR_MS, to), ...time, isSlow };
-      });
-      return [monitorId, halfHours];
-    }),
-  );
+  const found = new Map<number, readonly HalfHour[]>();
+  for (const [index, life] of lives.entries()) {
+    if (pace.isDue()) await pace.rest();
+    const { monitorId } = life;
+    const times = measureEach(starts, life, changes[index] ?? [], maintenance.get(monitorId) ?? []);
+    const halfHours = starts.map((start, place) => {
+      const time = times[place] ?? NO_TIME;
+      const isSlow = slow.has(keyOf(monitorId, startOf(start, HOUR_MS)));
+      return { from: start, to: Math.min(start + HALF_HOUR_MS, to), ...time, isSlow };
+    });
+    found.set(monitorId, halfHours);
+  }
+  return found;
 }
 
 /** Measures the part of each half hour that lies in a life. Each change is visited once. Most half hours have none. */

@@ -5,6 +5,8 @@ import { CHECKS } from "#control-plane/history/checks-table.ts";
 import { DAY_MS, HOUR_MS, startOf } from "#control-plane/history/period.ts";
 import type { HistoryMonitor, MaintenanceBetween } from "#control-plane/history/ports.ts";
 import { readDays } from "#control-plane/history/read/days.ts";
+import { createPace } from "#control-plane/pace.ts";
+import { systemClock } from "#test/support/clock.ts";
 import { readHalfHours } from "#control-plane/history/read/half-hours.ts";
 import {
   readHourlyLatency,
@@ -220,7 +222,8 @@ async function expectHalfHours(world: World, what: string): Promise<void> {
   const { now, maintenance } = world;
   const progress = await readProgress(database.sql, new Date(now));
   const monitors = [...world.monitors.values()];
-  const found = await readHalfHours(database.sql, monitors, maintenance, new Date(now), progress);
+  const pace = createPace(systemClock);
+  const found = await readHalfHours(database.sql, monitors, maintenance, new Date(now), progress, pace);
   const first = startOf(now, HOUR_MS / 2) - (47 * HOUR_MS) / 2;
   for (const life of world.lives.values()) {
     const expected = Array.from({ length: 48 }, (_, index) => {
