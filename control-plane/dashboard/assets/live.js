@@ -49,9 +49,9 @@ function schedule() {
 function update() {
   clearTimeout(timer);
   if (!main() || document.hidden) return;
-  const done = () => (failures = 0);
+  const succeeded = () => (failures = 0);
   const failed = () => (failures += 1);
-  running = running.then(() => refresh().then(done, failed)).finally(schedule);
+  running = running.then(() => refresh().then(succeeded, failed)).finally(schedule);
 }
 
 document.addEventListener("visibilitychange", update);

@@ -24,7 +24,7 @@ interface Kept {
 }
 
 /** Strips that views of any number of rows share. */
-export interface Strips {
+interface Strips {
   /** Returns strips of monitors of an account by id. Rejects with DatabaseAway if too many views wait for theirs. */
   of(accountId: number, ids: readonly number[]): Promise<Read>;
 }
