@@ -17,7 +17,7 @@ export interface Form {
   file(name: string): Buffer | null;
 }
 
-/** Reads the form of a request. Throws Refusal if the body is no form, or has too many fields. */
+/** Reads the form of a request. Throws Refusal for too many fields, and for a NUL in one. Another body has no fields. */
 export function readForm(request: FastifyRequest): Form {
   const { body } = request;
   if (body instanceof FileForm) {
@@ -26,6 +26,9 @@ export function readForm(request: FastifyRequest): Form {
     return { ...readersOf([...body.fields.keys()], list), file: (name) => body.files.get(name) ?? null };
   }
   const fields = body instanceof RawBody && body.kind === "form" ? body.form() : {};
+  // PostgreSQL stores no NUL; in a form it is a byte, or these three.
+  if (body instanceof RawBody && (body.bytes.includes(0) || body.bytes.includes("%00")))
+    throw new Refusal("missing_parameter", "The form has a NUL character. Leave it out.");
   if (fields === null) throw new Refusal("missing_parameter", "The form has more than 1,000 fields.");
   requireStorable(fields);
   const list = (name: string): readonly string[] => {

@@ -10,6 +10,7 @@ import { renderForm, renderHidden, renderInput, renderNote } from "#control-plan
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { BY_MAIL, SIGN_IN } from "#control-plane/dashboard/strings/people.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
+import { toMailAddress } from "#control-plane/mail-address.ts";
 import type { Session } from "#control-plane/users/sessions.ts";
 import type { Users } from "#control-plane/users/users.ts";
 
@@ -52,10 +53,12 @@ export function registerSignIn(scope: FastifyInstance, deps: SignInDeps): void {
       const form = readForm(request);
       const session = await door.identify(request);
       const next = nextPath(form.text("next"));
-      const email = session?.email ?? form.text("email").trim();
+      const typed = form.text("email").trim();
+      // A domain in other letters is stored as its A-labels. What is no address belongs to nobody.
+      const email = session?.email ?? toMailAddress(typed) ?? typed;
       const signedIn = await users.signIn({ email, password: form.text("password") }, clientOf(request));
       if (signedIn.kind !== "ok") {
-        return sendSignIn(request, reply, deps, { session, next, email, problem: refuse(reply, signedIn) });
+        return sendSignIn(request, reply, deps, { session, next, email: typed, problem: refuse(reply, signedIn) });
       }
       await admit(deps, request, reply, signedIn.token, session);
       return reply.redirect(next, 303);
