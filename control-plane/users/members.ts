@@ -1,7 +1,7 @@
 import type { Change, ChangeSet, RecordChanges } from "#control-plane/access/changes.ts";
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
-import type { Role } from "#control-plane/users/roles.ts";
+import { isAllowed, type Role } from "#control-plane/users/roles.ts";
 import type { Client, Session, Sessions } from "#control-plane/users/sessions.ts";
 import { deleteInvitesFor } from "#control-plane/users/links/store.ts";
 import {
@@ -15,8 +15,11 @@ import {
 } from "#control-plane/users/store.ts";
 import type { Member, Membership } from "#control-plane/users/store.ts";
 
-/** Result of a change of a member. last_owner: an account must have an owner. gone: the user is no member (any more). */
-export type MemberChange = "ok" | "last_owner" | "gone";
+/**
+ * Result of a change of a member. last_owner: an account must have an owner. gone: the user is no member (any more).
+ * not_allowed: who changes it has lost the role for it at this moment.
+ */
+export type MemberChange = "ok" | "last_owner" | "gone" | "not_allowed";
 
 /** Members of accounts. */
 export interface Members {
@@ -58,8 +61,8 @@ interface MembersDeps {
 /** Opens the members of accounts. */
 export function createMembers({ sql, sessions, record, forgetMails }: MembersDeps): Members {
   /**
-   * Changes a member while the others stay as they are: of two owners who demote each other at the same time, the second
-   * is the last one. `next`: the role afterwards; null: the member is removed. `work` returns what else it has changed.
+   * Changes a member while the others stay as they are: of two owners who demote each other at the same time, one
+   * does. `next`: the role afterwards; null: the member is removed. `work` returns what else it has changed.
    */
   function change(
     by: MemberAction,
@@ -71,6 +74,8 @@ export function createMembers({ sql, sessions, record, forgetMails }: MembersDep
     return transact(sql, async (tx) => {
       if (next === null) await lockUsers(tx, [userId]);
       const members = await lockMembers(tx, accountId);
+      const actor = members.get(by.session.userId);
+      if (actor === undefined || !isAllowed(actor.role, "manage")) return "not_allowed";
       const member = members.get(userId);
       if (member === undefined) return "gone";
       const { role, email: name } = member;

@@ -42,13 +42,15 @@ interface NewSession {
   readonly userAgent: string;
 }
 
-/** Inserts a session. */
-export async function insertSession(sql: Queryable, session: NewSession): Promise<void> {
+/** Inserts a session. Returns false if its user is no member of the account any more, also if that changes at this moment. */
+export async function insertSession(sql: Queryable, session: NewSession): Promise<boolean> {
   const { digest, userId, accountId, createdAt, signedInAt, usedAt, address, userAgent } = session;
-  await sql`
+  const { count } = await sql`
     insert into sessions (digest, user_id, account_id, created_at, signed_in_at, used_at, address, user_agent)
-    values (decode(${digest}, 'hex'), ${userId}, ${accountId}, ${createdAt}, ${signedInAt}, ${usedAt}, ${address},
-      ${userAgent})`;
+    select decode(${digest}, 'hex'), user_id, account_id, ${createdAt}, ${signedInAt}, ${usedAt}, ${address},
+      ${userAgent}
+    from members where user_id = ${userId} and account_id = ${accountId} for key share`;
+  return count > 0;
 }
 
 /**

@@ -42,13 +42,17 @@ export interface Client {
 
 /** Sessions of members. The value of a session's cookie is stored as its SHA-256 alone. */
 export interface Sessions {
-  /** Opens a session of a member and returns the value of its cookie. */
-  open(sql: Queryable, member: { readonly userId: number; readonly accountId: number }, from: Client): Promise<string>;
+  /** Opens a session of a member and returns the value of its cookie; null: the user is no member of the account any more. */
+  open(
+    sql: Queryable,
+    member: { readonly userId: number; readonly accountId: number },
+    from: Client,
+  ): Promise<string | null>;
   /**
    * Replaces a session by one of another account of its user, which lasts no longer and does not count as a new sign-in.
-   * Returns the value of its cookie.
+   * Returns the value of its cookie; null: the user is no member of that account any more, and the session stays.
    */
-  switch(sql: Queryable, session: Session, token: string, accountId: number, from: Client): Promise<string>;
+  switch(sql: Queryable, session: Session, token: string, accountId: number, from: Client): Promise<string | null>;
   /** Finds the session of a cookie's value; null if it has ended. Rejects within 2 s if the database is away. */
   find(token: string): Promise<Session | null>;
   /** Ends the session of a cookie's value. */
@@ -86,14 +90,15 @@ export function createSessions({ gate, clock, random }: SessionsDeps): Sessions 
       const token = createToken(random);
       const now = clock.now();
       const times = { createdAt: now, signedInAt: now, usedAt: now };
-      await insertSession(sql, { digest: digestToken(token), userId, accountId, ...times, ...described(from) });
-      return token;
+      const session = { digest: digestToken(token), userId, accountId, ...times, ...described(from) };
+      return (await insertSession(sql, session)) ? token : null;
     },
     async switch(sql, { userId, createdAt, signedInAt }, old, accountId, from) {
       const token = createToken(random);
-      await deleteSession(sql, digestToken(old));
       const times = { createdAt, signedInAt, usedAt: clock.now() };
-      await insertSession(sql, { digest: digestToken(token), userId, accountId, ...times, ...described(from) });
+      const session = { digest: digestToken(token), userId, accountId, ...times, ...described(from) };
+      if (!(await insertSession(sql, session))) return null;
+      await deleteSession(sql, digestToken(old));
       return token;
     },
     async find(token) {

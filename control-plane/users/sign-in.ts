@@ -81,7 +81,8 @@ export async function signIn(deps: SignInDeps, credentials: Credentials, from: C
     const [membership] = await listMemberships(tx, user.id);
     if (membership === undefined) return { kind: "homeless" };
     const { accountId } = membership;
-    return { kind: "ok", token: await deps.sessions.open(tx, { userId: user.id, accountId }, from) };
+    const token = await deps.sessions.open(tx, { userId: user.id, accountId }, from);
+    return token === null ? { kind: "homeless" } : { kind: "ok", token };
   });
 }
 
@@ -103,9 +104,9 @@ export async function confirmPassword(
     await sessions.end(tx, old);
     return sessions.open(tx, { userId, accountId }, from);
   });
-  const session = await sessions.find(token);
+  const session = token === null ? null : await sessions.find(token);
   // It was ended at this moment, as by a change of the role.
-  return session === null ? { kind: "wrong" } : { kind: "ok", token, session };
+  return token === null || session === null ? { kind: "wrong" } : { kind: "ok", token, session };
 }
 
 /**
@@ -127,7 +128,9 @@ export async function changePassword(
     await deps.sessions.endOf(tx, userId);
     await deleteResets(tx, userId);
     await recordEverywhere(deps.record, tx, { user: { id: userId, email }, from }, [secretChange("password")]);
-    return { kind: "ok", token: await deps.sessions.open(tx, { userId, accountId }, from) };
+    const token = await deps.sessions.open(tx, { userId, accountId }, from);
+    // Removed from the account at this moment.
+    return token === null ? { kind: "wrong" } : { kind: "ok", token };
   });
 }
 

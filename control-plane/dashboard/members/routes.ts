@@ -166,6 +166,7 @@ function answerChange(
   path: string,
 ): Promise<FastifyReply> | FastifyReply {
   if (changed === "gone") throw new Refusal("not_found", MEMBERS.gone);
+  if (changed === "not_allowed") throw new Refusal("insufficient_scope", MEMBERS.notAllowed);
   if (changed === "last_owner") return sendMembers(request, reply.code(409), deps, { problem: MEMBERS.lastOwner });
   return reply.redirect(path, 303);
 }

@@ -13,6 +13,7 @@ import { openTimeZone } from "#control-plane/time-zone.ts";
 import { passwordProblem } from "#control-plane/users/passwords.ts";
 
 const PATH = "/app/profile";
+const NO_MEMBER = "You are not a member of this account.";
 const SHOWN = { schema: { hide: true } } as const;
 
 /** Registers /app/profile: time zone, password, sessions and accounts of the signed-in user. */
@@ -87,8 +88,9 @@ export function registerProfile(scope: FastifyInstance, deps: SignInDeps): void 
       const old = sessionCookie(request);
       const accounts = await users.members.accountsOf(sql, session.userId);
       if (old === null || accountId === null || !accounts.some((one) => one.accountId === accountId))
-        throw new Refusal("not_found", "You are not a member of this account.");
+        throw new Refusal("not_found", NO_MEMBER);
       const token = await transact(sql, (tx) => users.sessions.switch(tx, session, old, accountId, clientOf(request)));
+      if (token === null) throw new Refusal("not_found", NO_MEMBER);
       setSessionCookie(reply, token, isSecure);
       return reply.redirect("/app/", 303);
     },

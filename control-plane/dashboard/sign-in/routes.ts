@@ -92,7 +92,7 @@ export async function admit(
   if (before !== null) {
     const opened = await users.sessions.find(token);
     if (opened !== null && opened.userId === before.userId && opened.accountId !== before.accountId)
-      fresh = await users.sessions.switch(sql, opened, token, before.accountId, clientOf(request));
+      fresh = (await users.sessions.switch(sql, opened, token, before.accountId, clientOf(request))) ?? token;
   }
   if (old !== null) await users.sessions.end(sql, old);
   setSessionCookie(reply, fresh, isSecure);

@@ -81,6 +81,7 @@ export const MEMBERS = {
   leave: "Leave",
   lastOwner: "An account needs an owner. Make another member one first.",
   gone: "There is no such member.",
+  notAllowed: "You are no owner of the account any more.",
   roles: { owner: "Owner", editor: "Editor", viewer: "Viewer" },
   roleHint: "An owner may do everything. An editor may change monitors, incidents and pages. A viewer may look.",
   removeTitle: (email: string) => `Remove ${email}?`,

@@ -71,7 +71,7 @@ function join(
       changes.push({ resource: "member", id: user.id, name, action: "created" });
     await recordOf(record, tx, { user, from }, accountId, changes);
     const opened = await sessions.open(tx, { userId: user.id, accountId }, from);
-    return { kind: "ok", token: opened, userId: user.id, accountId };
+    return opened === null ? EXPIRED : { kind: "ok", token: opened, userId: user.id, accountId };
   });
 }
 

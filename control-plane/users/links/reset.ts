@@ -22,6 +22,6 @@ export async function useResetLink(deps: LinksDeps, token: string, password: str
     await recordEverywhere(deps.record, tx, { user, from }, [secretChange("password")]);
     const { accountId } = membership;
     const opened = await deps.sessions.open(tx, { userId: user.id, accountId }, from);
-    return { kind: "ok", token: opened, userId: user.id, accountId };
+    return opened === null ? EXPIRED : { kind: "ok", token: opened, userId: user.id, accountId };
   });
 }

@@ -61,7 +61,8 @@ export async function useStartLink(
           ]);
     if (!(await insertMember(tx, member, now))) await updateRole(tx, accountId, user.id, "owner");
     await recordOf(record, tx, { user, from }, accountId, [change]);
-    return { kind: "ok", token: await sessions.open(tx, member, from), userId: user.id, accountId };
+    const opened = await sessions.open(tx, member, from);
+    return opened === null ? EXPIRED : { kind: "ok", token: opened, userId: user.id, accountId };
   });
   // The account's address is that of its first owner. One that another account has stays there.
   if (used.kind === "ok" && (await accounts.find(deps.sql, used.accountId))?.email === null)
