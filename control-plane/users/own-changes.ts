@@ -5,7 +5,7 @@ import type { Client } from "#control-plane/users/sessions.ts";
 import { listMemberships, type User } from "#control-plane/users/store.ts";
 
 /** A user who changes something of the own, and from where. */
-export interface OwnAction {
+interface OwnAction {
   readonly user: Pick<User, "id" | "email">;
   readonly from: Pick<Client, "address">;
 }

@@ -57,7 +57,7 @@ async function during(
 describe("who is removed from an account at the moment of", () => {
   const remove = (id: number) => (tx: TestControlPlane["app"]["sql"]) => tx`delete from members where user_id = ${id}`;
 
-  it("a sign-in is told so", async () => {
+  it("a sign-in reads that there is no account any more", async () => {
     await signInOwner(plane, "gone@example.com");
     const typed = { email: "gone@example.com", password: PASSWORD };
     const [answer] = await during(remove(await userId("gone@example.com")), 1, () => [
