@@ -66,14 +66,7 @@ interface MetricsListener {
 }
 
 /** The configuration, or one line to print before exiting with status 1. */
-type ReadConfig =
-  | {
-      readonly ok: true;
-      readonly config: Config;
-      /** Lines about settings that are set but not yet in use. */
-      readonly notYetUsed: readonly string[];
-    }
-  | { readonly ok: false; readonly line: string };
+type ReadConfig = { readonly ok: true; readonly config: Config } | { readonly ok: false; readonly line: string };
 
 /** Parses the environment and reports its first fault. Pure: opens no file and looks up no name. */
 export function readConfig(environment: Environment): ReadConfig {
@@ -84,11 +77,10 @@ export function readConfig(environment: Environment): ReadConfig {
   if (databaseUrl === null) {
     return { ok: false, line: "DATABASE_URL must be set (npm start runs its own PostgreSQL)" };
   }
-  const defaulted = !read.given.has("VANTAGE_METRICS_ADDR");
-  return { ok: true, config: toConfig(settings, databaseUrl, defaulted), notYetUsed: read.notYetUsed };
+  return { ok: true, config: toConfig(settings, databaseUrl, read.given) };
 }
 
-function toConfig(settings: Settings, databaseUrl: string, metricsDefaulted: boolean): Config {
+function toConfig(settings: Settings, databaseUrl: string, given: ReadonlySet<string>): Config {
   const { tlsCert, tlsKey, metricsAddr, smtpUrl, mailFrom } = settings;
   const tls = tlsCert !== null && tlsKey !== null ? { certFile: tlsCert, keyFile: tlsKey } : null;
   return {
@@ -96,7 +88,7 @@ function toConfig(settings: Settings, databaseUrl: string, metricsDefaulted: boo
     http: settings.httpAddr,
     grpc: settings.grpcAddr,
     grpcAdvertise: settings.grpcAdvertise,
-    metrics: { address: metricsAddr === "off" ? null : metricsAddr, defaulted: metricsDefaulted },
+    metrics: { address: metricsAddr === "off" ? null : metricsAddr, defaulted: !given.has("VANTAGE_METRICS_ADDR") },
     baseUrl: settings.baseUrl ?? listenerUrl(settings.httpAddr, tls !== null),
     tls,
     trustedProxies: settings.trustedProxies ?? [],
@@ -108,7 +100,7 @@ function toConfig(settings: Settings, databaseUrl: string, metricsDefaulted: boo
     openPerDay: settings.openPerDay,
     targetBudget: settings.targetBudget,
     v1V2Sunset: settings.v1V2Sunset,
-    signUp: settings.signUp,
+    signUp: !given.has("VANTAGE_SIGN_UP") && settings.signup === "open" ? "open" : settings.signUp,
     mail: smtpUrl !== null && mailFrom !== null ? { server: smtpUrl, from: mailFrom } : null,
     retention: {
       checks: settings.retentionChecks,

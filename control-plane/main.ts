@@ -36,7 +36,7 @@ function reasonOf(error: unknown): string {
   return `${error.message || String("code" in error ? error.code : error.name)}${cause}`.replaceAll(/\s+/g, " ");
 }
 
-async function main(config: Config, notYetUsed: readonly string[]): Promise<void> {
+async function main(config: Config): Promise<void> {
   const applied = await migrate(config.databaseUrl).catch((error: unknown) =>
     fail(`the database cannot be used (DATABASE_URL): ${reasonOf(error)}`),
   );
@@ -49,7 +49,6 @@ async function main(config: Config, notYetUsed: readonly string[]): Promise<void
   const plans = config.plansFile === null ? null : overridePlans(readJson("VANTAGE_PLANS", config.plansFile));
   if (plans !== null && !plans.ok) fail(`VANTAGE_PLANS ${config.plansFile}: ${plans.message}`);
   const log = createLog({ level: config.logLevel });
-  for (const line of notYetUsed) log.warn(line);
   process.on("uncaughtException", (error) => {
     if (isLeftByLostConnection(error)) {
       log.debug({ err: error }, "a database connection was reset");
@@ -140,5 +139,5 @@ function lineOf(heading: string, error: unknown): string {
 setFlagsFromString("--no-allocation-site-pretenuring");
 setFlagsFromString("--heap-growing-percent=300");
 const read = readConfig(process.env);
-if (read.ok) await main(read.config, read.notYetUsed);
+if (read.ok) await main(read.config);
 else fail(read.line);

@@ -12,8 +12,6 @@ type ReadSettings =
       readonly settings: Settings;
       /** Names of the variables that were set. A port in use is replaced by a free one only if it is a default. */
       readonly given: ReadonlySet<string>;
-      /** Lines about variables that are set although no code uses them yet. */
-      readonly notYetUsed: readonly string[];
     }
   | { readonly ok: false; readonly line: string };
 
@@ -45,8 +43,7 @@ export function readSettings(environment: Environment, process: "control-plane" 
   const settings = values as Settings;
   const conflict = conflictIn(settings, process);
   if (conflict !== null) return { ok: false, line: conflict };
-  const notYetUsed = SETTING_ROWS.filter((row) => row.notYetUsed === true && given.has(row.name));
-  return { ok: true, settings, given, notYetUsed: notYetUsed.map(({ name }) => `${name} is set but not yet in use`) };
+  return { ok: true, settings, given };
 }
 
 /** Finds values that are valid alone but not together. */

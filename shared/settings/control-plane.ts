@@ -68,9 +68,8 @@ export const CONTROL_PLANE_SETTINGS = {
     meaning: "open: anybody may open an account on the plan free, by mail",
   }),
   signup: hub("VANTAGE_SIGNUP", choice("open", "invite", "closed"), {
-    default: "closed",
-    meaning: "has no effect; see VANTAGE_SIGN_UP",
-    notYetUsed: true,
+    absent: "VANTAGE_SIGN_UP",
+    meaning: "another name of VANTAGE_SIGN_UP, which stands above it; invite is as closed, which allows invites",
   }),
   smtpUrl: hub("VANTAGE_SMTP_URL", mailServer, {
     absent: "none: no mail",

@@ -14,8 +14,6 @@ export interface Setting<T> {
   readonly meaning: string;
   /** True: the value is never printed or logged. */
   readonly secret?: true;
-  /** True: the value is checked, but no code of this version uses it. */
-  readonly notYetUsed?: true;
 }
 
 type Rest<T> = Omit<Setting<T>, "name" | "process" | "kind">;

@@ -32,6 +32,18 @@ test("the base URL follows the listener and TLS, and never contains an unspecifi
   expect(config({ VANTAGE_BASE_URL: "https://status.example/x/" }).baseUrl).toBe("https://status.example/x");
 });
 
+test.each([
+  [{}, "closed"],
+  [{ VANTAGE_SIGN_UP: "open" }, "open"],
+  [{ VANTAGE_SIGNUP: "open" }, "open"],
+  [{ VANTAGE_SIGNUP: "invite" }, "closed"],
+  [{ VANTAGE_SIGNUP: "closed" }, "closed"],
+  [{ VANTAGE_SIGNUP: "open", VANTAGE_SIGN_UP: "closed" }, "closed"],
+  [{ VANTAGE_SIGNUP: "closed", VANTAGE_SIGN_UP: "open" }, "open"],
+])("the sign-up with %j is %s", (environment, expected) => {
+  expect(config(environment).signUp).toBe(expected);
+});
+
 test("metrics can be off, and a configured address is not a default", () => {
   expect(config({ VANTAGE_METRICS_ADDR: "off" }).metrics.address).toBeNull();
   expect(config({ VANTAGE_METRICS_ADDR: "127.0.0.1:9464" }).metrics.defaulted).toBe(false);

@@ -137,20 +137,12 @@ describe("a control plane that stops", () => {
   });
 });
 
-function messageOf(line: string): unknown {
-  return (JSON.parse(line) as { readonly msg: unknown }).msg;
-}
-
 describe("the log of a start", () => {
-  it("names the settings that are set but not yet in use", async () => {
+  it("has no password of a mail server", async () => {
     const mail = { VANTAGE_SMTP_URL: "smtp://user:hunter2@mail.example", VANTAGE_MAIL_FROM: "a@mail.example" };
-    const settings = { ...mail, VANTAGE_SIGNUP: "open" };
-    const started = await startControlPlaneProcess(database.url, { settings });
+    const started = await startControlPlaneProcess(database.url, { settings: mail });
     expect(await started.end("SIGTERM")).toBe(0);
-    const lines = started.log().split("\n");
-    expect(lines.filter((line) => line.includes("not yet in use")).map(messageOf)).toEqual([
-      "VANTAGE_SIGNUP is set but not yet in use",
-    ]);
+    expect(started.log()).not.toBe("");
     expect(started.log()).not.toContain("hunter2");
   });
 });

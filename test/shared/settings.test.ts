@@ -32,14 +32,6 @@ test("names are unique, and each row has the allowed values and the behaviour wi
   }
 });
 
-test("a setting without use is checked, accepted and reported, also if it has a default", () => {
-  const environment = { VANTAGE_SIGNUP: "closed", VANTAGE_REGION: "eu" };
-  const read = readSettings(environment, "control-plane");
-  if (!read.ok) throw new Error(read.line);
-  expect(read.notYetUsed).toEqual(["VANTAGE_SIGNUP is set but not yet in use"]);
-  expect(line({ VANTAGE_SIGNUP: "perhaps" })).toMatch(/^VANTAGE_SIGNUP must be/);
-});
-
 test("the log level is one of pino's, for both processes", () => {
   expect(value("logLevel", {})).toBe("info");
   expect(value("logLevel", { VANTAGE_LOG_LEVEL: "trace" })).toBe("trace");

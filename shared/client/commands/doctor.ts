@@ -15,7 +15,7 @@ export function addDoctor(program: Command, context: CommandContext): void {
     if (flags["settings"] === true) {
       for (const row of SETTING_ROWS) {
         context.say(
-          `${row.name} (${row.process}): ${row.meaning}; must be ${row.kind.allowed}; default: ${row.default ?? row.absent}${row.notYetUsed === true ? "; not yet in use" : ""}`,
+          `${row.name} (${row.process}): ${row.meaning}; must be ${row.kind.allowed}; default: ${row.default ?? row.absent}`,
         );
       }
       return;

@@ -51,11 +51,10 @@ export async function examine(options: {
   const agent = readSettings(environment, "agent");
   for (const result of read.ok ? [agent] : [read]) if (!result.ok) add(fail("settings", result.line, "correct it"));
   if (!read.ok) return findings;
-  const { settings, notYetUsed } = read;
+  const { settings } = read;
   const searchPath = searchPathOf(environment["PATH"]);
   const patient = {
     settings,
-    notYetUsed,
     directory,
     now,
     searchPath,

@@ -12,8 +12,6 @@ export interface Finding {
 /** Inputs of the checks. */
 export interface Patient {
   readonly settings: Settings;
-  /** Lines about settings that are set although this version does not use them. */
-  readonly notYetUsed: readonly string[];
   /** The data directory, absolute. */
   readonly dataDirectory: string;
   /** The base directory of relative paths. */

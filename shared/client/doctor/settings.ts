@@ -7,9 +7,9 @@ import type { Settings } from "#shared/settings.ts";
 /** Anyone who can reach the API can guess a shorter token, characters. */
 const SHORT_TOKEN = 16;
 
-/** Checks for values that are allowed but unsafe, and for settings without effect. */
-export function checkValues({ settings, notYetUsed }: Patient): Finding[] {
-  const findings = notYetUsed.map((line) => warn("settings", line, "unset it, or keep it for a later version"));
+/** Checks for values that are allowed but unsafe. */
+export function checkValues({ settings }: Patient): Finding[] {
+  const findings: Finding[] = [];
   const { adminToken, allowTargets, allowNames } = settings;
   if (adminToken !== null && adminToken.length < SHORT_TOKEN)
     findings.push(

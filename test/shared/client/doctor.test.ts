@@ -86,7 +86,6 @@ test("the command prints a line for each finding and exits with 1 on a failure",
 test("every setting is listed on request, secrets without a value", async () => {
   const ran = await runVantage(["doctor", "--settings"], { VANTAGE_ADMIN_TOKEN: "hunter2" });
   expect(ran.said).toContain("VANTAGE_WEBHOOK_RETRY_SCHEDULE (control-plane): delay before each delivery attempt");
-  expect(ran.said).toMatch(/^VANTAGE_SIGNUP .*; not yet in use$/m);
   expect(ran.said).not.toContain("hunter2");
 });
 
@@ -174,10 +173,6 @@ test("a public API without TLS and an unlisted proxy cause warnings", async () =
 test("unsafe values cause warnings; unreadable files and an unset clock fail", async () => {
   expect(await findOn("settings", { VANTAGE_ALLOW_TARGETS: "10.0.0.0/8" })).toMatchObject({ level: "warn" });
   expect(await findOn("settings", { VANTAGE_ADMIN_TOKEN: "x" })).toMatchObject({ level: "warn" });
-  expect(await findOn("settings", { VANTAGE_SIGNUP: "open" })).toMatchObject({
-    level: "warn",
-    message: "VANTAGE_SIGNUP is set but not yet in use",
-  });
   expect(await findOn("files", { VANTAGE_GEO_DB: "no.mmdb" })).toMatchObject({
     level: "fail",
     message: expect.stringContaining("ENOENT"),
