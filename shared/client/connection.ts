@@ -38,6 +38,9 @@ export type Asked =
   | { readonly ok: true; readonly data: unknown; readonly meta: unknown }
   | { readonly ok: false; readonly line: string; readonly exit: number; readonly error?: unknown };
 
+/** Heading of the commands for one's own account. */
+export const ACCOUNT_GROUP = "Your account (need an API key):";
+
 /** Adds the flags that readConnection reads. */
 export function addConnectionFlags(command: Command): Command {
   command

@@ -7,6 +7,7 @@ import { readFields, toQuery, type TypedField } from "#shared/client/api/fields.
 import { explainNoAnswer, field, openCall, readAnswer } from "#shared/client/call.ts";
 import { parseJson } from "#shared/client/event-stream.ts";
 import {
+  ACCOUNT_GROUP,
   addConnectionFlags,
   explainRefusal,
   failWith,
@@ -41,7 +42,7 @@ export function addApi(program: Command, context: CommandContext): void {
   const collect = (as: TypedField["as"]) => (text: string) => fields.push({ text, as });
   const api = program
     .command("api")
-    .helpGroup("Your account (need an API key):")
+    .helpGroup(ACCOUNT_GROUP)
     .argument("<path>", "path of the API, such as v4/monitors or /api/v4/monitors?status=down")
     .description("send a request to the API and print the body of the answer: indented on a terminal, else unchanged")
     .option("-X, --method <method>", "HTTP method (default: GET, or POST with fields or --input)")
@@ -57,7 +58,7 @@ export function addApi(program: Command, context: CommandContext): void {
       ).argParser(collect("typed")),
     )
     .option("--input <file>", "file with the body (-: standard input); fields then go to the query")
-    .option("-H, --header <name:value>", "header field, can be repeated", append, [])
+    .option("-H, --header <name:value>", "header field, can be repeated", append)
     .option("--paginate", "read all pages of a list and print them as one answer");
   addConnectionFlags(api).action(async (path: string, flags: ClientFlags) => {
     const read = await readRequest(context, path, flags, fields);
@@ -73,7 +74,7 @@ export function addApi(program: Command, context: CommandContext): void {
   });
 }
 
-function append(text: string, list: readonly string[]): readonly string[] {
+function append(text: string, list: readonly string[] = []): readonly string[] {
   return [...list, text];
 }
 
@@ -152,7 +153,7 @@ async function readRequest(
   flags: ClientFlags,
   typed: readonly TypedField[],
 ): Promise<ReadRequest> {
-  const given = readHeaders(flags["header"] as readonly string[]);
+  const given = readHeaders((flags["header"] ?? []) as readonly string[]);
   if (!given.ok) return given;
   const connection = readConnection(context, flags);
   const hasOwnKey = "x-api-key" in given.headers || "authorization" in given.headers;

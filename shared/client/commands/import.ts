@@ -3,7 +3,6 @@ import { resolve } from "node:path";
 import { InvalidArgumentError, Option, type Command } from "commander";
 import { writeYaml, type YamlComment } from "#shared/client/apply/yaml.ts";
 import { STDIN } from "#shared/client/apply/make-plan.ts";
-import { GROUP } from "#shared/client/commands/apply.ts";
 import { failWith, type ClientFlags } from "#shared/client/connection.ts";
 import type { CommandContext } from "#shared/client/context.ts";
 import { quoted } from "#shared/text/quoted.ts";
@@ -22,8 +21,8 @@ const LONGEST_INTERVAL = 1_440;
 export function addImport(program: Command, context: CommandContext): void {
   const importing = program
     .command("import")
-    .helpGroup(GROUP)
-    .description("convert what another product exports to a document for apply; needs no key");
+    .helpGroup("Moving from another product (needs no API key):")
+    .description("convert what another product exports to a document for apply");
   importing
     .command("uptime-kuma")
     .argument("<file>", "JSON of Settings > Backup, or of the monitorList of release 2; - is standard input")

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { field } from "#shared/client/call.ts";
 import {
+  ACCOUNT_GROUP,
   addConnectionFlags,
   addPlaceFlags,
   ask,
@@ -37,7 +38,8 @@ interface Store {
   readonly profiles: Readonly<Record<string, Profile>>;
 }
 
-const GROUP = "Your account (need an API key):";
+/** Heading of the commands that store and remove keys, which need none. */
+const GROUP = "Keys on this machine:";
 const CANCELLED = { ok: false, line: "nothing is stored", exit: INTERRUPTED } as const;
 
 /** Adds `deploy/vantage login`, `logout` and `whoami`. */
@@ -65,7 +67,7 @@ export function addLogin(program: Command, context: CommandContext): void {
     });
   const whoami = program
     .command("whoami")
-    .helpGroup(GROUP)
+    .helpGroup(ACCOUNT_GROUP)
     .description("show the account of the key: its plan, the scopes of the key, and how much of the limits is used")
     .option("--json", "print the response as JSON");
   addConnectionFlags(whoami).action(async (flags: ClientFlags) => {

@@ -2,6 +2,7 @@ import { InvalidArgumentError, Option, type Command } from "commander";
 import type { TypedField } from "#shared/client/api/fields.ts";
 import { field } from "#shared/client/call.ts";
 import {
+  ACCOUNT_GROUP,
   addConnectionFlags,
   ask,
   failWith,
@@ -19,7 +20,6 @@ import { printOne, printRows, printWarnings } from "#shared/client/nouns/output.
 import { readTrial, TRIAL_MS } from "#shared/client/nouns/trial.ts";
 import { WATCH_SECONDS, watchList } from "#shared/client/nouns/watch.ts";
 
-const GROUP = "Your account (need an API key):";
 const LISTED = { usual: 25, most: 10_000 } as const;
 
 /** What the action of a command gets. */
@@ -35,7 +35,7 @@ export function addNouns(program: Command, context: CommandContext): void {
   for (const noun of NOUNS) {
     const command = program
       .command(noun.name)
-      .helpGroup(GROUP)
+      .helpGroup(ACCOUNT_GROUP)
       .description(`${verbsOf(noun)} your ${noun.columns === null ? `${noun.one}es` : pluralOf(noun)}`);
     const add = { noun, command, context };
     if (noun.columns !== null) addList({ ...add, columns: noun.columns });
