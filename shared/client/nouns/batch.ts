@@ -13,6 +13,7 @@ import {
   type Connection,
 } from "#shared/client/connection.ts";
 import type { CommandContext } from "#shared/client/context.ts";
+import { BAD, exitCodeOf, GOOD } from "#shared/client/exit-codes.ts";
 import { isJson, printOne, tableOf } from "#shared/client/nouns/output.ts";
 
 const NAME = "batch create";
@@ -20,15 +21,15 @@ const PATH = "/api/v4/batch";
 /** Time between two reads of the progress, milliseconds: a plan counts each. */
 const POLL_MS = 2_000;
 const PER_PAGE = 100;
-/** Exit status if a target failed. */
-const TARGET_FAILED = 1;
 
 /** Adds `deploy/vantage batch create FILE`, which submits a list of targets and waits for their results. */
 export function addBatchCreation(batch: Command, context: CommandContext): void {
   const create = batch
     .command("create")
     .argument("<file>", "file with a target on each line, or with the JSON body of the API (-: standard input)")
-    .description("check many targets with one tool and print their results (status 1: a target failed)")
+    .description(
+      "check many targets with one tool and print their results (status 1: a target failed, or one was not checked)",
+    )
     .option("--type <tool>", 'tool that checks them (default: "check")')
     .option("--no-wait", "print the batch without its results, and do not wait for them")
     .option("--json", "print JSON (default: on a terminal a table, else JSON)");
@@ -109,8 +110,19 @@ async function readAllResults(
   return { ...first, data: { ...(first.data as object), results } };
 }
 
+/**
+ * Prints the results. If none says anything about its target, because the probes or the service failed, there is nothing to
+ * print, and the status is theirs.
+ */
 function printResults(context: CommandContext, flags: ClientFlags, batch: unknown): void {
   const results = listIn(batch, "results");
+  const codes = results.map(exitOf);
+  const worst = Math.max(GOOD, ...codes);
+  if (codes.length > 0 && codes.every((code) => code > BAD)) {
+    const error = field(results[0], "error");
+    const line = `no target was checked: ${String(field(error, "code"))}: ${String(field(error, "message"))}`;
+    return failWith(context, NAME, { line, exit: worst });
+  }
   const rows = results.map((result) => ({
     url: field(result, "url"),
     status: field(result, "status"),
@@ -119,7 +131,14 @@ function printResults(context: CommandContext, flags: ClientFlags, batch: unknow
   }));
   if (isJson(context, flags)) context.say(JSON.stringify(batch, null, 2));
   else context.say(tableOf(rows, ["url", "status", "duration_ms", "error"]));
-  if (results.some((result) => field(result, "status") !== "ok")) context.exit(TARGET_FAILED);
+  if (worst > GOOD) context.exit(BAD);
+}
+
+/** Returns the exit status of one result. */
+function exitOf(result: unknown): number {
+  if (field(result, "status") === "ok") return GOOD;
+  const error = field(result, "error");
+  return error === undefined ? BAD : exitCodeOf(0, { error });
 }
 
 function listIn(data: unknown, name: string): readonly unknown[] {

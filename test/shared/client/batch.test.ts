@@ -54,6 +54,35 @@ it("a target that fails gives the status 1, and its result is there too", async 
   expect(results.map(({ status }) => status).toSorted()).toEqual(["failed", "ok"]);
 });
 
+it.each([
+  ["every one by its probe", ["probe", "probe"], 4],
+  ["every one by a probe or the service", ["probe", "service"], 5],
+  ["one by its probe, and the other by its target", ["probe", "target"], 1],
+] as const)("where targets fail, %s, the status says whose fault it is: %j is %i", async (_what, sources, status) => {
+  const error = (source: string) => ({ code: "request_failed", message: `the ${source} failed`, source });
+  const results = sources.map((source, index) => ({
+    url: `https://${index}.example.com`,
+    status: "failed",
+    error: error(source),
+  }));
+  const job = { job_id: "job_1", total: 2, completed: 2, failed: 2, finished_at: "2026-01-01T00:00:00Z", results };
+  const service = await startHttpServer({
+    handler: (_request, response) => {
+      response.setHeader("content-type", "application/json").end(JSON.stringify({ data: job, meta: {} }));
+      return true;
+    },
+  });
+  try {
+    const place = { ...environment, VANTAGE_BASE_URL: service.url };
+    const ran = await runVantage(["batch", "create", "-"], place, () => {}, { stdin: "example.com\n" });
+    expect(ran.status, ran.complained).toBe(status);
+    expect(ran.said === "").toBe(status > 1);
+    expect(ran.complained.includes("no target was checked: request_failed: the ")).toBe(status > 1);
+  } finally {
+    await service.close();
+  }
+});
+
 it("a body of the API is sent as it is; with --no-wait it is shown later", async () => {
   const body = JSON.stringify({ urls: [`${web.url}/status/200`], type: "http-status" });
   const submitted = await run(["create", "-", "--no-wait"], body);
