@@ -2,7 +2,8 @@ import { fingerprintOf, idsByName, readAccount, type Planned } from "#shared/cli
 import { hideSecrets } from "#shared/client/apply/problems.ts";
 import { deleteMonitor, findManaged, importDocument, type Step } from "#shared/client/apply/service.ts";
 import { writeWebhooks } from "#shared/client/apply/webhooks/service.ts";
-import { USAGE } from "#shared/client/exit-codes.ts";
+import { field } from "#shared/client/call.ts";
+import { FORBIDDEN, USAGE } from "#shared/client/exit-codes.ts";
 
 /**
  * Does what a plan says, if the account is still as it was: monitors and what is imported with them at once, then webhooks,
@@ -40,11 +41,25 @@ export async function carryOut(planned: Planned): Promise<Step<string>> {
     const written = await writeWebhooks(connection, webhooks, naming, (what) => (counts[what] += 1));
     if (!written.ok) return endAt(written);
   }
+  const failed: Failure[] = [];
   for (const { id, name } of doomed.value) {
-    // oxlint-disable-next-line no-await-in-loop -- requests count by the plan, and the first failure ends it
+    // oxlint-disable-next-line no-await-in-loop -- requests count by the plan
     const answer = await deleteMonitor(connection, id);
-    if (!answer.ok) return endAt({ ...answer, line: `${answer.line} (at the deletion of ${name})` });
-    counts.deleted += 1;
+    if (answer.ok) counts.deleted += 1;
+    // Somebody else has deleted it meanwhile: the account has what the file has.
+    else if (field(answer.error, "code") !== "not_found")
+      failed.push({ ...answer, line: `${answer.line} (at the deletion of ${name})` });
+    if (!answer.ok && concernsAll(answer)) break;
   }
-  return { ok: true, value: done() };
+  const [first] = failed.toSorted((one, other) => other.exit - one.exit);
+  if (first === undefined) return { ok: true, value: done() };
+  const others = failed.length === 1 ? "" : `, and ${failed.length - 1} more failed`;
+  return endAt({ ...first, line: first.line + others });
+}
+
+type Failure = Extract<Step<never>, { readonly ok: false }>;
+
+/** Reports whether what follows would fail too: the key or a limit is at fault, or the service does not answer. */
+function concernsAll({ exit, error }: Failure): boolean {
+  return exit === FORBIDDEN || error === undefined;
 }
