@@ -3,7 +3,8 @@ import type { Queryable, Transaction } from "#control-plane/database/connect.ts"
 import { lockAccount } from "#control-plane/monitors/account/store.ts";
 import { scheduleOf } from "#control-plane/monitors/draft.ts";
 import { monitorsInSteps } from "#control-plane/monitors/steps.ts";
-import { lockMonitors, pauseNewest, readIds, resumeOldest } from "#control-plane/monitors/store.ts";
+import { pauseNewest, resumeOldest } from "#control-plane/monitors/allowance-store.ts";
+import { lockMonitors, readIds } from "#control-plane/monitors/store.ts";
 import type { WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import { resetMonitors } from "#control-plane/monitors/write/states.ts";
 import { noteAccountChanged } from "#control-plane/page-changes/page-changes.ts";

@@ -10,7 +10,7 @@ export interface StoredMonitor extends Monitor {
 }
 
 /** A row as selected: the settings are JSON. */
-type Row = Omit<StoredMonitor, "settings"> & { readonly settings: string };
+export type Row = Omit<StoredMonitor, "settings"> & { readonly settings: string };
 
 /** A monitor to write. */
 export type NewMonitor = Omit<StoredMonitor, "version" | "createdAt" | "updatedAt">;
@@ -206,46 +206,15 @@ export async function readOwned(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Pauses the newest active monitors of an account because of its plan. Returns their ids. */
-export async function pauseNewest(
-  tx: Transaction,
-  accountId: number,
-  count: number,
-  now: Date,
-): Promise<readonly number[]> {
-  const rows = await tx<{ id: number }[]>`
-    update monitors set is_active = false, paused_reason = 'plan', version = version + 1, updated_at = ${now}
-    where id in (
-      select id from monitors where account_id = ${accountId} and is_active order by id desc limit ${count}
-    )
-    returning id`;
-  return rows.map(({ id }) => id);
-}
-
-/** Resumes the oldest monitors of an account that were paused because of its plan. Returns them. */
-export async function resumeOldest(
-  tx: Transaction,
-  accountId: number,
-  count: number,
-  now: Date,
-): Promise<readonly StoredMonitor[]> {
-  const rows = await tx<Row[]>`
-    update monitors set is_active = true, paused_reason = null, version = version + 1, updated_at = ${now}
-    where id in (
-      select id from monitors where account_id = ${accountId} and not is_active and paused_reason = 'plan'
-      order by id limit ${count}
-    )
-    returning ${columns(tx)}`;
-  return readRows(rows);
-}
-
-function columns(sql: Queryable) {
+/** Returns the columns of a row as selected. */
+export function columns(sql: Queryable) {
   return sql`id, account_id as "accountId", name, url, check_type as "checkType", interval_minutes as "intervalMinutes",
     is_active as "isActive", paused_reason as "pausedReason", tags, depends_on as "dependsOn", settings, secrets,
     version, created_at as "createdAt", updated_at as "updatedAt"`;
 }
 
-function readRows(rows: readonly Row[]): readonly StoredMonitor[] {
+/** Reads rows as selected. */
+export function readRows(rows: readonly Row[]): readonly StoredMonitor[] {
   return rows.map((row) => ({ ...row, settings: readStoredSettings(row.settings) }));
 }
 

@@ -57,7 +57,7 @@ export async function readHistograms(
   if (hours.length === 0) return [];
   return sql<MonitorHistogram[]>`
     select monitor_id as "monitorId", string_agg(response_ms, '') as "responseMs" from check_hours
-    where hour = any(${isoTimes(hours)}::timestamptz[]) and monitor_id = any(${[...monitorIds]}::bigint[])
+    where ${inRollUp(sql, monitorIds, hours)}
     group by monitor_id having count(response_ms) > 0`;
 }
 
@@ -89,7 +89,7 @@ export async function readHourHistograms(
   if (hours.length === 0) return [];
   return sql<HourHistogram[]>`
     select monitor_id as "monitorId", hour as at, string_agg(response_ms, '') as "responseMs" from check_hours
-    where hour = any(${isoTimes(hours)}::timestamptz[]) and monitor_id = any(${[...monitorIds]}::bigint[])
+    where ${inRollUp(sql, monitorIds, hours)}
     group by monitor_id, hour having count(response_ms) > 0`;
 }
 
@@ -110,7 +110,7 @@ export async function readSlowHours(
   if (hours.length === 0) return [];
   return sql<SlowHour[]>`
     select monitor_id as "monitorId", hour as at, sum(up)::integer as up, sum(slow)::integer as slow from check_hours
-    where hour = any(${isoTimes(hours)}::timestamptz[]) and monitor_id = any(${[...monitorIds]}::bigint[])
+    where ${inRollUp(sql, monitorIds, hours)}
     group by monitor_id, hour having sum(slow) > 0`;
 }
 
@@ -244,4 +244,9 @@ export async function findChecks(
         ${since === null ? sql`` : sql`and (checked_at, id) > (${since}::timestamptz, ${after?.id ?? 0}::bigint)`}
       order by checked_at ${order}, id ${order} limit ${limit}
     ) as found order by found.checked_at ${order}, found.id ${order} limit ${limit}`;
+}
+
+/** Returns the condition of the rows of the roll-up that are of these monitors and hours. */
+function inRollUp(sql: Queryable, monitorIds: readonly number[], hours: readonly Date[]) {
+  return sql`hour = any(${isoTimes(hours)}::timestamptz[]) and monitor_id = any(${[...monitorIds]}::bigint[])`;
 }

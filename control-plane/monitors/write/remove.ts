@@ -4,7 +4,13 @@ import type { Transaction } from "#control-plane/database/connect.ts";
 import { lockAccount, readEmail, readUnmailed } from "#control-plane/monitors/account/store.ts";
 import { refuseAbsent, refuseGone, refuseProblem, refuseWrite, type Written } from "#control-plane/http/written.ts";
 import { recipientsOf } from "#control-plane/monitors/show.ts";
-import { deleteMonitor, findMonitor, lockMonitors, updateMonitors } from "#control-plane/monitors/store.ts";
+import {
+  deleteMonitor,
+  findMonitor,
+  lockMonitors,
+  updateMonitors,
+  type StoredMonitor,
+} from "#control-plane/monitors/store.ts";
 import { kindOf } from "#control-plane/kinds/kinds.ts";
 import type { OwnMonitor, WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import { noteMailTest, noteRun } from "#control-plane/monitors/write/rate-store.ts";
@@ -21,9 +27,9 @@ export async function removeMonitor(
   tx: Transaction,
   { accountId, id }: OwnMonitor,
 ): Promise<Written<{ readonly name: string }>> {
-  if ((await lockAccount(tx, accountId)) === null) return refuseGone();
-  const monitor = await findMonitor(tx, accountId, id);
-  if (monitor === null) return refuseAbsent("monitor");
+  const found = await lockOwn(tx, { accountId, id });
+  if (!found.ok) return found;
+  const monitor = found.value;
   const followers = await followersOf(tx, id);
   await lockMonitors(tx, [id, ...followers]);
   await leaveComposites(tx, accountId, { id, followers, now: clock.now() });
@@ -62,9 +68,9 @@ export async function requestRun(
   tx: Transaction,
   { accountId, id }: OwnMonitor,
 ): Promise<Written<number>> {
-  if ((await lockAccount(tx, accountId)) === null) return refuseGone();
-  const monitor = await findMonitor(tx, accountId, id);
-  if (monitor === null) return refuseAbsent("monitor");
+  const found = await lockOwn(tx, { accountId, id });
+  if (!found.ok) return found;
+  const monitor = found.value;
   const { unchecked } = kindOf(monitor.checkType).words;
   if (unchecked !== null) {
     const message = `the monitor is a ${monitor.checkType}, ${unchecked}; it cannot be checked`;
@@ -94,9 +100,9 @@ export async function requestMailTest(
   tx: Transaction,
   { accountId, id }: OwnMonitor,
 ): Promise<Written<{ readonly name: string; readonly emails: readonly string[] }>> {
-  if ((await lockAccount(tx, accountId)) === null) return refuseGone();
-  const monitor = await findMonitor(tx, accountId, id);
-  if (monitor === null) return refuseAbsent("monitor");
+  const found = await lockOwn(tx, { accountId, id });
+  if (!found.ok) return found;
+  const monitor = found.value;
   const waitSeconds = await noteMailTest(tx, id, clock.now(), MAIL_TEST_SECONDS);
   if (waitSeconds === 0) {
     const emails = recipientsOf(monitor, await readEmail(tx, accountId));
@@ -112,9 +118,9 @@ export async function acceptNewest(
   tx: Transaction,
   { accountId, id }: OwnMonitor,
 ): Promise<Written<number>> {
-  if ((await lockAccount(tx, accountId)) === null) return refuseGone();
-  const monitor = await findMonitor(tx, accountId, id);
-  if (monitor === null) return refuseAbsent("monitor");
+  const found = await lockOwn(tx, { accountId, id });
+  if (!found.ok) return found;
+  const monitor = found.value;
   if (monitor.checkType !== "visual") {
     return refuseProblem({ field: "id", reason: "enum", message: "only a visual monitor has pictures to accept" });
   }
@@ -128,13 +134,20 @@ export async function rotateToken(
   tx: Transaction,
   { accountId, id }: OwnMonitor,
 ): Promise<Written<number>> {
-  if ((await lockAccount(tx, accountId)) === null) return refuseGone();
-  const monitor = await findMonitor(tx, accountId, id);
-  if (monitor === null) return refuseAbsent("monitor");
+  const found = await lockOwn(tx, { accountId, id });
+  if (!found.ok) return found;
+  const monitor = found.value;
   if (monitor.checkType !== "heartbeat") {
     return refuseProblem({ field: "id", reason: "enum", message: "only a heartbeat has an address to replace" });
   }
   await lockMonitors(tx, [id]);
   await heartbeats.rotate(tx, id);
   return { ok: true, value: id };
+}
+
+/** Locks an account, and finds a monitor of it. */
+async function lockOwn(tx: Transaction, { accountId, id }: OwnMonitor): Promise<Written<StoredMonitor>> {
+  if ((await lockAccount(tx, accountId)) === null) return refuseGone();
+  const monitor = await findMonitor(tx, accountId, id);
+  return monitor === null ? refuseAbsent("monitor") : { ok: true, value: monitor };
 }
