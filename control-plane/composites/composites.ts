@@ -59,19 +59,6 @@ export async function readStatuses(
   return listStatuses(sql, accountId, ids);
 }
 
-/**
- * Reports whether a monitor that leads to `targets` leads back to itself, over what composites follow and what monitors
- * depend on.
- */
-export async function isCircle(
-  sql: Queryable,
-  accountId: number,
-  id: number,
-  targets: readonly number[],
-): Promise<boolean> {
-  return (await reachedFrom(sql, accountId, targets)).has(id);
-}
-
 /** Returns the monitors to which these lead, over what composites follow and what monitors depend on; they are among them. */
 export async function reachedFrom(
   sql: Queryable,

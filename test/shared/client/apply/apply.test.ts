@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
-import { startHttpServer } from "#test/servers/http.ts";
 import { ROOT } from "#test/laws/source-files.ts";
 import { runVantage, type Ran } from "#test/shared/client/command-line.ts";
 import { openAccountDocuments, type AccountDocuments } from "#test/support/account-documents.ts";
@@ -57,9 +56,6 @@ maintenance:
     starts_at: 2099-01-06T02:00:00Z
     duration_seconds: 3600
 `;
-
-const heartbeatNamed = (name: string) =>
-  `\n  - {name: ${name}, check_type: heartbeat, heartbeat: {period_seconds: 3600}}`;
 
 describe("apply", () => {
   it("creates what a file has, and a second time changes nothing", async () => {
@@ -140,44 +136,6 @@ describe("apply", () => {
     const ownerless = await apply(["--prune", "--yes"]);
     expect(ownerless).toMatchObject({ status: 2, said: "" });
     expect(ownerless.complained).toContain(`--prune needs an owner in ${file()}`);
-  });
-
-  it("goes on with --prune after a deletion that fails, and one that somebody else has made is none", async () => {
-    write(`version: 2\nowner: shop\nmonitors:${["One", "Two", "Three"].map(heartbeatNamed).join("")}`);
-    await apply();
-    write("version: 2\nowner: shop\nmonitors: []\n");
-    const deletions: string[] = [];
-    // The first deletion fails inside the service; the second is made by somebody else just before.
-    const between = await startHttpServer({
-      handler: (request, response, { method, path, headers, body }) => {
-        const sent = Object.fromEntries(headers.filter(([name]) => /^(?:x-api-key|content-type)$/i.test(name)));
-        const forward = () =>
-          fetch(`${service.url}${path}`, { method, headers: sent, ...(body === "" ? {} : { body }) });
-        const isDeletion = request.method === "DELETE";
-        if (isDeletion) deletions.push(path);
-        void (async () => {
-          if (isDeletion && deletions.length === 2) await forward();
-          const answer = isDeletion && deletions.length === 1 ? FAILED : await forward();
-          response.writeHead(answer.status, { "content-type": "application/json" });
-          response.end(await answer.text());
-        })();
-        return true;
-      },
-    });
-    const FAILED = Response.json({ error: { code: "internal_error", message: "Internal error." } }, { status: 500 });
-    try {
-      const pruned = await apply(["--prune", "--yes"], { VANTAGE_BASE_URL: between.url });
-      expect(pruned, pruned.complained).toMatchObject({ status: 5, said: "" });
-      expect(pruned.complained).toMatch(
-        /internal_error: .* \(at the deletion of \w+\)\. Created 0, changed 0, deleted 1,/,
-      );
-      expect(deletions).toHaveLength(3);
-      expect(await namesOf()).toHaveLength(1);
-      expect(await apply(["--prune", "--yes"])).toMatchObject({ status: 0 });
-      expect(await namesOf()).toEqual([]);
-    } finally {
-      await between.close();
-    }
   });
 
   it("takes secrets from the environment and from files, and never shows them", async () => {
