@@ -27,7 +27,7 @@ beforeEach(() => {
 });
 afterAll(() => world?.stop());
 
-/** Opens an account with a paused monitor: its own checks are not what is asked for. */
+/** Opens an account with a paused monitor, which has no checks of its own. */
 async function open(given: object = STORED) {
   const account = await world.openAccount();
   const { status, body } = await account.create({ ...given, is_active: false });
