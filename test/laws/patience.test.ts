@@ -16,6 +16,7 @@ describe("a test", () => {
     ["reads its memory", "process.memoryUsage().rss;"],
     ["reads its CPU time", "process.threadCpuUsage();"],
     ["sets a short limit for a test", 'it("waits", async () => {\n}, 60_000);'],
+    ["sets a short limit for a table", 'it.each(rows)(\n  "waits",\n  async () => {\n  },\n  60_000,\n);'],
     ["sets a short limit for a file", "vi.setConfig({ testTimeout: 60_000 });"],
     ["sets a short limit for a wait", "await expect.poll(read, { timeout: 10_000 }).toBe(1);"],
     ["waits by a helper with a short limit", "await vi.waitFor(() => expect(read()).toBe(1));"],

@@ -38,6 +38,7 @@ export const HABITS: readonly Habit[] = [
     find: (code) => [
       ...below(code, /\b(?:testTimeout|hookTimeout):? *([\d_]+)/g, PATIENCE.testTimeout),
       ...below(code, /^ *\}, ([\d_]{4,})\);$/gm, PATIENCE.testTimeout),
+      ...below(code, /^ *\},\n *([\d_]{4,}),\n *\);$/gm, PATIENCE.testTimeout),
       ...below(code, /\btimeout: *([\d_]+)/g, PATIENCE.expect.poll.timeout),
     ],
   },

@@ -33,7 +33,7 @@ export interface ToolSetting {
   readonly data?: Partial<DataPort>;
   /** The control plane's time. Default: this machine's. */
   readonly now?: () => Date;
-  /** Default: the deadline in the contract. */
+  /** Default: four times the deadline in the contract. */
   readonly timeoutMs?: number;
   /** For ICMP and traces. Default: a machine without raw sockets. */
   readonly icmpHost?: IcmpHost;
@@ -100,7 +100,16 @@ export function netFactory(setting: ToolSetting = {}): NetFactory {
   });
 }
 
-/** Runs a tool over the real network ports within its own deadline. Parameters are read like an API's JSON body. */
+/**
+ * A busy machine gives the threads of analyses a small part of a core. The limit of their processor time remains, but
+ * that by the clock is half of the job's time.
+ */
+const BUSY = 4;
+
+/**
+ * Runs a tool over the real network ports, within four times its own deadline. Parameters are read like an API's JSON
+ * body.
+ */
 export async function runTool<P extends TProperties, R extends TProperties>(
   tool: Implementation<P, R>,
   given: Readonly<Record<string, unknown>>,
@@ -110,7 +119,7 @@ export async function runTool<P extends TProperties, R extends TProperties>(
   const parsed = parseParams(contract.params, given, { from: "json", unknown: "refuse" });
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.problem));
   const params = parsed.value as never;
-  const timeoutMs = setting.timeoutMs ?? contract.deadlineMs(params);
+  const timeoutMs = setting.timeoutMs ?? contract.deadlineMs(params) * BUSY;
   const createJobNet = netFactory(setting);
   const limits = {
     signal: AbortSignal.timeout(timeoutMs),

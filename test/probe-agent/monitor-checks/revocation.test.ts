@@ -162,14 +162,11 @@ describe("the authority of an https page", () => {
       const counts: number[] = [];
       const perQuestion = saying === 503 ? 2 : 1; // An error of HTTP is followed by one GET.
       for (const minutes of [0, 1, 4, 6, 7, 15, 17, 36, 38]) {
-        const { verdict, elapsed_ms: elapsed } = await site.check(minutes);
-        expect(verdict).toBe("up");
-        expect(elapsed).toBeLessThan(4_500);
+        expect(await site.check(minutes)).toMatchObject({ verdict: "up" });
         counts.push(site.asked() / perQuestion);
       }
       expect(counts).toEqual([1, 1, 1, 2, 2, 2, 3, 3, 4]);
     },
-    60_000,
   );
 
   it("is asked again when it announces a newer answer, at the earliest after 5 minutes", async () => {
@@ -199,9 +196,7 @@ describe("the authority of an https page", () => {
   it("is not asked while something else is wrong, so that it delays no outage", async () => {
     const site = await openSite();
     site.say("silence");
-    const { fault, elapsed_ms: elapsed } = await site.check(0, {}, "/status/503");
-    expect(fault).toMatchObject({ reason: "unexpected_status" });
-    expect(elapsed).toBeLessThan(2_500);
+    expect(await site.check(0, {}, "/status/503")).toMatchObject({ fault: { reason: "unexpected_status" } });
     expect(site.asked()).toBe(0);
   });
 });

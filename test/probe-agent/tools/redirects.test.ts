@@ -234,9 +234,9 @@ describe("redirects between schemes and domains", () => {
 describe("refreshes", () => {
   it.each([
     ["/meta?content=0;url=/", "meta", 0],
-    ["/meta?content=10%3BURL%3D'/'", "meta", 10],
+    ["/meta?content=5%3BURL%3D'/'", "meta", 5],
     ["/header?refresh=0;url=/", "refresh_header", 0],
-    ["/header?refresh=10,/", "refresh_header", 10],
+    ["/header?refresh=5,/", "refresh_header", 5],
     ["/header?refresh=0;url=/&code=404", "refresh_header", 0],
   ])("follows %s", async (path, type, delay) => {
     const result = await run(at(path));

@@ -26,6 +26,12 @@ const SITEMAP: SitePath = {
   body: '<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"/>',
 };
 
+/**
+ * Time of a job whose page takes much processor time, which has a limit of its own. Threads have a low priority, so that
+ * they hardly run while other programs keep the processors busy.
+ */
+const PATIENT_MS = 250_000;
+
 async function audit(paths: Readonly<Record<string, SitePath>>, path = "/", timeoutMs?: number) {
   const { url } = await site(paths);
   return resultOf(seoAudit, { url: `${url}${path}` }, timeoutMs === undefined ? {} : { timeoutMs });
@@ -234,15 +240,11 @@ describe("hostile pages", () => {
       "<div itemscope id=a itemref='a b' itemprop=x></div><div id=b itemscope itemprop=y itemref=a></div>".repeat(2000),
     ],
   ];
-  it.each(pages)(
-    "%s: the result is small enough and in time",
-    async (_name, html) => {
-      const result = await audit({ "/": html });
-      expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThan(256 * 1024);
-      expect(result.checks).toHaveLength(20);
-    },
-    30_000,
-  );
+  it.each(pages)("%s: the result is small enough and in time", async (_name, html) => {
+    const result = await audit({ "/": html }, "/", PATIENT_MS);
+    expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThan(256 * 1024);
+    expect(result.checks).toHaveLength(20);
+  });
 
   it("a robots.txt with very many rules and sitemaps is read", async () => {
     const robots = `User-agent: *\n${"Disallow: /*a*b*c*d*e$\n".repeat(15_000)}${`Sitemap: https://x.test/${"y".repeat(1000)}\n`.repeat(100)}`;
