@@ -31,7 +31,8 @@ describe("the QUIC probe", () => {
     const seen = dataOf(await quic(jobLimits(60_000)).probe(host, server.port, 30_000));
     expect(seen).toMatchObject({ reachable: true, versions: ["0x00000001", "0x6b3343cf", "0xff00001d"] });
     expect(seen.rttMs).toBeGreaterThanOrEqual(0);
-    expect(server.received.map(({ length }) => length)).toEqual([1200]);
+    // A busy machine answers after the second packet has left.
+    expect(new Set(server.received.map(({ length }) => length))).toEqual(new Set([1200]));
   });
 
   it("asks again if the first datagram was lost, and times the one that was answered", async () => {
