@@ -11,6 +11,7 @@ import { readCpuSeconds } from "#test/fleet/process-times.ts";
 import { readNotes, type History } from "#test/fleet/records.ts";
 import type { ControlPlaneProcess } from "#test/support/control-plane-process.ts";
 import { callEnroll, fetchAuthority, identityOf, makeJoinToken, makeRequest } from "#test/support/enrol.ts";
+import { PATIENCE } from "#test/support/patience.ts";
 
 const ENTRY = fileURLToPath(new URL("main.ts", import.meta.url));
 /**
@@ -19,7 +20,6 @@ const ENTRY = fileURLToPath(new URL("main.ts", import.meta.url));
  */
 export const DOMAIN = "fleet.test";
 const RESPAWN_MS = 1_000;
-const ATTACH_MS = 60_000;
 
 /** Size of a fleet. */
 export interface FleetSize {
@@ -78,7 +78,9 @@ export async function startFleet(
   }
 
   const attached = Promise.all(Array.from({ length: size.processes }, (_, process) => spawn(process)));
-  const late = sleep(ATTACH_MS).then(() => Promise.reject(new Error("the agents did not attach")));
+  const late = sleep(PATIENCE.hookTimeout / 2, null, { ref: false }).then(() =>
+    Promise.reject(new Error("the agents did not attach")),
+  );
   late.catch(() => {});
   await Promise.race([attached, late]);
 
