@@ -4,7 +4,7 @@ import type { Outcome } from "#shared/outcome.ts";
 import { createBrowser } from "#probe-agent/net/browser.ts";
 import type { Capture, CaptureRequest } from "#probe-agent/port/browser.ts";
 import { decodePng } from "#control-plane/pictures/compare/png.ts";
-import { CHROMIUM, describeBrowser, FOREVER_MS, leftovers } from "#test/browser/chromium.ts";
+import { CHROMIUM, describeBrowser, FOREVER_MS, leftovers, LOAD_MS } from "#test/browser/chromium.ts";
 import { runningBrowser } from "#test/browser/running.ts";
 import { startHttpServer, type Handler, type HttpServer } from "#test/servers/http.ts";
 import { systemClock } from "#test/support/clock.ts";
@@ -44,9 +44,9 @@ const browserFor = createBrowser({
 });
 
 async function capture(url: string, over: Partial<CaptureRequest> = {}): Promise<Outcome<Capture>> {
-  const limits = jobLimits((over.timeoutMs ?? 30_000) + 10_000);
+  const limits = jobLimits((over.timeoutMs ?? LOAD_MS) + 10_000);
   const dns = dnsPort(["127.0.0.1:9"], { egress: loopbackEgress, limits });
-  const request = { url, width: 640, height: 400, fullPage: false, waitMs: 0, timeoutMs: 30_000, ...over };
+  const request = { url, width: 640, height: 400, fullPage: false, waitMs: 0, timeoutMs: LOAD_MS, ...over };
   return browserFor(limits, dns).capture(request);
 }
 
@@ -83,10 +83,10 @@ describeBrowser("a picture of a page", () => {
   });
 
   it("waits as long as requested, and for requests that scripts make after the load", async () => {
-    const late = "<body><script>setTimeout(() => { document.body.style.background = 'red' }, 1500)</script>";
-    const url = await page(late);
-    expect((await picture(url)).at(5, 300)).not.toEqual(RED);
-    expect((await picture(url, { waitMs: 2_500 })).at(5, 300)).toEqual(RED);
+    const redAfter = (ms: number) =>
+      page(`<body><script>setTimeout(() => { document.body.style.background = 'red' }, ${ms})</script>`);
+    expect((await picture(await redAfter(2 * LOAD_MS))).at(5, 300)).not.toEqual(RED);
+    expect((await picture(await redAfter(500), { waitMs: 3_500 })).at(5, 300)).toEqual(RED);
     const fetching = await serve((_request, response, { path }) => {
       if (path === "/") {
         response

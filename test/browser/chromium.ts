@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions } from "playwright-core";
 import { describe } from "vitest";
 import type { Egress } from "#shared/egress.ts";
 import type { Outcome } from "#shared/outcome.ts";
@@ -10,6 +11,7 @@ import type { PageLoad } from "#probe-agent/port/browser.ts";
 import { systemClock } from "#test/support/clock.ts";
 import { TEST_AGENT } from "#test/support/http-engine.ts";
 import { dnsPort, jobLimits, loopbackEgress } from "#test/support/net.ts";
+import { PATIENCE } from "#test/support/patience.ts";
 import { until } from "#test/support/until.ts";
 
 /** The browser of these tests; null if there is none. */
@@ -19,6 +21,20 @@ if (CHROMIUM === null) console.log("skipped: no Chromium on PATH and none named 
 
 /** describe for tests that need Chromium. */
 export const describeBrowser: typeof describe.skip = CHROMIUM === null ? describe.skip : describe;
+
+/** Starts the browser of a test that looks at pages as a user does. */
+export async function launchChromium(): Promise<Browser> {
+  // Chromium has no sandbox for root.
+  const chromiumSandbox = process.getuid?.() !== 0;
+  return await chromium.launch({ executablePath: CHROMIUM ?? "", chromiumSandbox, timeout: PATIENCE.hookTimeout });
+}
+
+/** Opens a window with cookies of its own. It waits for pages and elements as long as all tests wait. */
+export async function openContext(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(PATIENCE.expect.poll.timeout);
+  return context;
+}
 
 /** How a page is loaded. All settings have defaults. */
 export interface Setting {
@@ -32,7 +48,7 @@ export interface Setting {
 }
 
 /** Longer than a page needs until it is quiet on a machine that has half a core to give. */
-const LOAD_MS = 120_000;
+export const LOAD_MS = 120_000;
 
 /**
  * Longer than a test may take. A check with this time that ends, ended for another reason than the end of its time.

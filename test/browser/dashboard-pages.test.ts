@@ -1,7 +1,7 @@
 import axe from "axe-core";
-import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { CHROMIUM, describeBrowser } from "#test/browser/chromium.ts";
+import { CHROMIUM, describeBrowser, launchChromium, openContext } from "#test/browser/chromium.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { noteDashboardRoutes } from "#test/support/dashboard-routes.ts";
@@ -28,8 +28,7 @@ beforeAll(async () => {
   plane = await startControlPlane({ overrides: { clock }, config: { mail, signUp: "open" } });
   account = await fillAccount(plane, "long", LONG);
   empty = (await signInOwner(plane, "empty@example.com")).browser.cookie;
-  // Chromium has no sandbox for root.
-  browser = await chromium.launch({ executablePath: CHROMIUM, chromiumSandbox: process.getuid?.() !== 0 });
+  browser = await launchChromium();
 });
 afterAll(async () => {
   await browser?.close();
@@ -38,7 +37,7 @@ afterAll(async () => {
 
 /** Opens a window in which the owner of the session is signed in; null: nobody. */
 async function openWindow(session: string | null, options: BrowserContextOptions = {}) {
-  const context = await browser.newContext({ baseURL: plane.url, bypassCSP: true, ...options });
+  const context = await openContext(browser, { baseURL: plane.url, bypassCSP: true, ...options });
   if (session !== null) await context.addCookies([{ name: COOKIE, value: session, url: plane.url }]);
   return { context, page: await context.newPage() };
 }

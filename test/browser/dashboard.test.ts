@@ -1,6 +1,6 @@
-import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from "playwright-core";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { CHROMIUM, describeBrowser } from "#test/browser/chromium.ts";
+import { CHROMIUM, describeBrowser, launchChromium, openContext } from "#test/browser/chromium.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
@@ -24,8 +24,7 @@ beforeAll(async () => {
   });
   plane = await startControlPlane();
   agent = await startAgent(plane, "eu-west");
-  // Chromium has no sandbox for root.
-  browser = await chromium.launch({ executablePath: CHROMIUM, chromiumSandbox: process.getuid?.() !== 0 });
+  browser = await launchChromium();
 });
 afterAll(async () => {
   await browser?.close();
@@ -40,7 +39,7 @@ const IS_TOO_WIDE = "document.documentElement.scrollWidth > innerWidth";
 
 /** Opens a window of its own cookies; `complaints` are the errors of its pages. */
 async function openWindow(options: BrowserContextOptions = {}) {
-  const context = await browser.newContext({ baseURL: plane.url, ...options });
+  const context = await openContext(browser, { baseURL: plane.url, ...options });
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on("console", (message) => complaints.push(message.text()));
@@ -106,6 +105,7 @@ describeBrowser("the dashboard", () => {
     await page.getByLabel("Addresses").fill(`${site.url}/ Blog\n${site.url}/ Docs`);
     await page.getByRole("button", { name: "Try them" }).click();
     await page.getByRole("button", { name: "Create the chosen monitors" }).click();
+    await page.waitForURL("**/app/monitors?*done=pasted");
     await page.goto("/app/monitors");
     const states = () => page.locator("#rows .badge").allTextContents();
     const names = () => page.locator("#rows a[data-row]").allTextContents();

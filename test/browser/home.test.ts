@@ -1,7 +1,7 @@
 import axe from "axe-core";
-import { chromium, type Browser } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { CHROMIUM, describeBrowser } from "#test/browser/chromium.ts";
+import { CHROMIUM, describeBrowser, launchChromium, openContext } from "#test/browser/chromium.ts";
 import { exampleOf } from "#control-plane/surfaces/api-document/components.ts";
 import { attachScripted, helloOf } from "#test/support/scripted-agent.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
@@ -12,8 +12,7 @@ let browser: Browser;
 beforeAll(async () => {
   if (CHROMIUM === null) return;
   plane = await startControlPlane();
-  // Chromium has no sandbox for root.
-  browser = await chromium.launch({ executablePath: CHROMIUM, chromiumSandbox: process.getuid?.() !== 0 });
+  browser = await launchChromium();
 });
 afterAll(async () => {
   await browser?.close();
@@ -27,7 +26,7 @@ describeBrowser("the first page of the service", () => {
     ["light", 320],
   ] as const)("has no accessibility fault that axe finds, in %s colours and %d px", async (colorScheme, width) => {
     const viewport = { width, height: 800 };
-    const context = await browser.newContext({ colorScheme, viewport, bypassCSP: true });
+    const context = await openContext(browser, { colorScheme, viewport, bypassCSP: true });
     const page = await context.newPage();
     await page.goto(plane.url);
     await page.evaluate(axe.source);
@@ -80,7 +79,7 @@ describeBrowser("the first page of the service", () => {
 
 /** Opens the first page in a browser without scripts; `complaints` are the messages of its console. */
 async function openWithoutScripts() {
-  const context = await browser.newContext({ javaScriptEnabled: false });
+  const context = await openContext(browser, { javaScriptEnabled: false });
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on("console", (message) => complaints.push(message.text()));

@@ -1,7 +1,7 @@
 import axe from "axe-core";
-import { chromium, type Browser } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { CHROMIUM, describeBrowser } from "#test/browser/chromium.ts";
+import { CHROMIUM, describeBrowser, launchChromium, openContext } from "#test/browser/chromium.ts";
 import { exampleOf } from "#control-plane/surfaces/api-document/components.ts";
 import { renderSharePage } from "#control-plane/surfaces/share-page/page.ts";
 import { CONTRACTS } from "#shared/tools/index.ts";
@@ -12,8 +12,7 @@ const PLACE = { region: "eu-west", country: "IE", city: "Dublin", asn: 64_500, l
 let browser: Browser;
 beforeAll(async () => {
   if (CHROMIUM === null) return;
-  // Chromium has no sandbox for root.
-  browser = await chromium.launch({ executablePath: CHROMIUM, chromiumSandbox: process.getuid?.() !== 0 });
+  browser = await launchChromium();
 });
 afterAll(() => browser?.close());
 
@@ -53,7 +52,8 @@ describeBrowser("the page of a shared result", () => {
   it.each(CONTRACTS)(
     "of $name has no accessibility fault that axe finds, on a phone and on a desk",
     async (contract) => {
-      const page = await browser.newPage();
+      const context = await openContext(browser);
+      const page = await context.newPage();
       await page.setContent(pageOf(contract));
       for (const summary of await page.locator("summary").all()) await summary.click();
       await page.evaluate(axe.source);
@@ -68,7 +68,7 @@ describeBrowser("the page of a shared result", () => {
         // Tables scroll by themselves; the page does not.
         expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
       }
-      await page.close();
+      await context.close();
     },
   );
 });

@@ -1,6 +1,6 @@
-import { chromium, type Browser, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { CHROMIUM, describeBrowser } from "#test/browser/chromium.ts";
+import { CHROMIUM, describeBrowser, launchChromium, openContext } from "#test/browser/chromium.ts";
 import { startPublicPages, type PublicPageServer } from "#test/support/public-pages.ts";
 import { makeIncident, makeView } from "#test/support/status-page-views.ts";
 
@@ -13,7 +13,7 @@ beforeAll(async () => {
   if (CHROMIUM === null) return;
   server = await startPublicPages({ acme: makeView() });
   server.domains.set("status.localhost", "acme");
-  browser = await chromium.launch({ executablePath: CHROMIUM, chromiumSandbox: process.getuid?.() !== 0 });
+  browser = await launchChromium();
 });
 afterAll(async () => {
   await browser?.close();
@@ -24,7 +24,7 @@ afterAll(async () => {
 async function open(url = `${server.url}/status/acme`) {
   server.views.set("acme", makeView());
   server.clock.advance(MINUTE_MS);
-  const context = await browser.newContext({ viewport: { width: 1280, height: 600 } });
+  const context = await openContext(browser, { viewport: { width: 1280, height: 600 } });
   await context.clock.install();
   const page = await context.newPage();
   const seen = { loads: 0, complaints: [] as string[] };

@@ -1,11 +1,11 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import axe from "axe-core";
-import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { PLAIN_LOOK } from "#control-plane/status-pages/look.ts";
 import { NO_PLACE, renderMessagePage, renderQuestionPage } from "#control-plane/status-pages/render/html/messages.ts";
-import { CHROMIUM, describeBrowser } from "#test/browser/chromium.ts";
+import { CHROMIUM, describeBrowser, launchChromium, openContext } from "#test/browser/chromium.ts";
 import { startPublicPages, type PublicPageServer } from "#test/support/public-pages.ts";
 import { changeTexts, HOSTILE, makeView, makeViews } from "#test/support/status-page-views.ts";
 
@@ -20,8 +20,7 @@ beforeAll(async () => {
   if (CHROMIUM === null) return;
   const hostile = HOSTILE.map((text, index) => [`hostile-${index}`, changeTexts(makeView(), text)] as const);
   server = await startPublicPages({ ...VIEWS, ...Object.fromEntries(hostile) });
-  // Chromium has no sandbox for root.
-  browser = await chromium.launch({ executablePath: CHROMIUM, chromiumSandbox: process.getuid?.() !== 0 });
+  browser = await launchChromium();
 });
 afterAll(async () => {
   await browser?.close();
@@ -35,7 +34,7 @@ async function open(
 ): Promise<{ readonly page: Page; readonly complaints: string[]; readonly close: () => Promise<void> }> {
   // A test loads more pages than the limit of one minute allows.
   server.clock.advance(60_000);
-  const context = await browser.newContext({
+  const context = await openContext(browser, {
     viewport: { width: 1280, height: 900 },
     javaScriptEnabled: false,
     ...options,
@@ -200,7 +199,8 @@ describeBrowser("a status page in a browser", () => {
       });
       await new Promise<void>((resolve) => readme.listen(0, "127.0.0.1", resolve));
       server.clock.advance(60_000);
-      const page = await browser.newPage();
+      const context = await openContext(browser);
+      const page = await context.newPage();
       const complaints: string[] = [];
       page.on("console", (message) => complaints.push(`${message.text()} ${message.location().url}`));
       page.on("requestfailed", (request) => complaints.push(request.url()));
@@ -211,7 +211,7 @@ describeBrowser("a status page in a browser", () => {
       expect(complaints).toEqual([
         `Failed to load resource: the server responded with a status of 404 (Not Found) ${server.url}/status/nothing/badge.svg`,
       ]);
-      await page.close();
+      await context.close();
       await new Promise((resolve) => readme.close(resolve));
     },
   );

@@ -3,7 +3,7 @@ import { createBrowser } from "#probe-agent/net/browser.ts";
 import { VISUAL_DEFAULT } from "#control-plane/kinds/visual.ts";
 import { comparePictures } from "#control-plane/pictures/compare/compare.ts";
 import { decodePng } from "#control-plane/pictures/compare/png.ts";
-import { CHROMIUM, describeBrowser, leftovers } from "#test/browser/chromium.ts";
+import { CHROMIUM, describeBrowser, leftovers, LOAD_MS } from "#test/browser/chromium.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { systemClock } from "#test/support/clock.ts";
@@ -77,9 +77,9 @@ describeBrowser("the same page", () => {
       }),
     );
     const capture = async (waitMs: number, browserFor = browsers[0]) => {
-      const limits = jobLimits(60_000);
+      const limits = jobLimits(LOAD_MS + 10_000);
       const dns = dnsPort(["127.0.0.1:9"], { egress: loopbackEgress, limits });
-      const request = { url: `${site.url}/`, width: 1_280, height: 800, fullPage: false, waitMs, timeoutMs: 40_000 };
+      const request = { url: `${site.url}/`, width: 1_280, height: 800, fullPage: false, waitMs, timeoutMs: LOAD_MS };
       const outcome = (await browserFor?.(limits, dns).capture(request)) ?? expect.fail("there is no browser");
       if (outcome.status !== "ok") throw new Error(JSON.stringify(outcome));
       return Buffer.from(outcome.data.png);
