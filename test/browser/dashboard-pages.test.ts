@@ -17,6 +17,9 @@ const LONG = `The shop of the customers in the north ${"x".repeat(60)}`;
 /** Nothing listens there: no mail is sent. */
 const MAIL_SERVER = { host: "127.0.0.1", port: 1, tls: "never", isVerified: true, credentials: null } as const;
 
+/** Whether the words of a choice are higher than its place. */
+const CUT_CHOICES = `[...document.querySelectorAll(".choice")].some((one) => one.scrollHeight > one.clientHeight + 1)`;
+
 let plane: TestControlPlane;
 let account: FilledAccount;
 let empty: string | null;
@@ -50,6 +53,7 @@ async function faultsOf(page: Page, path: string): Promise<readonly string[]> {
     await page.setViewportSize({ width, height: 900 });
     if (await page.evaluate("document.documentElement.scrollWidth > innerWidth"))
       faults.push(`${path}: wider than ${width} pixels`);
+    if (await page.evaluate(CUT_CHOICES)) faults.push(`${path}: choices lie over each other at ${width} pixels`);
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
       const found = await page.evaluate(async () => {
