@@ -9,6 +9,7 @@ export const TOOLS = {
   all: "All tools",
   noMatch: "No tool matches.",
   back: "All tools",
+  groupsLabel: "Groups of tools",
   groups: {
     web: "Web sites and HTTP",
     page: "Pages",
@@ -52,7 +53,7 @@ export const TOOLS = {
   fromCache: (place: string) => `From ${place}, a stored result`,
   fromMany: (count: number) => `From ${count} locations`,
   shared: "Everybody with this link sees the result for a week:",
-  address: "Address of this form with its values",
+  address: "Link to this form, filled in",
   again: "The same in a terminal",
   curl: "With curl",
   command: "With the command",

@@ -7,6 +7,7 @@ const render: (list: {
   readonly text: string;
   readonly count: number;
   readonly groups: readonly {
+    readonly name: string;
     readonly title: string;
     readonly tools: readonly { readonly name: string; readonly title: string; readonly summary: string }[];
   }[];
@@ -16,7 +17,8 @@ const render: (list: {
 <div class="field"><label for="q">${TOOLS.search}</label><input id="q" name="q" type="search" value="<%= it.text %>" maxlength="200" autocomplete="off" data-search></div>
 <div class="row"><button>${TOOLS.find}</button><% if (it.text !== "") { %> <a href="/app/tools">${TOOLS.all}</a><% } %></div></form>
 <% if (it.count === 0) { %><div class="card"><p>${TOOLS.noMatch}</p></div><% } %>
-<% for (const group of it.groups) { %><h2><%= group.title %></h2><ul class="kinds">
+<% if (it.groups.length > 1) { %><nav aria-label="${TOOLS.groupsLabel}"><ul class="counts"><% for (const group of it.groups) { %><li><a href="#<%= group.name %>"><%= group.title %></a></li><% } %></ul></nav><% } %>
+<% for (const group of it.groups) { %><h2 id="<%= group.name %>"><%= group.title %></h2><ul class="kinds">
 <% for (const tool of group.tools) { %><li><a href="/app/tools/<%= tool.name %>" data-row><b><%= tool.title %></b> <span class="faint"><%= tool.summary %></span></a></li><% } %>
 </ul><% } %>
 `);
@@ -29,7 +31,7 @@ export function renderTools(text: string): string {
   );
   const groups = TOOLSETS.flatMap((toolset) => {
     const tools = found.filter((tool) => tool.toolset === toolset);
-    return tools.length === 0 ? [] : [{ title: TOOLS.groups[toolset], tools }];
+    return tools.length === 0 ? [] : [{ name: toolset, title: TOOLS.groups[toolset], tools }];
   });
   return render({ text, count: found.length, groups });
 }

@@ -25,6 +25,9 @@ describe("the profile", () => {
     expect([saved.status, saved.location]).toEqual([303, "/app/profile?done=timezone"]);
     const page = await owner.get(saved.location ?? "");
     expect(page.html).toContain('value="Asia/Kathmandu"');
+    expect(page.html.match(/<a href="[^"]*" aria-current="page">[^<]*/g)).toEqual([
+      '<a href="/app/profile" aria-current="page">Your profile',
+    ]);
     const [row] = await plane.app.sql<{ local: string }[]>`
       select to_char(created_at at time zone 'Asia/Kathmandu', 'YYYY-MM-DD HH24:MI') as local from sessions`;
     expect(page.html).toContain(row?.local);
