@@ -175,7 +175,7 @@ describeBrowser("the dashboard", () => {
     await editor.page.goto(ofShop);
     await editor.page.getByRole("button", { name: "Pause" }).click();
     await editor.page.getByText("The monitor is paused.").waitFor();
-    await expect.poll(() => phone.page.locator("h1 + p .badge").textContent()).toBe("Paused");
+    await expect.poll(() => phone.page.locator(".title .badge").textContent()).toBe("Paused");
     expect((await editor.context.request.get("/app/members", { maxRedirects: 0 })).status()).toBe(403);
 
     for (const window of [{ context, complaints }, viewer, editor, phone]) {
