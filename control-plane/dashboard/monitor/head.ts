@@ -1,8 +1,8 @@
 import { sentence } from "#control-plane/dashboard/frame/problems.ts";
+import { renderAgo, renderPlanned, renderSince } from "#control-plane/dashboard/frame/times.ts";
 import type { ViewerTime } from "#control-plane/charts/viewer-time.ts";
-import { renderGlance } from "#control-plane/dashboard/monitor/glance.ts";
 import { KIND_WORDS, STATE_WORDS } from "#control-plane/dashboard/monitors/words.ts";
-import { MONITOR } from "#control-plane/dashboard/strings/monitor.ts";
+import { HEARTBEAT, MONITOR } from "#control-plane/dashboard/strings/monitor.ts";
 import type { MonitorView } from "#control-plane/monitors/view.ts";
 import type { ListedState } from "#control-plane/monitors/overview.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
@@ -84,7 +84,7 @@ interface HeadFacts {
   readonly told: string | null;
 }
 
-/** Renders the top of a monitor's page: its state and its cause, since when, who is told, and what can be done with it. */
+/** Renders the top of a monitor's page: its state and its cause, since when, who gets notifications, and what can be done with it. */
 export function renderHead(page: MonitorPage, { incident, told }: HeadFacts): string {
   const { monitor, formToken, canWrite } = page;
   const state = stateOf(monitor);
@@ -107,7 +107,8 @@ export function renderHead(page: MonitorPage, { incident, told }: HeadFacts): st
     : "";
   const waiting = monitor.heartbeat === null ? MONITOR.waiting : MONITOR.waitingHeartbeat;
   const isNew = state === "unknown" && monitor.last_checked_at === null && monitor.composite === null;
-  const problem = monitor.last_error?.message ?? (isNew ? waiting : null);
+  const slow = state === "degraded" && monitor.degraded_ms !== null ? MONITOR.slow(monitor.degraded_ms) : null;
+  const problem = monitor.last_error?.message ?? slow ?? (isNew ? waiting : null);
   const notes = renderNotes({
     problem: isFailing && problem !== null ? sentence(problem) : null,
     tone,
@@ -116,4 +117,56 @@ export function renderHead(page: MonitorPage, { incident, told }: HeadFacts): st
     paused: monitor.is_active ? null : monitor.paused_reason === "plan" ? MONITOR.pausedByPlan : MONITOR.paused,
   });
   return `${top}${notes}${renderGlance(page, word, told)}${actions}`;
+}
+
+const renderLabel: (tile: { readonly label: string }) => string = compileTemplate("<div><dt><%= it.label %></dt><dd>");
+const renderText: (tile: { readonly text: string }) => string = compileTemplate("<%= it.text %>");
+const NOBODY = `<a class="warn" href="#told">${MONITOR.toldNobody}</a>`;
+
+type Tile = readonly [label: string, value: string];
+
+/**
+ * Renders since when a monitor is in its state, its last and its next check, and who gets its notices. `word`: its state.
+ * `told`: by what people get notices, null: nobody gets them.
+ */
+function renderGlance(page: MonitorPage, word: string, told: string | null): string {
+  const { monitor, now, viewer } = page;
+  const { last_change_at: since, uptime, is_active: isActive } = monitor;
+  const tiles: readonly Tile[] = [
+    [MONITOR.since(word), since === null || !isActive ? "" : renderSince(new Date(since), now, viewer)],
+    ...(monitor.heartbeat === null ? tilesOfChecks(page) : tilesOfPings(monitor.heartbeat, page)),
+    [MONITOR.uptime, uptime.d1 === null ? "" : renderText({ text: writePercent(uptime.d1) })],
+    [MONITOR.told, told === null ? NOBODY : renderText({ text: told })],
+  ];
+  const shown = tiles.filter(([, value]) => value !== "");
+  return `<dl class="glance">${shown.map(([label, value]) => `${renderLabel({ label })}${value}</dd></div>`).join("")}</dl>`;
+}
+
+function tilesOfChecks({ monitor, now, viewer }: MonitorPage): readonly Tile[] {
+  const { last_checked_at: checked, next_check_at: next, is_active: isActive } = monitor;
+  const never = monitor.composite === null && isActive ? renderText({ text: MONITOR.never }) : "";
+  const secondsToNext = Math.max(0, Math.round((Date.parse(next ?? "") - now.getTime()) / 1_000));
+  return [
+    [MONITOR.checked, checked === null ? never : renderAgo(new Date(checked), now, viewer)],
+    [MONITOR.next, next === null ? "" : renderText({ text: MONITOR.nextIn(secondsToNext) })],
+  ];
+}
+
+/** A heartbeat is not checked: it has pings, and one that is due. */
+function tilesOfPings(
+  { last_ping_at: pinged, run_started_at: started, deadline_at: late }: NonNullable<MonitorView["heartbeat"]>,
+  { now, viewer }: MonitorPage,
+): readonly Tile[] {
+  const ago = (at: string | null): string => (at === null ? "" : renderAgo(new Date(at), now, viewer));
+  const isLate = late !== null && Date.parse(late) <= now.getTime();
+  return [
+    [HEARTBEAT.ping, pinged === null ? renderText({ text: HEARTBEAT.noPing }) : ago(pinged)],
+    [HEARTBEAT.running, ago(started)],
+    [isLate ? HEARTBEAT.late : HEARTBEAT.due, late === null ? "" : renderPlanned(new Date(late), now, viewer)],
+  ];
+}
+
+/** Writes a percentage with two decimals, cut and not rounded: 99.999 is not 100. */
+export function writePercent(value: number): string {
+  return `${(Math.floor(value * 100) / 100).toFixed(2)} %`;
 }

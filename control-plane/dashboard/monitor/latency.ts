@@ -1,5 +1,5 @@
 import { renderLatency } from "#control-plane/charts/latency.ts";
-import type { MonitorPage } from "#control-plane/dashboard/monitor/head.ts";
+import { writePercent, type MonitorPage } from "#control-plane/dashboard/monitor/head.ts";
 import { LATENCY } from "#control-plane/dashboard/strings/monitor.ts";
 import type { Latency, LatencyRange } from "#control-plane/history/read/latency.ts";
 import type { showIncident } from "#control-plane/incidents/view.ts";
@@ -61,9 +61,4 @@ export function renderResponseTimes(
     viewer,
   );
   return `${top}${chart}</section>`;
-}
-
-/** Writes a percentage with two decimals, cut and not rounded: 99.999 is not 100. */
-export function writePercent(value: number): string {
-  return `${(Math.floor(value * 100) / 100).toFixed(2)} %`;
 }

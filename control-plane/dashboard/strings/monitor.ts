@@ -18,6 +18,7 @@ export const MONITOR = {
   since: (word: string) => `${word} for`,
   checked: "Last check",
   never: "None yet",
+  slow: (ms: number) => `It answers, but in more than ${ms.toLocaleString("en")} ms.`,
   waiting: "The first check is on its way.",
   waitingHeartbeat: "The job has not called yet.",
   next: "Next check",

@@ -96,7 +96,7 @@ describe("what is known of a monitor", () => {
     expect((await owner.get(`/app/monitors/${other}`)).html).not.toContain("<h2>Locations</h2>");
   });
 
-  it("says at its top what is wrong, since when, and who is told", async () => {
+  it("says at its top what is wrong, since when, and who gets notifications", async () => {
     const at = clock.now().getTime() - 90_000;
     const fault = ["response", "target", "unexpected_status", `expected 200, got ${HOSTILE}`];
     const state = { status: "down", changed: at, locations: [["us-east", "down", at, 2, at, fault]] };
