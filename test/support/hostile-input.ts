@@ -176,7 +176,7 @@ export const HOSTILE_IDS: readonly string[] = [
 
 const FORM = "application/x-www-form-urlencoded";
 
-/** Bodies with their types; TOKEN stands for the session's `_csrf`. */
+/** Bodies with their types; TOKEN is replaced by the session's `_csrf`. */
 export const HOSTILE_BODIES: readonly (readonly [type: string, body: string])[] = [
   [FORM, ""],
   [FORM, `_csrf=TOKEN${"&name=a".repeat(998)}`],

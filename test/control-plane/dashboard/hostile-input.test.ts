@@ -185,7 +185,7 @@ describe("hostile input", () => {
         const answer = await (method === "POST" ? post(path, {}) : load(path));
         const asked = { path: path.slice(0, 80), method };
         wrong.push(...judge(asked, answer));
-        // What is asked for by tokens says by a page that there is no such token.
+        // Links with a token answer with a page that there is no such token.
         if (answer.status < 300 && url.startsWith("/app/")) wrong.push({ ...asked, status: answer.status });
       }
     expect(wrong).toEqual([]);
