@@ -6,10 +6,17 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { PLAIN_LOOK } from "#control-plane/status-pages/look.ts";
 import { NO_PLACE, renderMessagePage, renderQuestionPage } from "#control-plane/status-pages/render/html/messages.ts";
 import { CHROMIUM, describeBrowser, launchChromium, openContext } from "#test/browser/chromium.ts";
+import { dataUri, drawPng } from "#test/support/logos.ts";
 import { startPublicPages, type PublicPageServer } from "#test/support/public-pages.ts";
 import { changeTexts, HOSTILE, makeView, makeViews } from "#test/support/status-page-views.ts";
 
-const VIEWS = makeViews();
+const LOGO = { src: dataUri(drawPng(400, 100)), width: 160, height: 40 };
+const VIEWS = {
+  ...makeViews(),
+  // Colours that cannot be read as they are on one of the grounds.
+  yellow: makeView({ accentColor: "#ffee00", logo: LOGO }),
+  navy: makeView({ accentColor: "#000040", logo: { ...LOGO, width: 240, height: 12 } }),
+};
 /** Slugs of pages with a text that tries to break them. */
 const HOSTILE_SLUGS = HOSTILE.map((_, index) => `hostile-${index}`);
 
@@ -105,7 +112,7 @@ describeBrowser("a status page in a browser", () => {
         expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
       }
       expect(complaints).toEqual([]);
-      expect(await page.locator("script:not([type=module]), img, iframe").count()).toBe(0);
+      expect(await page.locator("script:not([type=module]), img:not(.logo), iframe").count()).toBe(0);
       await close();
     },
   );
@@ -118,6 +125,30 @@ describeBrowser("a status page in a browser", () => {
       await close();
     },
   );
+
+  it("has a logo in its size at once, on a light ground in both schemes, and everything else as without one", async () => {
+    const sizesOf = `JSON.stringify(Array.from(document.querySelectorAll(".c, .d li, .l i, section.b"), (one) => {
+      const { left, width, height } = one.getBoundingClientRect();
+      return [left, width, height, getComputedStyle(one).backgroundColor, getComputedStyle(one).backgroundImage];
+    }))`;
+    for (const colorScheme of ["light", "dark"] as const) {
+      const sizes: unknown[] = [];
+      for (const slug of ["operational", "yellow"]) {
+        const { page, close } = await open(`/status/${slug}`, { colorScheme });
+        sizes.push(await page.evaluate(sizesOf));
+        if (slug === "yellow") {
+          expect(await page.getByRole("heading", { level: 1 }).getByRole("img", { name: "Acme" }).count()).toBe(1);
+          const [width, height, ground] = await page.evaluate<readonly string[]>(
+            `(({ width, height, backgroundColor }) => [width, height, backgroundColor])(getComputedStyle(document.querySelector(".logo")))`,
+          );
+          expect([width, height]).toEqual(["160px", "40px"]);
+          expect(ground).toBe(colorScheme === "dark" ? "rgb(246, 248, 250)" : "rgba(0, 0, 0, 0)");
+        }
+        await close();
+      }
+      expect(sizes[1]).toBe(sizes[0]);
+    }
+  });
 
   it("has messages and questions for subscribers that are accessible", async () => {
     const place = { site: "Acme", base: "/status/acme", look: PLAIN_LOOK };
