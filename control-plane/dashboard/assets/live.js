@@ -1,7 +1,6 @@
 // Keeps a view fresh: loads the page of this address again while its tab is seen, and changes what differs. A page that
 // is refreshed has <main data-live="seconds">. Focus, selections, open details and what was typed stay as they are.
 import { Idiomorph } from "./idiomorph.js";
-import "./controls.js";
 import { keepOrder, keptRows, loadAhead, noteLost } from "./rows.js";
 
 const main = () => document.querySelector("main[data-live]");

@@ -74,7 +74,7 @@ const renderTop: (frame: Frame) => string = compileTemplate(`
 <!doctype html><html lang="en"><head><meta charset="utf-8"><title><%= it.title %> - ${FRAME.brand}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">
 <link rel="stylesheet" href="${ASSETS_PATH}/style.css"><link rel="icon" href="${ASSETS_PATH}/icon.svg" type="image/svg+xml">
-<script type="module" src="${ASSETS_PATH}/live.js"></script></head><body>
+<script type="module" src="${ASSETS_PATH}/live.js"></script><script type="module" src="${ASSETS_PATH}/controls.js"></script></head><body>
 <a class="skip" href="#main">${FRAME.skip}</a>
 <header class="top"><a class="brand" href="<%= it.session === null ? "/" : "/app/" %>">${FRAME.brand}</a>
 <% if (it.session !== null) { %>
