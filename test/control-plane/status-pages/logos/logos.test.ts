@@ -72,7 +72,7 @@ describe("the logo of a page", () => {
     expect([sent.headers["content-type"], sent.body.equals(content)]).toEqual([type, true]);
   });
 
-  it("replaces the title, with the title as its text, in a size that is known before it is there", async () => {
+  it("is shown instead of the title, with the title as its text, in a size that is known before it is there", async () => {
     const made = await create({ title: "Acme <Shop>", logo: dataUri(PNG) });
     const image = `<img class="logo" src="${pathOf(made)}" alt="Acme &lt;Shop&gt;" width="160" height="40">`;
     const page = await ask(`/status/${made.slug}`);
