@@ -32,3 +32,11 @@ export interface MaintenanceWindow extends WindowSettings {
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
+
+/** Reports whether a window covers a monitor: it names it, or one of the tags that the monitor has now. */
+export function covers(
+  { monitorIds, tags }: Pick<WindowSettings, "monitorIds" | "tags">,
+  monitor: { readonly id: number; readonly tags: readonly string[] },
+): boolean {
+  return monitorIds.includes(monitor.id) || tags.some((tag) => monitor.tags.includes(tag));
+}

@@ -214,7 +214,9 @@ export function brokenOutOf(html: string): readonly string[] {
   // What is left of tags without the values of attributes, which are texts.
   const tags = html.replaceAll(/"[^"]*"/g, "");
   return [
-    ...scripts.filter((tag) => !/^<script type="module" src="\/app\/assets\/[0-9a-f]{16}\/(?:live|controls)\.js">$/.test(tag)),
+    ...scripts.filter(
+      (tag) => !/^<script type="module" src="\/app\/assets\/[0-9a-f]{16}\/(?:live|controls)\.js">$/.test(tag),
+    ),
     ...(html.match(/<img\b[^>]*|(?:href|src|action)="\s*javascript:[^"]*/gi) ?? []),
     ...(tags.match(/<[^>]*\son[a-z]+\s*=[^>]*/gi) ?? []),
   ];

@@ -38,6 +38,10 @@ const renderEnd: (form: { readonly back: string }) => string = compileTemplate(
   `<div class="row"><button class="primary">${MAINTENANCE.save}</button><a class="button" href="<%= it.back %>">${MAINTENANCE.dismiss}</a></div></form>`,
 );
 
+const renderFoldTop: (fold: { readonly isOpen: boolean }) => string = compileTemplate(
+  `<details class="part"<% if (it.isOpen) { %> open<% } %>><summary>${MAINTENANCE.byRule}</summary><div class="inside">`,
+);
+
 /** Renders the form of a window. */
 export function renderWindowForm({ id, typed, monitors, monitorCount, formToken, problems }: WindowForm): string {
   const problemOf = (input: string): string | null => problems.get(input) ?? null;
@@ -94,6 +98,7 @@ export function renderWindowForm({ id, typed, monitors, monitorCount, formToken,
       problem: problemOf("repeats"),
       options: optionsOf(MAINTENANCE.repeats, typed.repeats),
     }),
+    renderFoldTop({ isOpen: typed.repeats === "custom" || problemOf("rule") !== null }),
     renderInput({
       name: "rule",
       label: MAINTENANCE.rule,
@@ -102,6 +107,7 @@ export function renderWindowForm({ id, typed, monitors, monitorCount, formToken,
       problem: problemOf("rule"),
       maxLength: 500,
     }),
+    "</div></details>",
     renderInput({
       name: "timezone",
       label: MAINTENANCE.zone,

@@ -30,7 +30,7 @@ const renderTop: (list: {
 }) => string = compileTemplate(`
 <div class="head"><div><h1>${MAINTENANCE.title}</h1><p class="faint">${MAINTENANCE.hint}</p></div>
 <% if (it.canWrite) { %><a class="button primary" href="/app/maintenance/new">${MAINTENANCE.create}</a><% } %></div>
-<nav class="row" aria-label="${MAINTENANCE.showsLabel}"><% for (const [name, label] of it.shows) { %><a class="button" href="/app/maintenance<% if (name !== "open") { %>?show=<%= name %><% } %>"<% if (name === it.shown) { %> aria-current="page"<% } %>><%= label %></a><% } %></nav>
+<nav aria-label="${MAINTENANCE.showsLabel}"><ul class="counts"><% for (const [name, label] of it.shows) { %><li><a href="/app/maintenance<% if (name !== "open") { %>?show=<%= name %><% } %>"<% if (name === it.shown) { %> aria-current="page"<% } %>><%= label %></a></li><% } %></ul></nav>
 <% if (it.none !== null) { %><p class="card"><%= it.none %></p><% } else { %><ul class="rows" id="rows"><% } %>
 `);
 

@@ -37,8 +37,8 @@ const renderForms: (mute: {
 <p><a href="/app/maintenance/new?monitor=<%= it.id %>">${MUTE.plan}</a></p></div></details>
 `);
 
-const renderRunning: (window: { readonly title: string }) => string = compileTemplate(
-  `<p class="note"><b><%= it.title %></b> ${MUTE.running}&#32;`,
+const renderRunning: (window: { readonly id: number; readonly title: string }) => string = compileTemplate(
+  `<p class="note"><a href="/app/maintenance/<%= it.id %>"><bdi><%= it.title %></bdi></a> ${MUTE.running}&#32;`,
 );
 
 const renderEnding: (end: { readonly id: number }) => string = compileTemplate(
@@ -61,7 +61,7 @@ export function renderMute(
   const { monitor, formToken, canWrite, viewer } = page;
   const running = windows.flatMap((window) => {
     if (window.currentEndsAt === null) return [];
-    const note = `${renderRunning({ title: window.title })}${renderTime(window.currentEndsAt, viewer)}</p>`;
+    const note = `${renderRunning(window)}${renderTime(window.currentEndsAt, viewer)}</p>`;
     if (!canWrite || !isOfOne(window, monitor.id)) return [note];
     const fields = renderHidden("_csrf", formToken) + renderHidden("window", String(window.id));
     return [`${note}${renderEnding({ id: monitor.id })}${fields}<button>${MUTE.end}</button></form>`];

@@ -28,6 +28,8 @@ import type { Webhooks } from "#control-plane/webhooks/webhooks.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import { coveredBetween } from "#control-plane/maintenance/coverage/coverage.ts";
+import { MOST_WINDOWS } from "#control-plane/maintenance/maintenance.ts";
+import { covers } from "#control-plane/maintenance/window.ts";
 import { changeOf } from "#control-plane/monitors/changed-fields.ts";
 import { parseChange } from "#control-plane/monitors/settings/parse.ts";
 import type { MonitorView } from "#control-plane/monitors/view.ts";
@@ -173,7 +175,7 @@ async function showMonitor(
     deps.history.latency(monitor.id, range),
     readLocationFacts(sql, monitor.id),
     references.length === 0 ? [] : deps.overviews.of(accountId),
-    deps.maintenance.list(accountId, { status: "in_progress", monitorId: monitor.id }, newest),
+    deps.maintenance.list(accountId, { status: "in_progress" }, { limit: MOST_WINDOWS, offset: 0 }),
   ]);
   const times = [new Date(latency.from), new Date(latency.to)] as const;
   const covered = (await coveredBetween(sql, accountId, [monitor], ...times)).get(monitor.id) ?? [];
@@ -184,7 +186,11 @@ async function showMonitor(
       incident: open === undefined ? null : { id: open.id, by: open.acknowledged?.by ?? null },
       told: summarize(monitor, hooks, plan),
     }),
-    renderMute(windows, page, refusedMute),
+    renderMute(
+      windows.filter((window) => covers(window, monitor)),
+      page,
+      refusedMute,
+    ),
     isTimed ? renderLocations(locations, page) : "",
     renderMembers(page),
     renderHeartbeat(page),

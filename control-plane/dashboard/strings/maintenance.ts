@@ -57,9 +57,9 @@ export const MAINTENANCE = {
   lastsHint: "From 1 minute to 30 days.",
   unit: "Unit",
   units: { minutes: "minutes", hours: "hours", days: "days" },
+  byRule: "Repeat by a rule",
   rule: "Rule",
-  ruleHint:
-    "Only for a window that repeats by a rule, in the form of RFC 5545: FREQ=MONTHLY;BYDAY=1SU is every first Sunday.",
+  ruleHint: "If it repeats by a rule: in the form of RFC 5545. FREQ=MONTHLY;BYDAY=1SU is every first Sunday.",
   affected: "Monitors",
   affectedHint: "A window needs at least one monitor or one tag.",
   moreMonitors: (shown: number) => `The first ${shown} by name are here. Choose the others by a tag.`,

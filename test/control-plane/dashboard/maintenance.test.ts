@@ -193,6 +193,16 @@ describe("a maintenance window", () => {
     expect((await owner.get(`/app/maintenance/${id}`)).html).toContain("End now");
   });
 
+  it("is on the page of each monitor that it covers, by its name or by a tag", async () => {
+    await plane.app.sql`update monitors set tags = '{shop}' where id = ${monitorId}`;
+    const start = { starts: "2026-11-27T19:00", lasts: "30", unit: "days" };
+    await planMaintenance(owner, { title: "By its tag", tags: "shop", ...start });
+    await planMaintenance(owner, { title: "By another tag", tags: "office", ...start });
+    const { html } = await owner.get(`/app/monitors/${monitorId}`);
+    expect(html).toContain("By its tag");
+    expect(html).not.toContain("By another tag");
+  });
+
   it("has a form that opens with the monitor of the page that led to it", async () => {
     const monitor = await owner.get(`/app/monitors/${monitorId}`);
     expect(monitor.html).toContain(`/app/maintenance/new?monitor=${monitorId}`);
