@@ -1,6 +1,6 @@
-import { chromium, type Browser } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { CHROMIUM, describeBrowser } from "#test/browser/chromium.ts";
+import { CHROMIUM, describeBrowser, launchChromium, openContext } from "#test/browser/chromium.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { COOKIE, PASSWORD, signIn, signInOwner } from "#test/support/dashboard.ts";
@@ -26,8 +26,7 @@ beforeAll(async () => {
   const account = await createWatchedAccount(plane, plane.app.sql, MONITORS);
   ids = account.ids;
   await signInOwner(plane, EMAIL, { accountId: account.accountId });
-  // Chromium has no sandbox for root.
-  browser = await chromium.launch({ executablePath: CHROMIUM, chromiumSandbox: process.getuid?.() !== 0 });
+  browser = await launchChromium();
 });
 afterAll(async () => {
   await browser?.close();
@@ -39,7 +38,7 @@ async function openList() {
   await plane.app.sql`update monitors set is_active = true`;
   clock.advance(REFRESH_MS);
   const member = await signIn(plane, EMAIL);
-  const context = await browser.newContext({ baseURL: plane.url, viewport: { width: 1280, height: 800 } });
+  const context = await openContext(browser, { baseURL: plane.url, viewport: { width: 1280, height: 800 } });
   await context.addCookies([{ name: COOKIE, value: member.cookie ?? "", url: plane.url }]);
   await context.clock.install();
   const page = await context.newPage();

@@ -226,4 +226,28 @@ describeBrowser("the dashboard", () => {
     await page.getByText("The monitor is created.").waitFor();
     await context.close();
   });
+
+  it("shows a status page as it would be while it is typed, and leads back past its previews", async () => {
+    const { page, context, complaints } = await openWindow();
+    await page.goto(await startPath(plane, await createAccount(plane)));
+    await page.getByLabel("Email").fill("pages@example.com");
+    await page.getByLabel("Password").fill(PASSWORD);
+    await page.getByRole("button", { name: "Start" }).click();
+    await page.waitForURL("**/app/monitors");
+    await page.goto("/app/status-pages");
+    await page.goto("/app/status-pages/new");
+    const title = page.getByLabel("Title", { exact: true });
+    await page.getByLabel("Last part of the address").fill("example-shop");
+    await title.fill("Example Shop");
+    const preview = page.frameLocator("iframe:not([hidden])");
+    await preview.getByRole("heading", { name: "Example Shop" }).waitFor();
+    await title.fill("Other Shop");
+    await preview.getByRole("heading", { name: "Other Shop" }).waitFor();
+    await expect.poll(() => page.locator("iframe").count()).toBe(1);
+    expect(await title.evaluate("document.activeElement.id")).toBe("f-title");
+    await page.goBack();
+    expect(new URL(page.url()).pathname).toBe("/app/status-pages");
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
 });

@@ -16,6 +16,28 @@ document.addEventListener("input", ({ target }) => {
   }, 400));
 });
 
+// A button with data-auto is pressed a moment after somebody has typed in its form, which it sends into a frame. Each time
+// it is a new frame, so that "Back" does not lead through previews; the old one is seen until the new one is there.
+let changed = null;
+document.addEventListener("input", ({ target }) => {
+  const button = target.form?.querySelector("button[data-auto]");
+  if (!button) return;
+  clearTimeout(changed);
+  changed = setTimeout(() => {
+    const old = document.querySelector(`iframe[name="${button.formTarget}"]`);
+    const fresh = old.cloneNode();
+    // A window that is there keeps its name.
+    fresh.name = button.formTarget = `preview-${Date.now()}`;
+    fresh.hidden = true;
+    old.after(fresh);
+    fresh.addEventListener("load", () => {
+      for (const frame of fresh.parentElement.querySelectorAll("iframe")) if (frame !== fresh) frame.remove();
+      fresh.hidden = false;
+    });
+    button.form.requestSubmit(button);
+  }, 800);
+});
+
 // A button with data-copy="id" copies the text of the element with this id.
 document.addEventListener("click", (event) => {
   const button = event.target instanceof Element ? event.target.closest("button[data-copy]") : null;

@@ -64,7 +64,7 @@ const renderDomain: (domain: {
 
 const renderEnd: (end: { readonly preview: string }) => string = compileTemplate(`
 <div class="row"><button class="primary" name="do" value="save">${STATUS_PAGES.save}</button>
-<button formaction="<%= it.preview %>" formtarget="preview">${STATUS_PAGES.preview}</button>
+<button formaction="<%= it.preview %>" formtarget="preview" formnovalidate data-auto>${STATUS_PAGES.preview}</button>
 <a href="/app/status-pages">${STATUS_PAGES.cancel}</a></div></form>
 `);
 

@@ -28,7 +28,7 @@ export const STATUS_PAGES = {
   problems: "The page was not saved. The reasons are beside the fields.",
   preview: "Preview",
   previewTitle: "Preview of the page",
-  previewHint: "The button Preview shows the page here with what you have typed. Nothing is saved.",
+  previewHint: "The page as it would be with what you have typed. The button Preview loads it again. Nothing is saved.",
   noPreview: "There is no preview",
   components: "Monitors of the page",
   noComponents: "The page shows no monitors yet.",

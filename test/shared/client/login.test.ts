@@ -7,6 +7,7 @@ import { LAUNCHER_PATH } from "#shared/client/programs.ts";
 import { createAccount, type TestAccount } from "#test/support/audit.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { runVantage } from "#test/shared/client/command-line.ts";
+import { WIDE_PLANS } from "#test/support/wide-plans.ts";
 
 let plane: TestControlPlane;
 let account: TestAccount;
@@ -46,7 +47,10 @@ describe("login", () => {
     expect(shown.said).toMatch(
       new RegExp(`^Service +${plane.url}\nAccount +${account.id}\nPlan +captain\nScopes +check, `),
     );
-    expect(shown.said).toMatch(/^Requests +\d+ of 240 this minute, \d+ of 200000 today \(UTC\)$/m);
+    const { requestsPerMinute: perMinute, requestsPerDay: perDay } = WIDE_PLANS.captain;
+    expect(shown.said).toMatch(
+      new RegExp(`^Requests +\\d+ of ${perMinute} this minute, \\d+ of ${perDay} today \\(UTC\\)$`, "m"),
+    );
     expect(shown.said).toMatch(/^Monitors +0 of 1000$/m);
     const json = await run(["whoami", "--json"]);
     expect(JSON.parse(json.said)).toMatchObject({ id: account.id, plan: "captain", usage: { keys: 1 } });
