@@ -12,6 +12,7 @@ import {
   listAccounts,
   lockAccount,
   readEmails,
+  replaceAddress,
   updateAccount,
   type Account,
   type AccountChange,
@@ -49,6 +50,13 @@ export interface Accounts {
     change: AccountChange,
     within?: (tx: Queryable, accounts: { readonly before: Account; readonly after: Account }) => Promise<void>,
   ): Promise<Account | "taken" | null>;
+  /** Finds an account and keeps other changes of it out until the transaction ends; null if there is none with this id. */
+  lock(tx: Queryable, id: number): Promise<Account | null>;
+  /**
+   * Gives a locked account the email address of another of its owners; null if another account has that one. Returns the
+   * address that it has then.
+   */
+  passAddress(tx: Queryable, id: number, email: string): Promise<string | null>;
   /** Erases an account and everything that belongs to it. `withExport` reads the data of all exporters first. */
   erase(id: number, withExport: boolean): Promise<Erased>;
   /** Adds a part of the export under the name `kind`. */
@@ -103,6 +111,12 @@ export function createAccounts(sql: Sql, clock: Clock): Accounts {
         if (hasErrorCode(error, UNIQUE_VIOLATION)) return "taken";
         throw error;
       }
+    },
+    lock: findForChange,
+    async passAddress(tx, id, email) {
+      const address = await replaceAddress(tx, id, email, clock.now());
+      await notifyListeners(addressListeners, tx, id);
+      return address;
     },
     async erase(id, withExport) {
       const erased = await transact(sql, async (tx) => {

@@ -76,6 +76,21 @@ export async function updateAccount(
 }
 
 /**
+ * Gives an account another email address, or none if another account has that one. Returns the address that it has then.
+ * Rejects with code 23505 if another account takes it at this moment.
+ */
+export async function replaceAddress(sql: Queryable, id: number, email: string, now: Date): Promise<string | null> {
+  const [row] = await sql<{ email: string | null }[]>`
+    update accounts
+    set email = (select ${email}::text where not exists (
+        select from accounts as other where lower(other.email) = lower(${email}) and other.id <> ${id})),
+      updated_at = ${now}
+    where id = ${id}
+    returning email`;
+  return row?.email ?? null;
+}
+
+/**
  * Locks an account for its deletion until the transaction ends. Returns false if there is none. Every transaction locks
  * the account before anything that belongs to it: in another order a writer and an erasure could deadlock.
  */

@@ -1,3 +1,4 @@
+import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { Change, ChangeSet, RecordChanges } from "#control-plane/access/changes.ts";
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
@@ -52,6 +53,7 @@ export interface MemberAction {
 interface MembersDeps {
   readonly sql: Sql;
   readonly sessions: Sessions;
+  readonly accounts: Pick<Accounts, "lock" | "passAddress">;
   /** Logs changes. */
   readonly record: RecordChanges;
   /** Forgets mails to users who are erased. */
@@ -59,7 +61,7 @@ interface MembersDeps {
 }
 
 /** Opens the members of accounts. */
-export function createMembers({ sql, sessions, record, forgetMails }: MembersDeps): Members {
+export function createMembers({ sql, sessions, accounts, record, forgetMails }: MembersDeps): Members {
   /**
    * Changes a member while the others stay as they are: of two owners who demote each other at the same time, one
    * does. `next`: the role afterwards; null: the member is removed. `work` returns what else it has changed.
@@ -72,6 +74,7 @@ export function createMembers({ sql, sessions, record, forgetMails }: MembersDep
   ): Promise<MemberChange> {
     const { accountId } = by.session;
     return transact(sql, async (tx) => {
+      const account = await accounts.lock(tx, accountId);
       if (next === null) await lockUsers(tx, [userId]);
       const members = await lockMembers(tx, accountId);
       const actor = members.get(by.session.userId);
@@ -83,14 +86,26 @@ export function createMembers({ sql, sessions, record, forgetMails }: MembersDep
       const owners = [...members.values()].filter((one) => one.role === "owner").length;
       if (role === "owner" && owners === 1) return "last_owner";
       const others = await work(tx, name);
+      // The mail of an account goes to an owner: who is none any more gets no more of it.
+      const isTheirs = role === "owner" && account?.email?.toLowerCase() === name.toLowerCase();
+      const passed = isTheirs ? await passAddress(tx, accountId, name) : [];
       const subject = { resource: "member", id: userId, name } as const;
       const logged: Change =
         next === null
           ? { ...subject, action: "deleted" }
           : { ...subject, action: "changed", changed: [{ field: "role", before: role, after: next }] };
-      await record(tx, memberChange(by, [logged, ...others]));
+      await record(tx, memberChange(by, [logged, ...others, ...passed]));
       return "ok";
     });
+  }
+
+  /** Gives an account the address of its first owner, in place of that of one who was its owner. */
+  async function passAddress(tx: Transaction, accountId: number, before: string): Promise<readonly Change[]> {
+    const owner = (await listMembers(tx, accountId)).find(({ role }) => role === "owner");
+    if (owner === undefined) throw new Error("an account has no owner");
+    const after = await accounts.passAddress(tx, accountId, owner.email);
+    const changed = [{ field: "email", before, after }];
+    return [{ resource: "account", id: accountId, name: owner.email, action: "changed", changed }];
   }
 
   return {

@@ -3,7 +3,6 @@ import type { Clock } from "#shared/clock.ts";
 import { renderBars, toStrip, type Strip } from "#control-plane/charts/bars.ts";
 import type { ViewerTime } from "#control-plane/charts/viewer-time.ts";
 import { MONITORS } from "#control-plane/dashboard/strings/monitors.ts";
-import { DatabaseAway } from "#control-plane/database/database-away.ts";
 import type { History } from "#control-plane/history/history.ts";
 import { createPace, type Pace } from "#control-plane/pace.ts";
 import type { ListedMonitor } from "#control-plane/monitors/overview.ts";
@@ -11,7 +10,7 @@ import type { ListedMonitor } from "#control-plane/monitors/overview.ts";
 /** How long strips are used at most, milliseconds. Their steps are half an hour long. */
 const KEPT_MS = 60_000;
 const MOST_STRIPS = 20_000;
-/** Views whose strips wait to be read; the next ones are refused. */
+/** Views whose strips wait to be read; the next ones have rows without strips, or with old ones. */
 const MOST_WAITING = 100;
 
 /** Strips of the last 24 hours of monitors by id, read together by one load. */
@@ -25,7 +24,7 @@ interface Kept {
 
 /** Strips that views of any number of rows share. */
 interface Strips {
-  /** Returns strips of monitors of an account by id. Rejects with DatabaseAway if too many views wait for theirs. */
+  /** Returns strips of monitors of an account by id; those that too many views wait for are missing or old. */
   of(accountId: number, ids: readonly number[]): Promise<Read>;
 }
 
@@ -57,7 +56,6 @@ export function createStrips({ clock, history, monitorsOf }: StripsDeps): Strips
 
   /** Reads strips after those that others wait for, so that one connection at most is taken. */
   function loadInTurn(accountId: number, ids: readonly number[]): Promise<Read> {
-    if (waiting >= MOST_WAITING) throw new DatabaseAway("too many views wait for their strips");
     waiting += 1;
     const read = lastLoad.then(() => load(accountId, new Set(ids))).finally(() => (waiting -= 1));
     lastLoad = read.catch(() => {
@@ -70,7 +68,7 @@ export function createStrips({ clock, history, monitorsOf }: StripsDeps): Strips
     async of(accountId, ids) {
       const now = clock.monotonic();
       const missing = ids.filter((id) => (kept.get(keyOf(accountId, id))?.until ?? now) <= now);
-      if (missing.length > 0) {
+      if (missing.length > 0 && waiting < MOST_WAITING) {
         // All end at the same times: rows that were read one after the other are read again together.
         const until = (Math.floor(now / KEPT_MS) + 1) * KEPT_MS;
         const read = loadInTurn(accountId, missing);

@@ -142,7 +142,7 @@ function sendSignIn(
     `<h1>${title}</h1>`,
     ...(session === null ? [] : [`<p>${SIGN_IN.againHint}</p>`]),
     ...(problem === null ? [] : [renderNote("bad", problem)]),
-    renderForm("/sign-in", parts, SIGN_IN.submit),
+    renderForm("/sign-in", parts, session === null ? SIGN_IN.submit : SIGN_IN.goOn),
     ...(canMail ? [`<p><a href="/reset">${SIGN_IN.forgot}</a></p>`] : []),
     ...(canMail && canSignUp && session === null ? [`<p><a href="/sign-up">${BY_MAIL.signUp}</a></p>`] : []),
   ];

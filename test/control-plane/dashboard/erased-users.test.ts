@@ -134,3 +134,36 @@ describe("the erasure of an account", () => {
     expect(accountId).not.toBe(doomed);
   });
 });
+
+describe("the address of an account", () => {
+  const addressOf = async (id: number) => (await plane.app.accounts.find(plane.app.sql, id))?.email;
+
+  it("is that of its first owner, also after the one before has left or has lost the role", async () => {
+    const first = await signInOwner(plane, "first@example.com");
+    await plane.app.accounts.update(first.accountId, { email: "First@example.com" });
+    const next = openBrowser(plane);
+    const { html } = await first.browser.post("/app/members/invites", { role: "owner", email: "" });
+    const path = /\/invite\/[0-9A-Za-z]{32}/.exec(html)?.[0] ?? "no invite";
+    expect((await next.post(path, { email: "next@example.com", password: PASSWORD })).status).toBe(303);
+    clock.advance(MINUTE_MS);
+    expect((await next.post(`/app/members/${await idOf("first@example.com")}/role`, { role: "viewer" })).status).toBe(
+      303,
+    );
+    expect(await addressOf(first.accountId)).toBe("next@example.com");
+    const changes = await next.get("/app/changes");
+    expect(changes.html).toContain("next@example.com");
+  });
+
+  it("is none if another account has that of the owner who is left", async () => {
+    const shared = await signInOwner(plane, "shared@example.com");
+    await plane.app.accounts.update(shared.accountId, { email: "shared@example.com" });
+    await plane.app.accounts.create(plane.app.sql, { email: "taken@example.com", plan: "free" });
+    const { html } = await shared.browser.post("/app/members/invites", { role: "owner", email: "" });
+    const path = /\/invite\/[0-9A-Za-z]{32}/.exec(html)?.[0] ?? "no invite";
+    const next = openBrowser(plane);
+    expect((await next.post(path, { email: "taken@example.com", password: PASSWORD })).status).toBe(303);
+    clock.advance(MINUTE_MS);
+    expect((await next.post(`/app/members/${await idOf("shared@example.com")}/remove`)).status).toBe(303);
+    expect(await addressOf(shared.accountId)).toBe(null);
+  });
+});
