@@ -182,7 +182,7 @@ describeBrowser("without JavaScript", () => {
     await page.getByRole("link", { name: /^Heartbeat / }).click();
     await page.getByLabel("Name", { exact: true }).fill("Backup");
     await page.getByLabel("Period (seconds)").fill("3600");
-    await press("Save without a try");
+    await press("Save");
     await page.getByRole("heading", { name: "Backup" }).waitFor();
     expect(await page.getByLabel("Address that the job calls").inputValue()).toContain("/api/heartbeat/");
     const path = new URL(page.url()).pathname;
@@ -191,7 +191,7 @@ describeBrowser("without JavaScript", () => {
     await page.getByText("The monitor is paused.").waitFor();
     await page.getByRole("link", { name: "Edit" }).click();
     await page.getByLabel("Name", { exact: true }).fill("Nightly backup");
-    await press("Save without a try");
+    await press("Save");
     await page.getByRole("heading", { name: "Nightly backup" }).waitFor();
 
     await page.goto("/app/monitors");
