@@ -50,13 +50,14 @@ describe.skipIf(why !== null)("the TCP ports of a firewalled host", () => {
     expect(result.ports?.map(({ rtt_ms: rtt }) => rtt !== null)).toEqual([true, true, true, false, false, false]);
   });
 
-  it("are probed at the same time: twenty silent ones take no longer than one", async () => {
+  it("are probed at the same time: twenty silent ones do not take the time of twenty", async () => {
+    const one = await pingFrom(chain, { host: target4, action: "ports", ports: "3000" });
     const ports = Array.from({ length: 20 }, (_, index) => 3_000 + index).join(",");
     const result = await pingFrom(chain, { host: target4, action: "ports", ports });
     expect(result.ports?.every(({ state }) => state === "filtered")).toBe(true);
     expect(result.ports).toHaveLength(20);
-    // One after the other they take more than a minute.
-    expect(result.elapsed_ms).toBeLessThan(15_000);
+    // A ratio within one run: one after the other it is twenty.
+    expect(result.elapsed_ms / one.elapsed_ms).toBeLessThan(10);
   });
 
   it("answer a TCP ping by a handshake or a reset, not by an ICMP error", async () => {
