@@ -162,7 +162,7 @@ function openNotices(deps: BackgroundDeps, graceMs: () => number, teardown: Tear
   const webhookSender = createWebhookSender({
     ...deps,
     egress,
-    markGone: (id) => deactivation.markGone(id),
+    markGone: (attempted) => deactivation.markGone(attempted),
     settings: { ...config.webhooks, dnsServers: config.dnsServers, userAgent: deps.userAgent, baseUrl: config.baseUrl },
   });
   teardown.push(() => webhookSender.close());

@@ -141,3 +141,20 @@ it("a webhook whose receiver answers 410 becomes inactive at once, and its accou
     .poll(() => listDeliveries(plane, owner.key))
     .toMatchObject([{ status: "failed", attempts: 1, error_code: "gone" }]);
 });
+
+it.each([
+  ["turned on again", "mended", { is_active: true }],
+  ["given another address", "moved", { url: "https://127.0.0.1/other" }],
+])("a webhook that is %s before the receiver answers 410 stays active", async (_change, name, change) => {
+  const owner = await createOwner(name);
+  receiver.replyWith(async () => {
+    const options = { method: "PUT", key: owner.key, body: change };
+    expect((await plane.call(`/api/v4/webhooks?id=${owner.id}`, options)).status).toBe(200);
+    return { status: 410 };
+  });
+  await failHeartbeat(plane, owner.key);
+  await expect
+    .poll(() => listDeliveries(plane, owner.key))
+    .toMatchObject([{ status: "failed", attempts: 1, error_code: "gone" }]);
+  expect(await read(owner)).toMatchObject({ is_active: true, inactive_reason: null });
+});

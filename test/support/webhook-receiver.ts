@@ -11,12 +11,15 @@ export interface ReceivedDelivery {
   readonly event: { readonly id: string; readonly type: string; readonly data: Record<string, unknown> };
 }
 
-/** How a receiver answers one delivery; null leaves it without an answer. */
-type Reply = (received: ReceivedDelivery) => {
+/** An answer of a receiver; null: there is none. */
+type Answer = {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
 } | null;
+
+/** How a receiver answers one delivery, at once or later. */
+type Reply = (received: ReceivedDelivery) => Answer | Promise<Answer>;
 
 /** An HTTPS server that records deliveries. */
 export interface WebhookReceiver {
@@ -50,8 +53,12 @@ export async function startWebhookReceiver(
         event: JSON.parse(body) as ReceivedDelivery["event"],
       };
       received.push(one);
+      const respond = (answer: Answer) => {
+        if (answer !== null) response.writeHead(answer.status, answer.headers).end(answer.body);
+      };
       const answer = reply(one);
-      if (answer !== null) response.writeHead(answer.status, answer.headers).end(answer.body);
+      if (answer instanceof Promise) void answer.then(respond);
+      else respond(answer);
       return true;
     },
   });

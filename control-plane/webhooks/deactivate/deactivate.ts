@@ -7,6 +7,7 @@ import type { FailingReceivers } from "#control-plane/deliveries/failing/failing
 import type { Events } from "#control-plane/events/events.ts";
 import { toDeactivatedEvent, type WebhookEventData } from "#control-plane/events/webhook-event.ts";
 import { deactivateWebhook, lockActive, type ActiveWebhook } from "#control-plane/webhooks/deactivate/store.ts";
+import type { StoredWebhook } from "#control-plane/webhooks/webhook.ts";
 import { maskAddress } from "#shared/webhooks/mask-address.ts";
 
 /** From when on a subscription that fails becomes inactive. Both must be reached. */
@@ -17,10 +18,17 @@ interface AutoOff {
   readonly failures: number;
 }
 
+/** A subscription as an attempt read it. */
+type AttemptedWebhook = Pick<StoredWebhook, "id" | "updatedAt">;
+
 /** Makes subscriptions inactive whose receivers take no events, and mails it to their accounts. */
 interface Deactivation {
-  /** Makes a subscription inactive whose receiver answered 410. Rejects while the database is away. */
-  markGone(id: number): Promise<void>;
+  /**
+   * Makes a subscription inactive whose receiver answered 410 to an attempt that read it as it is here. Does nothing if it
+   * was changed since: the answer says nothing about another address, nor about a receiver that a user has mended.
+   * Rejects while the database is away.
+   */
+  markGone(attempted: AttemptedWebhook): Promise<void>;
   /** Stops looking for those that have failed for long. */
   close(): void;
 }
@@ -58,9 +66,10 @@ export function startDeactivation({ sql, clock, log, events, failing, autoOff }:
     log.info({ webhook_id: id, account_id: accountId, reason }, "a webhook was made inactive");
   }
 
-  async function markGone(tx: Transaction, id: number): Promise<void> {
+  async function markGone(tx: Transaction, { id, updatedAt }: AttemptedWebhook): Promise<void> {
     const webhook = await lockActive(tx, id);
-    if (webhook !== null) await deactivate(tx, webhook, null);
+    // Whether it was changed is seen by its row alone: the clocks of replicas differ.
+    if (webhook?.updatedAt.getTime() === updatedAt.getTime()) await deactivate(tx, webhook, null);
   }
 
   /** Looks at a receiver under the locks of its rows: an attempt can have succeeded since it was listed. */
@@ -87,7 +96,7 @@ export function startDeactivation({ sql, clock, log, events, failing, autoOff }:
   void sweep().catch((error: unknown) => logFailure(log, name, error));
   const upkeep = startUpkeep({ everyMs: SWEEP_MS, round: sweep, name, log });
   return {
-    markGone: (id) => transact(sql, (tx) => markGone(tx, id)),
+    markGone: (attempted) => transact(sql, (tx) => markGone(tx, attempted)),
     close: () => upkeep.stop(),
   };
 }

@@ -9,12 +9,13 @@ export interface ActiveWebhook {
   readonly name: string;
   readonly url: string;
   readonly format: FormatName;
+  readonly updatedAt: Date;
 }
 
 /** Locks an active subscription until the transaction ends. Returns null if it is inactive, or was deleted. */
 export async function lockActive(tx: Transaction, id: number): Promise<ActiveWebhook | null> {
   const [row] = await tx<ActiveWebhook[]>`
-    select id, account_id as "accountId", name, url, format from webhooks where id = ${id} and is_active
+    select id, account_id as "accountId", name, url, format, updated_at as "updatedAt" from webhooks where id = ${id} and is_active
     for no key update`;
   return row ?? null;
 }

@@ -65,8 +65,8 @@ interface WebhookSenderDeps {
   readonly encryption: Encryption;
   readonly egress: Egress;
   readonly log: Logger;
-  /** Makes a subscription inactive whose receiver takes no more events. */
-  readonly markGone: (id: number) => Promise<void>;
+  /** Makes a subscription inactive whose receiver takes no more events, unless it was changed since it was read. */
+  readonly markGone: (attempted: StoredWebhook) => Promise<void>;
   readonly settings: SenderSettings;
 }
 
@@ -105,12 +105,15 @@ export function createWebhookSender(deps: WebhookSenderDeps): Sender & { close()
     return toOutcome(exchanged, clock.now(), format.reference);
   }
 
-  async function markGone(id: number): Promise<void> {
+  async function markGone(webhook: StoredWebhook): Promise<void> {
     try {
-      await deps.markGone(id);
+      await deps.markGone(webhook);
     } catch (error) {
       // Its next event is answered with 410 too.
-      log[isDatabaseAway(error) ? "debug" : "error"]({ err: error, webhook_id: id }, "webhooks: one is still active");
+      log[isDatabaseAway(error) ? "debug" : "error"](
+        { err: error, webhook_id: webhook.id },
+        "webhooks: one is still active",
+      );
     }
   }
 
@@ -127,7 +130,7 @@ export function createWebhookSender(deps: WebhookSenderDeps): Sender & { close()
       const isTest = delivery.events[0].type === "test";
       if (!webhook.isActive && !isTest) return INACTIVE;
       const outcome = await attempt(webhook, delivery, signal);
-      if (outcome.kind === "refused" && outcome.code === "gone") await markGone(webhook.id);
+      if (outcome.kind === "refused" && outcome.code === "gone") await markGone(webhook);
       // A test is one attempt.
       return isTest && outcome.kind === "retry" ? { ...outcome, kind: "refused" } : outcome;
     },

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { addChange } from "#test/fleet/webhooks/rules/activity.ts";
 import { RECEIVERS } from "#test/fleet/webhooks/receiver.ts";
 import type { Replicas } from "#test/fleet/webhooks/replicas.ts";
 import type { AnsweredPing, KnownSecret, Subscription, SubscriptionChange } from "#test/fleet/webhooks/records.ts";
@@ -129,7 +130,7 @@ export async function createAccount(replicas: Replicas, url: string, dice: Dice)
       const { id, changes } = of(name);
       const from = Date.now();
       await call(`/api/v4/webhooks?id=${id}`, { method: "PUT", key, body: { is_active: isActive } }, [200]);
-      changes.push({ from, to: Date.now(), isActive });
+      addChange(changes, { from, to: Date.now(), isActive });
     },
     async rotate(name) {
       const { id, secrets } = of(name);
@@ -157,7 +158,7 @@ export async function createAccount(replicas: Replicas, url: string, dice: Dice)
       const to = Date.now();
       for (const subscription of current.values()) {
         const isActive = (body.data as Shown[]).find(({ id }) => id === subscription.id)?.is_active ?? false;
-        subscription.changes.push({ from: asked, to, isActive });
+        addChange(subscription.changes, { from: asked, to, isActive });
       }
     },
     noteGone(name, at) {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { checkWebhooks } from "#test/fleet/webhooks/check.ts";
 import { arrivalOf, cleanHistory } from "#test/fleet/webhooks/clean-history.ts";
-import type { WebhookHistory } from "#test/fleet/webhooks/records.ts";
+import type { SubscriptionChange, WebhookHistory } from "#test/fleet/webhooks/records.ts";
+import { addChange } from "#test/fleet/webhooks/rules/activity.ts";
 
 const clean = cleanHistory();
 const [subscription, [outage, recovery], [first, second], [one, two, three], [quick, refused, taken]] = [
@@ -47,6 +48,22 @@ describe("a forged history is found:", () => {
     // A change at the time of the event can have come before it or after it.
     const at = [...subscription.changes, { from: outage.createdAt, to: recovery.committedAt, isActive: null }];
     expect(rulesOf({ subscriptions: [{ ...subscription, changes: at }] })).toEqual([]);
+  });
+
+  it("but not one that is missing where a 410 and a change came at the same time", () => {
+    const [from, to] = [outage.createdAt - 5_000, outage.createdAt - 4_000];
+    const changes: SubscriptionChange[] = [
+      ...subscription.changes,
+      { from: from + 500, to: from + 500, isActive: null },
+    ];
+    const without = { deliveries: [first], attempts: [one], arrivals: [quick] };
+    const after = [...changes];
+    addChange(after, { from: from + 600, to, isActive: true });
+    expect(rulesOf({ ...without, subscriptions: [{ ...subscription, changes: after }] })).toEqual([
+      "a delivery is missing",
+    ]);
+    addChange(changes, { from, to, isActive: true });
+    expect(rulesOf({ ...without, subscriptions: [{ ...subscription, changes }] })).toEqual([]);
   });
 
   it("a delivery that has not ended, that is dead too soon, or that failed without a reason", () => {
