@@ -148,8 +148,8 @@ it.each([
 ])("a webhook that is %s before the receiver answers 410 stays active", async (_change, name, change) => {
   const owner = await createOwner(name);
   receiver.replyWith(async () => {
-    const options = { method: "PUT", key: owner.key, body: change };
-    expect((await plane.call(`/api/v4/webhooks?id=${owner.id}`, options)).status).toBe(200);
+    const request = { method: "PUT", key: owner.key, body: change };
+    expect((await plane.call(`/api/v4/webhooks?id=${owner.id}`, request)).status).toBe(200);
     return { status: 410 };
   });
   await failHeartbeat(plane, owner.key);
