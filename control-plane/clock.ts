@@ -21,7 +21,8 @@ interface DatabaseClockSource {
 
 /**
  * Creates a clock on which all replicas of one database agree. A measurement is accurate to half of its round trip. It
- * changes the clock only if the clock's time is outside that range, so that time does not jitter with the network.
+ * moves the clock only if the clock's time is outside that range, and then to the nearer end of it: time does not jitter
+ * with the network, and an answer that is held back for seconds does not move it by half of them.
  */
 export function createDatabaseClock({ host, readTime, everyMs = 5_000 }: DatabaseClockSource): DatabaseClock {
   // Wall time = monotonic time + shift. Before the first measurement the host's wall clock is used.
@@ -35,7 +36,8 @@ export function createDatabaseClock({ host, readTime, everyMs = 5_000 }: Databas
     const received = host.monotonic();
     const uncertainty = (received - sent) / 2;
     const candidate = databaseTime - (sent + received) / 2;
-    if (!measured || Math.abs(candidate - shift) > uncertainty) shift = candidate;
+    const known = measured ? shift : candidate;
+    shift = Math.min(Math.max(known, candidate - uncertainty), candidate + uncertainty);
     measured = true;
   }
 

@@ -36,7 +36,26 @@ describe("the database's clock", () => {
     expect(clock.now().getTime()).toBe(1_000_150);
     database = 1_005_000;
     await clock.sync();
-    expect(clock.now().getTime()).toBe(1_005_050);
+    expect(clock.now().getTime()).toBe(1_005_000);
+    clock.close();
+  });
+
+  it("is not moved by an answer that is held back for seconds", async () => {
+    const host = createManualClock(HOST_START);
+    let [heldMs, offset] = [0, 1_000];
+    const clock = createDatabaseClock({
+      host,
+      readTime: async () => {
+        const read = host.now().getTime() + offset;
+        host.advance(heldMs);
+        return read;
+      },
+    });
+    await clock.sync();
+    // The clocks have drifted by a millisecond: by that the clock is outside the range of the measurement.
+    [heldMs, offset] = [3_000, 999];
+    await clock.sync();
+    expect(clock.offsetMs()).toBe(999);
     clock.close();
   });
 

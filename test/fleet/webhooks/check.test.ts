@@ -86,11 +86,13 @@ describe("a forged history is found:", () => {
     expect(rulesOf({ attempts: [one, two, three, ...more] })).toEqual([
       "a delivery has too many attempts",
       "attempts are not counted from 1 without gaps",
-      "an attempt is earlier than the schedule allows",
       "an attempt begins after the delivery",
     ]);
-    const early = { ...three, startedAt: (two.endedAt ?? 0) + 20 };
-    expect(rulesOf({ attempts: [one, two, early] })).toEqual(["an attempt is earlier than the schedule allows"]);
+    const early = { ...taken, arrivedAt: (two.endedAt ?? 0) + 20 };
+    expect(rulesOf({ arrivals: [quick, refused, early] })).toEqual(["an attempt is earlier than the schedule allows"]);
+    // The claim was sent before its time and held back on the way.
+    const claimed = { ...three, startedAt: (two.endedAt ?? 0) + 20 };
+    expect(rulesOf({ attempts: [one, two, claimed] })).toEqual([]);
   });
 
   it("an attempt that does not wait as long as the receiver asked", () => {

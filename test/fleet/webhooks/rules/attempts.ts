@@ -12,6 +12,7 @@ export function attemptFindings({ deliveries, attempts, arrivals, schedule }: We
       retryAfter === null ? [] : [[`${deliveryId} ${attempt}`, retryAfter * 1_000] as const],
     ),
   );
+  const arrivedAt = new Map(arrivals.map((one) => [`${one.deliveryId} ${one.attempt}`, one.arrivedAt]));
   for (const delivery of deliveries) {
     const own = (byDelivery.get(delivery.id) ?? []).toSorted((a, b) => a.attempt - b.attempt);
     if (own.length > schedule.length) findings.push({ rule: "a delivery has too many attempts", about: delivery });
@@ -21,7 +22,9 @@ export function attemptFindings({ deliveries, attempts, arrivals, schedule }: We
       const last = own[index - 1];
       if (last === undefined) continue;
       const earliest = earliestAfter(last, schedule, askedToWait);
-      if (next.startedAt < earliest - CLOCK_MS) {
+      // An attempt is claimed with the time at which the claim was sent. What counts is the request, if there was one.
+      const begun = arrivedAt.get(`${delivery.id} ${next.attempt}`) ?? Infinity;
+      if (begun < earliest - CLOCK_MS) {
         findings.push({ rule: "an attempt is earlier than the schedule allows", about: { delivery, last, next } });
       }
     }
