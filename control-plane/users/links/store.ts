@@ -1,4 +1,4 @@
-import type { Queryable, SqlFragment } from "#control-plane/database/connect.ts";
+import type { Queryable, SqlFragment, Transaction } from "#control-plane/database/connect.ts";
 import type { Role } from "#control-plane/users/roles.ts";
 
 /** What a one-time link is for: to take over an account, to set a password, to join an account. */
@@ -43,17 +43,23 @@ export async function findLink(
   return row ?? null;
 }
 
-/** Deletes a link that has not expired and returns it: it works once. null if there is none. */
+/**
+ * Deletes a link that has not expired and returns it: it works once. null if there is none. It locks the account that the
+ * link is for before the link, as the erasure of an account does: in the other order the two could deadlock.
+ */
 export async function takeLink(
-  sql: Queryable,
+  tx: Transaction,
   digest: string,
   purpose: LinkPurpose,
   now: Date,
 ): Promise<OneTimeLink | null> {
-  const [row] = await sql<OneTimeLink[]>`
+  await tx`
+    select from accounts
+    where id = (select account_id from one_time_links where digest = decode(${digest}, 'hex')) for key share`;
+  const [row] = await tx<OneTimeLink[]>`
     delete from one_time_links
     where digest = decode(${digest}, 'hex') and purpose = ${purpose} and expires_at > ${now}
-    returning ${columns(sql)}`;
+    returning ${columns(tx)}`;
   return row ?? null;
 }
 

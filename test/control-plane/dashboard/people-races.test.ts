@@ -32,11 +32,12 @@ async function join(owner: Browser, email: string, role: string): Promise<Browse
   return browser;
 }
 
-/** Sends requests while a statement holds its locks, and lets it commit when `blocked` of them wait for it. */
+/** Sends requests while a statement holds its locks, and lets it go on and commit when `blocked` wait. */
 async function during(
   hold: (tx: TestControlPlane["app"]["sql"]) => Promise<unknown>,
   blocked: number,
   send: () => readonly Promise<DashboardAnswer>[],
+  then: (tx: TestControlPlane["app"]["sql"]) => Promise<unknown> = async () => {},
 ): Promise<readonly DashboardAnswer[]> {
   const { sql } = plane.app;
   const answers: Promise<DashboardAnswer>[] = [];
@@ -50,6 +51,7 @@ async function during(
       return row?.waiting;
     };
     await expect.poll(waiting).toBe(blocked);
+    await then(tx as unknown as typeof sql);
   });
   return Promise.all(answers);
 }
@@ -111,6 +113,22 @@ describe("two owners who demote each other at the same time", () => {
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([303, 403]);
     const roles = await plane.app.sql<{ role: string }[]>`select role from members where account_id = ${accountId}`;
     expect(roles.filter(({ role }) => role === "owner")).toHaveLength(2);
+  });
+});
+
+describe("an invite that is used while its account is erased", () => {
+  it("is over, and the two do not wait for each other", async () => {
+    const { browser: owner, accountId } = await signInOwner(plane, "erasing@example.com");
+    const { html } = await owner.post("/app/members/invites", { role: "viewer" });
+    const invite = /\/invite\/[0-9A-Za-z]{32}/.exec(html)?.[0] ?? "";
+    const typed = { email: "late@example.com", password: PASSWORD };
+    const [answer] = await during(
+      (tx) => tx`select from accounts where id = ${accountId} for update`,
+      1,
+      () => [openBrowser(plane).post(invite, typed)],
+      (tx) => tx`delete from one_time_links where account_id = ${accountId}`,
+    );
+    expect(answer?.status).toBe(404);
   });
 });
 
