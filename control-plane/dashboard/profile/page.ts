@@ -1,6 +1,7 @@
 import { ZONES } from "#control-plane/dashboard/frame/choices.ts";
 import { renderForm, renderHidden, renderInput } from "#control-plane/dashboard/frame/fields.ts";
 import { formatLocal } from "#control-plane/dashboard/frame/times.ts";
+import { programName } from "#control-plane/dashboard/profile/program-name.ts";
 import { PROFILE, START } from "#control-plane/dashboard/strings/people.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 import type { Session, SessionEntry } from "#control-plane/users/sessions.ts";
@@ -19,8 +20,6 @@ interface Shown {
   readonly sessions: readonly SessionEntry[];
   readonly accounts: readonly UserAccount[];
 }
-
-/** Names that are offered; others of the IANA database are accepted too. */
 
 const renderHead: (data: { readonly session: Session }) => string = compileTemplate(`
 <h1>${PROFILE.title}</h1>
@@ -65,6 +64,8 @@ const renderSessions: (data: {
     readonly id: number;
     readonly address: string;
     readonly program: string;
+    /** Its whole User-Agent; empty: it has sent none. */
+    readonly sent: string;
     readonly created: string;
     readonly used: string;
     readonly isThis: boolean;
@@ -73,7 +74,8 @@ const renderSessions: (data: {
 }) => string = compileTemplate(`
 <h2>${PROFILE.sessionsTitle}</h2>
 <div class="scroll" role="group" tabindex="0" aria-label="${PROFILE.sessionsTitle}"><table><thead><tr><th scope="col">${PROFILE.where}</th><th scope="col">${PROFILE.signedIn}</th><th scope="col">${PROFILE.used}</th><th scope="col"><span class="hidden">${PROFILE.action}</span></th></tr></thead><tbody>
-<% for (const row of it.rows) { %><tr><th scope="row"><%= row.address %><br><span class="faint"><%= row.program %></span></th>
+<% for (const row of it.rows) { %><tr><th scope="row"><% if (row.sent === "") { %><div><%= row.program %></div><% } else { %><details><summary><%= row.program %></summary><p class="faint"><%= row.sent %></p></details><% } %>
+<div class="faint"><%= row.address %></div></th>
 <td><%= row.created %></td><td><%= row.used %></td><td>
 <% if (row.isThis) { %><span class="badge good">${PROFILE.here}</span><% } else { %>
 <form method="post" action="/app/profile/sessions"><input type="hidden" name="_csrf" value="<%= it.csrf %>"><input type="hidden" name="id" value="<%= row.id %>">
@@ -130,13 +132,16 @@ function toAccount({ accountId, email, role }: UserAccount, session: Session) {
 }
 
 function toRow({ id, address, userAgent, createdAt, usedAt }: SessionEntry, { timezone, id: current }: Session) {
+  const program = programName(userAgent) ?? PROFILE.unknownProgram;
   return {
     id,
     address,
-    program: userAgent === "" ? PROFILE.unknownProgram : userAgent,
+    program,
+    // People can recognise a program by what it says of itself, also where it has no short name.
+    sent: userAgent,
     created: formatLocal(createdAt, timezone),
     used: formatLocal(usedAt, timezone),
     isThis: id === current,
-    label: PROFILE.endLabel(address),
+    label: PROFILE.endLabel(program, address),
   };
 }

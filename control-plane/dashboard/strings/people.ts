@@ -59,10 +59,10 @@ export const PROFILE = {
   used: "Last used",
   action: "Action",
   here: "This session",
-  unknownProgram: "Unknown program",
+  unknownProgram: "Unknown browser",
   end: "End",
   endOthers: "End all other sessions",
-  endLabel: (address: string) => `End the session from ${address}`,
+  endLabel: (program: string, address: string) => `End the session of ${program} from ${address}`,
   account: (id: number, email: string | null) => email ?? `Account ${id}`,
 } as const;
 

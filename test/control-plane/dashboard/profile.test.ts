@@ -71,6 +71,21 @@ describe("the profile", () => {
     expect([await isIn(phone), await isIn(owner)]).toEqual([false, true]);
   });
 
+  it("names the programs of its sessions, and tells what they say of themselves as text", async () => {
+    const linux = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0";
+    const described = async (userAgent: string) => {
+      const browser = openBrowser(plane);
+      const typed = { email: "owner@example.com", password: PASSWORD };
+      expect(await browser.post("/sign-in", typed, { "user-agent": userAgent })).toMatchObject({ status: 303 });
+    };
+    for (const userAgent of [linux, `<b>${"x".repeat(300)}`, ""]) await described(userAgent);
+    const { html } = await owner.get("/app/profile");
+    expect(html).toContain(`<summary>Firefox on Linux</summary><p class="faint">${linux}</p>`);
+    // No more than 200 characters of it are stored.
+    expect(html).toContain(`<summary>Unknown browser</summary><p class="faint">&lt;b&gt;${"x".repeat(197)}</p>`);
+    expect(html).toContain("<div>Unknown browser</div>");
+  });
+
   it("ends all other sessions, and none of another user", async () => {
     const { browser: stranger } = await signInOwner(plane, "stranger@example.com");
     const others = [await signIn(plane, "owner@example.com"), await signIn(plane, "owner@example.com")];
