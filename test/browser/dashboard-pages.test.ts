@@ -7,7 +7,7 @@ import { startControlPlane, type TestControlPlane } from "#test/support/control-
 import { noteDashboardRoutes } from "#test/support/dashboard-routes.ts";
 import { fillAccount, pathsOf, type FilledAccount } from "#test/support/dashboard-world.ts";
 import { exampleOf } from "#control-plane/surfaces/api-document/components.ts";
-import { COOKIE, signInOwner } from "#test/support/dashboard.ts";
+import { COOKIE, createAccount, openBrowser, PASSWORD, signInOwner } from "#test/support/dashboard.ts";
 import { attachScripted, helloOf } from "#test/support/scripted-agent.ts";
 
 const routes = noteDashboardRoutes();
@@ -20,6 +20,13 @@ const MAIL_SERVER = { host: "127.0.0.1", port: 1, tls: "never", isVerified: true
 /** Whether the words of a choice are higher than its place. */
 const CUT_CHOICES = `[...document.querySelectorAll(".choice")].some((one) => one.scrollHeight > one.clientHeight + 1)`;
 
+/** Pages of which no part is scrolled sideways either. */
+const UNSCROLLED: ReadonlySet<string> = new Set(["/app/changes", "/app/profile"]);
+/** The parts of a page's content that are scrolled sideways. */
+const SIDEWAYS = `[...document.querySelectorAll("main, main *")]
+  .filter((one) => one.scrollWidth > one.clientWidth && /auto|scroll/.test(getComputedStyle(one).overflowX))
+  .map((one) => one.outerHTML.slice(0, 100))`;
+
 let plane: TestControlPlane;
 let account: FilledAccount;
 let empty: string | null;
@@ -30,6 +37,7 @@ beforeAll(async () => {
   const mail = { server: MAIL_SERVER, from: "Vantage <alerts@example.com>" };
   plane = await startControlPlane({ overrides: { clock }, config: { mail, signUp: "open" } });
   account = await fillAccount(plane, "long", LONG);
+  await fillLists();
   empty = (await signInOwner(plane, "empty@example.com")).browser.cookie;
   browser = await launchChromium();
 });
@@ -37,6 +45,26 @@ afterAll(async () => {
   await browser?.close();
   await plane?.stop();
 });
+
+/** Fills the lists of the profile and the log of changes: further sessions, a second account, and long values. */
+async function fillLists(): Promise<void> {
+  const email = "owner-long@example.com";
+  const phone =
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1";
+  for (const program of [phone, "x".repeat(200), ""]) {
+    // oxlint-disable-next-line no-await-in-loop -- one sign-in after the other
+    await openBrowser(plane).post("/sign-in", { email, password: PASSWORD }, { "user-agent": program });
+  }
+  await plane.app.sql`
+    insert into members (account_id, user_id, role, created_at)
+    select ${await createAccount(plane)}, id, 'viewer', now() from users where email = ${email}`;
+  const fields = { before: LONG, after: [LONG, LONG] };
+  const changed = ["name", "notify_emails"].map((field) => ({ field, ...fields }));
+  const change = { resource: "monitor", id: 7, name: LONG, action: "changed", changed } as const;
+  const actor = { type: "member", id: 1, name: `${"x".repeat(60)}@example.com` } as const;
+  const set = { accountId: account.accountId, actor, address: `2001:db8:${"ffff:".repeat(5)}ffff` };
+  await plane.app.changes.record(plane.app.sql, { ...set, changes: [change] });
+}
 
 /** Opens a window in which the owner of the session is signed in; null: nobody. */
 async function openWindow(session: string | null, options: BrowserContextOptions = {}) {
@@ -49,11 +77,15 @@ async function openWindow(session: string | null, options: BrowserContextOptions
 async function faultsOf(page: Page, path: string): Promise<readonly string[]> {
   await page.evaluate(axe.source);
   const faults: string[] = [];
+  if (UNSCROLLED.has(path))
+    await page.evaluate(`for (const one of document.querySelectorAll("main details")) one.open = true`);
   for (const width of [320, 1280]) {
     await page.setViewportSize({ width, height: 900 });
     if (await page.evaluate("document.documentElement.scrollWidth > innerWidth"))
       faults.push(`${path}: wider than ${width} pixels`);
     if (await page.evaluate(CUT_CHOICES)) faults.push(`${path}: choices lie over each other at ${width} pixels`);
+    const sideways = UNSCROLLED.has(path) ? await page.evaluate<readonly string[]>(SIDEWAYS) : [];
+    faults.push(...sideways.map((part) => `${path}: scrolled sideways at ${width} pixels: ${part}`));
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
       const found = await page.evaluate(async () => {

@@ -49,7 +49,7 @@ interface Row {
   readonly when: string;
   readonly who: string;
   readonly what: string;
-  readonly fields: string;
+  readonly fields: readonly string[];
   readonly from: string;
 }
 
@@ -59,11 +59,12 @@ const render: (data: {
   readonly newer: number | null;
   readonly older: number | null;
 }) => string = compileTemplate(`
-<h1>${CHANGES.title}</h1><p class="faint">${CHANGES.intro}</p>
+<h1>${CHANGES.title}</h1><p class="faint">${CHANGES.intro} ${CHANGES.zone} <%= it.timezone %>.</p>
 <% if (it.rows.length === 0) { %><p>${CHANGES.none}</p><% } else { %>
-<div class="scroll" role="group" tabindex="0" aria-label="${CHANGES.title}"><table><thead><tr><th scope="col">${CHANGES.when} (<%= it.timezone %>)</th><th scope="col">${CHANGES.who}</th><th scope="col">${CHANGES.what}</th><th scope="col">${CHANGES.fields}</th><th scope="col">${CHANGES.from}</th></tr></thead><tbody>
-<% for (const row of it.rows) { %><tr><td><time datetime="<%= row.at %>"><%= row.when %></time></td><td><%= row.who %></td><td><%= row.what %></td><td><%= row.fields %></td><td><%= row.from %></td></tr><% } %>
-</tbody></table></div><% } %>
+<ul class="rows changes">
+<% for (const row of it.rows) { %><li><time datetime="<%= row.at %>"><%= row.when %></time><div class="what"><strong><%= row.what %></strong><% for (const field of row.fields) { %><p><%= field %></p><% } %></div>
+<div class="when"><%= row.who %><% if (row.from !== "") { %><p class="faint">${CHANGES.from} <%= row.from %></p><% } %></div></li><% } %>
+</ul><% } %>
 <% if (it.newer !== null || it.older !== null) { %><nav class="row" aria-label="${CHANGES.pages}">
 <% if (it.newer !== null) { %><a class="button" rel="prev" href="/app/changes?page=<%= it.newer %>">${CHANGES.newer}</a><% } %>
 <% if (it.older !== null) { %><a class="button" rel="next" href="/app/changes?page=<%= it.older %>">${CHANGES.older}</a><% } %></nav><% } %>
@@ -79,7 +80,7 @@ function toRow(
     when: formatLocal(new Date(at), timezone),
     who: nameOf(actor),
     what: `${subject} ${action}`,
-    fields: changed.map(describe).join("; "),
+    fields: changed.map(describe),
     from: address ?? "",
   };
 }

@@ -49,12 +49,11 @@ const renderAccounts: (data: {
   }[];
 }) => string = compileTemplate(`
 <h2>${PROFILE.accountsTitle}</h2><p>${PROFILE.accountsIntro}</p>
-<div class="scroll" role="group" tabindex="0" aria-label="${PROFILE.accountsTitle}"><table><tbody>
-<% for (const row of it.rows) { %><tr><th scope="row"><%= row.name %></th><td><%= row.role %></td><td>
-<% if (row.isShown) { %>${PROFILE.shown}<% } else { %>
+<ul class="rows accounts">
+<% for (const row of it.rows) { %><li><div><b><%= row.name %></b><p class="faint"><%= row.role %></p></div><% if (row.isShown) { %><span class="badge good">${PROFILE.shown}</span><% } else { %>
 <form method="post" action="/app/profile/account"><input type="hidden" name="_csrf" value="<%= it.csrf %>"><input type="hidden" name="account_id" value="<%= row.id %>">
-<button aria-label="${PROFILE.switchTo}: <%= row.name %>">${PROFILE.switchTo}</button></form><% } %></td></tr><% } %>
-</tbody></table></div>
+<button aria-label="${PROFILE.switchTo}: <%= row.name %>">${PROFILE.switchTo}</button></form><% } %></li><% } %>
+</ul>
 `);
 
 const renderSessions: (data: {
@@ -73,14 +72,12 @@ const renderSessions: (data: {
   }[];
 }) => string = compileTemplate(`
 <h2>${PROFILE.sessionsTitle}</h2>
-<div class="scroll" role="group" tabindex="0" aria-label="${PROFILE.sessionsTitle}"><table><thead><tr><th scope="col">${PROFILE.where}</th><th scope="col">${PROFILE.signedIn}</th><th scope="col">${PROFILE.used}</th><th scope="col"><span class="hidden">${PROFILE.action}</span></th></tr></thead><tbody>
-<% for (const row of it.rows) { %><tr><th scope="row"><% if (row.sent === "") { %><div><%= row.program %></div><% } else { %><details><summary><%= row.program %></summary><p class="faint"><%= row.sent %></p></details><% } %>
-<div class="faint"><%= row.address %></div></th>
-<td><%= row.created %></td><td><%= row.used %></td><td>
-<% if (row.isThis) { %><span class="badge good">${PROFILE.here}</span><% } else { %>
-<form method="post" action="/app/profile/sessions"><input type="hidden" name="_csrf" value="<%= it.csrf %>"><input type="hidden" name="id" value="<%= row.id %>">
-<button aria-label="<%= row.label %>">${PROFILE.end}</button></form><% } %></td></tr><% } %>
-</tbody></table></div>
+<ul class="rows sessions">
+<% for (const row of it.rows) { %><li><div><% if (row.sent === "") { %><div><%= row.program %></div><% } else { %><details><summary><%= row.program %></summary><p class="faint"><%= row.sent %></p></details><% } %><p class="faint"><%= row.address %></p></div>
+<div class="when"><div>${PROFILE.used} <time><%= row.used %></time></div><div class="faint">${PROFILE.signedIn} <time><%= row.created %></time></div></div>
+<% if (row.isThis) { %><span class="badge good">${PROFILE.here}</span><% } else { %><form method="post" action="/app/profile/sessions"><input type="hidden" name="_csrf" value="<%= it.csrf %>"><input type="hidden" name="id" value="<%= row.id %>">
+<button aria-label="<%= row.label %>">${PROFILE.end}</button></form><% } %></li><% } %>
+</ul>
 <% if (it.hasOthers) { %><form method="post" action="/app/profile/sessions"><input type="hidden" name="_csrf" value="<%= it.csrf %>"><p><button class="danger">${PROFILE.endOthers}</button></p></form><% } %>
 `);
 

@@ -120,11 +120,11 @@ describe("the log of changes", () => {
   it("says who changed what, in the time zone of its reader", async () => {
     await owner.post("/app/profile/time-zone", { timezone: "Asia/Kathmandu" });
     const page = await owner.get("/app/changes");
-    expect(page.html).toContain("When (Asia/Kathmandu)");
-    const row = page.html.split("<tr>").find((one) => one.includes("API key grafana created")) ?? "";
+    expect(page.html).toContain("Times are those of Asia/Kathmandu.");
+    const row = page.html.split("<li>").find((one) => one.includes("API key grafana created")) ?? "";
     expect(row).toContain('datetime="2026-11-27T20:00:00.000Z">2026-11-28 01:45<');
-    expect(row).toContain("<td>owner@example.com</td>");
-    expect(page.html).toContain("<td>the operator</td>");
+    expect(row).toContain('<div class="when">owner@example.com<');
+    expect(page.html).toContain('<div class="when">the operator<');
     expect(page.html).not.toContain("stranger@example.com");
   });
 

@@ -74,7 +74,7 @@ describe("the log of changes of people", () => {
       expect(JSON.stringify(rows)).not.toContain(NEXT_PASSWORD);
     }
     expect(await logOf(other, before[2])).toEqual([]);
-    expect((await browser.get("/app/changes")).html).toContain("member two@example.com changed</td><td>password<");
+    expect((await browser.get("/app/changes")).html).toContain("member two@example.com changed</strong><p>password<");
   });
 
   it("has a new password by mail in each account of the user", async () => {
