@@ -7,6 +7,7 @@ import type { Changes } from "#control-plane/changes/changes.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { createMemberWrites } from "#control-plane/dashboard/door/member-writes.ts";
 import { createDoor } from "#control-plane/dashboard/door/door.ts";
+import { acceptForms } from "#control-plane/dashboard/door/files.ts";
 import { requireStorable } from "#control-plane/dashboard/door/form.ts";
 import { findAsset } from "#control-plane/dashboard/frame/assets.ts";
 import { renderProblemPage } from "#control-plane/dashboard/frame/page.ts";
@@ -90,6 +91,7 @@ const renderError: ErrorRenderer = ({ status, details }, request, reply) =>
 export async function registerDashboard(server: FastifyInstance, deps: DashboardDeps): Promise<void> {
   await server.register(async (scope) => {
     await scope.register(cookie);
+    acceptForms(scope);
     scope.decorateRequest("session", null);
     scope.addHook("onRoute", (route) => {
       route.config = { ...route.config, renderError };

@@ -3,6 +3,9 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { refuseEncoded } from "#control-plane/http/body.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 
+const FORM = "application/x-www-form-urlencoded";
+const FILE_FORM = "multipart/form-data";
+
 /** A form with files as received, parsed. */
 export class FileForm {
   /** Values by the name of the field, in the order in which they were sent. */
@@ -24,11 +27,31 @@ const LIMITS = { files: 1, fields: 1_000, parts: 1_001, fieldNameSize: 100, head
 const MOST_FIELD = 131_072;
 const TOO_MANY = "The form has more than 1,000 fields, or more than one file.";
 
+/** Makes a scope accept the bodies that browsers send with forms alone: its forms answer every other type with 415. */
+export function acceptForms(scope: FastifyInstance): void {
+  // It would be a form without fields, which is refused as one of another session.
+  scope.removeContentTypeParser("application/json");
+  scope.setErrorHandler((error: unknown, request) => {
+    // The handler of the server answers it.
+    throw isOfOtherType(error) ? refuseType(request) : error;
+  });
+}
+
+function isOfOtherType(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "FST_ERR_CTP_INVALID_MEDIA_TYPE";
+}
+
+function refuseType({ server }: FastifyRequest): Refusal {
+  // The server is the scope of the form, and only some forms take files.
+  const types = server.hasContentTypeParser(FILE_FORM) ? `${FORM} or ${FILE_FORM}` : FORM;
+  return new Refusal("unsupported_media_type", `Send the form as Content-Type: ${types}.`);
+}
+
 /** Makes the forms of a scope accept a file too. `mostFileBytes`: a longer file is cut to one byte more. */
 export function acceptFiles(scope: FastifyInstance, mostFileBytes: number): void {
   const limits = { ...LIMITS, fieldSize: MOST_FIELD, fileSize: mostFileBytes + 1 };
   scope.addContentTypeParser<Buffer>(
-    "multipart/form-data",
+    FILE_FORM,
     { parseAs: "buffer", bodyLimit: MOST_BYTES },
     async (request: FastifyRequest, bytes: Buffer) => {
       const refusal = refuseEncoded(request);

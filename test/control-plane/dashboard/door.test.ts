@@ -45,6 +45,10 @@ async function statuses(
 const others = (answers: readonly (readonly [string, number])[], status: number) =>
   answers.filter(([, got]) => got !== status);
 
+const FORM = "application/x-www-form-urlencoded";
+/** The forms of the scope in which a status page has a logo. */
+const TAKE_FILES = /^\/app\/status-pages\/(?:new|1)(?:\/preview|\/domain)?$/;
+
 describe("every form of the dashboard", () => {
   it("is found by these tests", () => {
     expect(forms().map(({ path }) => path)).toEqual(expect.arrayContaining(["/sign-in", "/sign-out", "/start/1"]));
@@ -88,16 +92,29 @@ describe("every form of the dashboard", () => {
     expect(others(answers, 303)).toEqual([]);
   });
 
-  it("that is none is refused, not misread", async () => {
-    // A session of its own: one has a limit of views.
-    const again = await signIn(plane, "owner@example.com");
-    const send = (path: string) => again.post(path, {}, { "content-type": "application/json" });
-    const answers = await statuses(forms().filter(inside), send);
-    expect(others(answers, 403)).toEqual([]);
+  it.each(["application/json", "text/plain", "application/x-www-form-urlencoded-not"])(
+    "that is sent as %s is refused with the types that it takes",
+    async (type) => {
+      // A session of its own: one has a limit of views.
+      const again = await signIn(plane, "owner@example.com");
+      const wrong: unknown[] = [];
+      for (const { path } of forms()) {
+        // oxlint-disable-next-line no-await-in-loop -- one session
+        const { status, headers, html } = await again.post(path, {}, { "content-type": type });
+        const [, named] = /Send the form as Content-Type: ([^.]*)\./.exec(html) ?? [];
+        const isPage = headers.get("content-type") === "text/html; charset=utf-8" && html.includes('<main id="main"');
+        const expected = TAKE_FILES.test(path) ? `${FORM} or multipart/form-data` : FORM;
+        if (status !== 415 || named !== expected || !isPage) wrong.push({ path, status, named, isPage });
+      }
+      expect(wrong).toEqual([]);
+    },
+  );
+
+  it("that is compressed is refused with the reason", async () => {
+    const answer = await owner.post("/app/profile/time-zone", { timezone: "UTC" }, { "content-encoding": "gzip" });
+    expect([answer.status, answer.html.includes("Send the body uncompressed")]).toEqual([415, true]);
   });
 });
-
-const FORM = "application/x-www-form-urlencoded";
 
 describe("every page of the dashboard", () => {
   it("below /app leads to the sign-in without a session", async () => {
