@@ -40,8 +40,11 @@ const renderHead: (head: {
   readonly canManage: boolean;
   readonly url: string;
 }) => string = compileTemplate(`
-<h1 dir="auto"><%= it.title %></h1>
-<% if (it.id !== null) { %><p class="row"><a href="<%= it.url %>"><%= it.url %></a> <a href="/app/status-pages/<%= it.id %>/preview">${STATUS_PAGES.open}</a> <% if (it.canManage) { %><a href="/app/status-pages/<%= it.id %>/subscribers">${STATUS_PAGES.subscribersLink}</a> <% } %><a href="/app/status-pages/<%= it.id %>/delete">${STATUS_PAGES.delete}</a></p><% } %>
+<div class="head"><h1 dir="auto"><%= it.title %></h1><% if (it.id !== null) { %><div class="row">
+<a class="button" href="/app/status-pages/<%= it.id %>/preview">${STATUS_PAGES.open}</a>
+<% if (it.canManage) { %><a class="button" href="/app/status-pages/<%= it.id %>/subscribers">${STATUS_PAGES.subscribersLink}</a><% } %>
+<a class="button danger" href="/app/status-pages/<%= it.id %>/delete">${STATUS_PAGES.delete}</a></div><% } %></div>
+<% if (it.id !== null) { %><p><a href="<%= it.url %>"><%= it.url %></a></p><% } %>
 `);
 
 // Enter in a field takes the first button of the form: it must not be one that takes a monitor off the page.

@@ -265,6 +265,19 @@ describe("every page", () => {
     expect(await Promise.all(ofOwners.map(async (path) => (await load(obrien, path)).status))).toEqual([200, 200, 200]);
   });
 
+  it("has what cannot be undone as a button in the colour of danger", async () => {
+    const found: string[] = [];
+    const wrong: unknown[] = [];
+    for await (const { path, html } of everyPage(people.owner)) {
+      for (const [link, action = ""] of html.matchAll(/<a [^>]*href="[^"]*\/(delete|remove|revoke|rotate)"[^>]*>/g)) {
+        found.push(action);
+        if (!link.includes('class="button danger"')) wrong.push({ path, link });
+      }
+    }
+    expect([...new Set(found)].toSorted()).toEqual(["delete", "remove", "revoke", "rotate"]);
+    expect(wrong).toEqual([]);
+  });
+
   it("shows no stored secret to anybody, and the address of a heartbeat to those who may change it", async () => {
     const wrong: unknown[] = [];
     const withAddress: Record<string, number> = {};
