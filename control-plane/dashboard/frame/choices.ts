@@ -1,3 +1,4 @@
+import { renderInput, type InputField } from "#control-plane/dashboard/frame/fields.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 
 /** A field with its label; `problem`: what is wrong with its value, null: nothing. */
@@ -72,7 +73,12 @@ export function renderCheckList({ options, empty, ...list }: CheckList): string 
   return [top, ...options.map((option) => renderCheck({ name, ...option })), "</div></fieldset>"].join("");
 }
 
-/** The time zones that this runtime knows, as the <datalist> with the id `zones`. */
-export const ZONES = `<datalist id="zones">${["UTC", ...Intl.supportedValuesOf("timeZone")]
+/** The time zones that this runtime knows. */
+const ZONES = `<datalist id="zones">${["UTC", ...Intl.supportedValuesOf("timeZone")]
   .map((name) => `<option value="${name}"></option>`)
   .join("")}</datalist>`;
+
+/** Renders an input of a time zone, which offers those that this runtime knows. A page can have only one. */
+export function renderZoneInput(field: Omit<InputField, "type" | "list" | "maxLength">): string {
+  return renderInput({ ...field, maxLength: 64, list: "zones" }) + ZONES;
+}

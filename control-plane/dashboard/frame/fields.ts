@@ -1,7 +1,7 @@
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 
 /** One line of input of a form. */
-interface InputField {
+export interface InputField {
   readonly name: string;
   readonly label: string;
   /** Default: text. */

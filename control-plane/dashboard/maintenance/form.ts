@@ -1,4 +1,4 @@
-import { renderCheck, renderCheckList, renderSelect, ZONES } from "#control-plane/dashboard/frame/choices.ts";
+import { renderCheck, renderCheckList, renderSelect, renderZoneInput } from "#control-plane/dashboard/frame/choices.ts";
 import { renderHidden, renderInput, renderNote } from "#control-plane/dashboard/frame/fields.ts";
 import type { NamedMonitor } from "#control-plane/dashboard/incidents/list.ts";
 import type { TypedWindow } from "#control-plane/dashboard/maintenance/values.ts";
@@ -108,16 +108,13 @@ export function renderWindowForm({ id, typed, monitors, monitorCount, formToken,
       maxLength: 500,
     }),
     "</div></details>",
-    renderInput({
+    renderZoneInput({
       name: "timezone",
       label: MAINTENANCE.zone,
       value: typed.timezone,
       problem: problemOf("timezone"),
       isRequired: true,
-      maxLength: 64,
-      list: "zones",
     }),
-    ZONES,
     renderCheckList({
       name: "monitor_ids",
       legend: MAINTENANCE.affected,

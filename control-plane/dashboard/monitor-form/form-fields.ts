@@ -1,9 +1,10 @@
 import { kindOf, type CheckType } from "#control-plane/kinds/kinds.ts";
 import { PROBE_FIELDS } from "#control-plane/kinds/kind.ts";
 
-/** How a value is typed. lines: one item a line; words: items with spaces or commas; ids, codes: numbers so; pairs: "Name: value" a line. */
+/** How a value is typed. zone: the name of a time zone; lines: one item a line; words: items with spaces or commas; ids, codes: numbers so; pairs: "Name: value" a line. */
 type Input =
   | "text"
+  | "zone"
   | "number"
   | "textarea"
   | "checkbox"
@@ -100,7 +101,7 @@ const OPTIONS: Readonly<Record<string, readonly FormField[]>> = {
   ],
   heartbeat: [
     { name: "heartbeat.cron", input: "text", group: "what", empty: null },
-    { name: "heartbeat.timezone", input: "text", group: "what", empty: "UTC" },
+    { name: "heartbeat.timezone", input: "zone", group: "what", empty: "UTC" },
     { name: "heartbeat.period_seconds", input: "number", group: "what", empty: 300 },
     { name: "heartbeat.grace_seconds", input: "number", group: "what", empty: 60 },
     { name: "heartbeat.methods", input: "select", group: "more" },

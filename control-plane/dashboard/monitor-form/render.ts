@@ -1,5 +1,6 @@
 import { isRecord } from "#shared/is-record.ts";
 import type { ViewerTime } from "#control-plane/charts/viewer-time.ts";
+import { renderZoneInput } from "#control-plane/dashboard/frame/choices.ts";
 import { fieldsOf, GROUPS, type FormField, type Group } from "#control-plane/dashboard/monitor-form/form-fields.ts";
 import { isOfSchedule, NEXT_RUNS_PATH, renderTypedRuns } from "#control-plane/dashboard/monitor-form/next-runs.ts";
 import { topOf, type Typed } from "#control-plane/dashboard/monitor-form/values.ts";
@@ -159,11 +160,11 @@ function renderGroup(
   const own = fields.filter((field) => field.group === group);
   if (own.length === 0) return "";
   const placed = new Map(Array.from(problems, ([name, message]) => [placeOf(name, named), message]));
-  const renderOne = (field: FormField): string =>
-    renderField({
-      ...showField(field, checkType, typed.get(field.name) ?? "", placed.get(field.name) ?? null),
-      hasFocus: field === first,
-    });
+  const renderOne = (field: FormField): string => {
+    const value = typed.get(field.name) ?? "";
+    const shown = { ...showField(field, checkType, value, placed.get(field.name) ?? null), hasFocus: field === first };
+    return field.input === "zone" ? renderZoneInput(shown) : renderField(shown);
+  };
   const schedule = own.filter(isOfSchedule).map(renderOne);
   const shown = [
     ...(schedule.length === 0 ? [] : [renderSchedule(schedule, form)]),

@@ -1,4 +1,4 @@
-import { ZONES } from "#control-plane/dashboard/frame/choices.ts";
+import { renderZoneInput } from "#control-plane/dashboard/frame/choices.ts";
 import { renderForm, renderHidden, renderInput } from "#control-plane/dashboard/frame/fields.ts";
 import { formatLocal } from "#control-plane/dashboard/frame/times.ts";
 import { programName } from "#control-plane/dashboard/profile/program-name.ts";
@@ -25,18 +25,6 @@ const renderHead: (data: { readonly session: Session }) => string = compileTempl
 <h1>${PROFILE.title}</h1>
 <p>${PROFILE.email}: <strong><%= it.session.email %></strong><br>${PROFILE.role}: <strong><%= it.session.role %></strong></p>
 <% if (it.session.isOperator) { %><p class="faint">${PROFILE.operator}</p><% } %>
-`);
-
-const renderZone: (data: { readonly csrf: string; readonly value: string; readonly problem: boolean }) => string =
-  compileTemplate(`
-<h2>${PROFILE.timezoneTitle}</h2>
-<form class="stack" method="post" action="/app/profile/time-zone"><input type="hidden" name="_csrf" value="<%= it.csrf %>">
-<div class="field"><label for="f-timezone">${PROFILE.timezone}</label><p class="hint" id="h-timezone">${PROFILE.timezoneHint}</p>
-<% if (it.problem) { %><p class="problem" id="p-timezone">${PROFILE.timezoneProblem}</p><% } %>
-<input id="f-timezone" name="timezone" list="zones" value="<%= it.value %>" autocomplete="off" required maxlength="64"
- aria-describedby="h-timezone<% if (it.problem) { %> p-timezone<% } %>"<% if (it.problem) { %> aria-invalid="true"<% } %>></div>
-${ZONES}
-<div class="row"><button>${PROFILE.save}</button></div></form>
 `);
 
 const renderAccounts: (data: {
@@ -109,9 +97,21 @@ export function renderProfile({ session, sessions, accounts }: Shown, problems: 
       maxLength: 1_024,
     }),
   ];
+  const zone = [
+    renderHidden("_csrf", csrf),
+    renderZoneInput({
+      name: "timezone",
+      label: PROFILE.timezone,
+      hint: PROFILE.timezoneHint,
+      value: problems.timezone ?? timezone,
+      problem: problems.timezone === undefined ? null : PROFILE.timezoneProblem,
+      isRequired: true,
+    }),
+  ];
   return [
     renderHead({ session }),
-    renderZone({ csrf, value: problems.timezone ?? timezone, problem: problems.timezone !== undefined }),
+    `<h2>${PROFILE.timezoneTitle}</h2>`,
+    renderForm("/app/profile/time-zone", zone, PROFILE.save),
     `<h2>${PROFILE.passwordTitle}</h2>`,
     renderForm("/app/profile/password", password, PROFILE.change),
     ...(accounts.length > 1 ? [renderAccounts({ csrf, rows: accounts.map((one) => toAccount(one, session)) })] : []),

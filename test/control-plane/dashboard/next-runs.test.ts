@@ -159,6 +159,20 @@ describe("the form of a heartbeat without scripts", () => {
     expect(runsIn(PREVIEW.exec(refused.html)?.[1] ?? "")[0]).toBe("Sat 28 Nov 04:00");
   });
 
+  it("offers the time zones that there are, and keeps one that is none as it was typed", async () => {
+    const refused = await owner.post(path, {
+      check_type: "heartbeat",
+      ...schedule("0 4 * * *", "Mars/Phobos"),
+      do: "save",
+    });
+    for (const { html } of [await owner.get(`${path}?kind=heartbeat`), refused]) {
+      expect(html).toMatch(/<input [^>]*name="heartbeat\.timezone"[^>]* list="zones"/);
+      expect(html).toMatch(/<datalist id="zones">.*<option value="Europe\/Berlin">/);
+    }
+    const [input = ""] = /<input [^>]*name="heartbeat\.timezone"[^>]*>/.exec(refused.html) ?? [];
+    expect([input.includes('value="Mars/Phobos"'), input.includes('aria-invalid="true"')]).toEqual([true, true]);
+  });
+
   it("gives an emptied field of a monitor that exists its default, as its hint says", async () => {
     const heartbeat = { cron: "0 4 * * *", timezone: "Europe/Berlin", period_seconds: 900, grace_seconds: 600 };
     const { id } = await createMonitor(plane, key, { check_type: "heartbeat", name: "Emptied", heartbeat });
