@@ -5,12 +5,14 @@ import { compileTemplate } from "#control-plane/pages/templates.ts";
 /** What a cell of a strip shows; none: nothing was watched yet. */
 type CellState = "up" | "degraded" | "down" | "maintenance" | "unknown" | "none";
 
-/** A cell: a step of time, in Unix milliseconds, `to` excluded. */
+/** Steps of time that follow each other and are drawn as one. Times are in Unix milliseconds, `to` excluded. */
 export interface Cell {
   readonly from: number;
   readonly to: number;
+  /** Number of steps. */
+  readonly steps: number;
   readonly state: CellState;
-  /** Says what the state was, without the time. Neighbours with the same state and title are drawn as one. */
+  /** Says what the state was, without the time. */
   readonly title: string;
 }
 
@@ -22,7 +24,7 @@ interface Totals {
   readonly maintenanceMs: number;
 }
 
-/** A strip of cells of equal length, the oldest first. */
+/** A strip of cells, the oldest first. */
 export interface Strip {
   /** The length of the whole: "24 hours". */
   readonly label: string;
@@ -46,37 +48,49 @@ interface StepTimes {
 
 /**
  * Makes a strip of steps of a history. Any downtime makes a step down, so that none is missed; else it shows what lasted
- * longest.
+ * longest. Neighbours with the same state and title become one cell.
  */
 export function toStrip(label: string, by: Strip["by"], steps: readonly StepTimes[]): Strip {
-  const sum = (of: (step: StepTimes) => number) => steps.reduce((total, step) => total + of(step), 0);
-  return {
-    label,
-    by,
-    cells: steps.map((step) => ({ from: step.from, to: step.to, ...describeStep(step) })),
-    totals: {
-      downMs: sum(({ downMs }) => downMs),
-      degradedMs: sum(({ isSlow, upMs }) => (isSlow ? upMs : 0)),
-      unknownMs: sum(({ unknownMs }) => unknownMs),
-      maintenanceMs: sum(({ maintenanceMs }) => maintenanceMs),
-    },
-  };
+  const totals = { downMs: 0, degradedMs: 0, unknownMs: 0, maintenanceMs: 0 };
+  const cells: { from: number; to: number; steps: number; state: CellState; title: string }[] = [];
+  for (const step of steps) {
+    totals.downMs += step.downMs;
+    totals.degradedMs += step.isSlow ? step.upMs : 0;
+    totals.unknownMs += step.unknownMs;
+    totals.maintenanceMs += step.maintenanceMs;
+    const { state, title } = describeStep(step);
+    const last = cells.at(-1);
+    if (last?.state === state && last.title === title) {
+      last.to = step.to;
+      last.steps += 1;
+    } else cells.push({ from: step.from, to: step.to, steps: 1, state, title });
+  }
+  return { label, by, cells, totals };
 }
+
+/** What steps without downtime show. */
+const QUIET = {
+  none: { state: "none", title: "not watched yet" },
+  maintenance: { state: "maintenance", title: "maintenance" },
+  unknown: { state: "unknown", title: "no data" },
+  degraded: { state: "degraded", title: "degraded" },
+  up: { state: "up", title: "up" },
+} as const;
 
 function describeStep({ upMs, downMs, unknownMs, maintenanceMs, isSlow }: StepTimes): Pick<Cell, "state" | "title"> {
   if (downMs > 0) return { state: "down", title: `down ${writeDuration(Math.max(1, downMs / 1_000))}` };
   const longest = Math.max(upMs, unknownMs, maintenanceMs);
-  if (longest <= 0) return { state: "none", title: "not watched yet" };
-  if (longest === maintenanceMs) return { state: "maintenance", title: "maintenance" };
-  if (longest === unknownMs) return { state: "unknown", title: "no data" };
-  return isSlow ? { state: "degraded", title: "degraded" } : { state: "up", title: "up" };
+  if (longest <= 0) return QUIET.none;
+  if (longest === maintenanceMs) return QUIET.maintenance;
+  if (longest === unknownMs) return QUIET.unknown;
+  return isSlow ? QUIET.degraded : QUIET.up;
 }
 
 /** Height of a strip in units of its viewBox. A cell is one unit wide. */
 const HEIGHT = 20;
 
 /**
- * The outline of each state, from the left edge of a run of cells to its width. No two have the same: down is as high as
+ * The outline of each state, from the left edge of a cell to its width. No two have the same: down is as high as
  * the strip, degraded has a slit, maintenance is a line as wide as a bar that the style dashes, and no data is low.
  */
 const OUTLINES: Readonly<Record<Exclude<CellState, "none">, (x: number, width: number) => string>> = {
@@ -94,8 +108,8 @@ function bar(x: number, width: number, height: number): string {
 /** Classes of the style (style.ts). */
 const CLASSES = { up: "cu", degraded: "cg", down: "cd", maintenance: "cm", unknown: "cn" } as const;
 
-/** A run of cells as the template writes it. */
-interface Run {
+/** A cell as the template writes it. */
+interface Bar {
   readonly name: string;
   readonly d: string;
   readonly title: string;
@@ -104,31 +118,24 @@ interface Run {
 const renderStrip: (strip: {
   readonly count: number;
   readonly label: string;
-  readonly runs: readonly Run[];
+  readonly bars: readonly Bar[];
 }) => string = compileTemplate(
   `<svg class="cb cb<%= it.count %>" viewBox="0 0 <%= it.count %> ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="<%= it.label %>">` +
-    `<% for (const run of it.runs) { %><path class="<%= run.name %>" d="<%= run.d %>"><title><%= run.title %></title></path><% } %></svg>`,
+    `<% for (const bar of it.bars) { %><path class="<%= bar.name %>" d="<%= bar.d %>"><title><%= bar.title %></title></path><% } %></svg>`,
 );
 
 /** Renders a strip as SVG. The zone of a strip by days must be that in which its days begin. */
 export function renderBars({ label, by, cells, totals }: Strip, time: ViewerTime): string {
-  const runs = runsOf(cells).flatMap(({ first, last, from, to, state, title }): Run[] => {
-    if (state === "none") return [];
-    const d = OUTLINES[state](first, last - first + 1);
-    return [{ name: CLASSES[state], d, title: `${writeSpan({ from, to }, by, time)}: ${title}` }];
-  });
-  return renderStrip({ count: cells.length, label: `${label}: ${writeTotals(totals)}`, runs });
-}
-
-/** Joins neighbours with the same state and title. `first` and `last` are indices of cells. */
-function runsOf(cells: readonly Cell[]): readonly (Cell & { readonly first: number; readonly last: number })[] {
-  const runs: { first: number; last: number; from: number; to: number; state: CellState; title: string }[] = [];
-  for (const [index, { from, to, state, title }] of cells.entries()) {
-    const run = runs.at(-1);
-    if (run?.state === state && run.title === title) [run.last, run.to] = [index, to];
-    else runs.push({ first: index, last: index, from, to, state, title });
+  let count = 0;
+  const bars: Bar[] = [];
+  for (const { from, to, steps, state, title } of cells) {
+    if (state !== "none") {
+      const d = OUTLINES[state](count, steps);
+      bars.push({ name: CLASSES[state], d, title: `${writeSpan({ from, to }, by, time)}: ${title}` });
+    }
+    count += steps;
   }
-  return runs;
+  return renderStrip({ count, label: `${label}: ${writeTotals(totals)}`, bars });
 }
 
 /** Writes a time from its first to its last day, or from its beginning to its end. */

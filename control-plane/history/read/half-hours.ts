@@ -5,7 +5,13 @@ import type { Pace } from "#control-plane/pace.ts";
 import type { HistoryMonitor, MaintenanceBetween } from "#control-plane/history/ports.ts";
 import { countSlowHours, readSlowHours, type SlowHour } from "#control-plane/history/read/store.ts";
 import { readChanges, type Progress } from "#control-plane/history/store.ts";
-import { measureTime, NO_TIME, type StatusChange, type TimeByStatus } from "#control-plane/history/timeline.ts";
+import {
+  measureTime,
+  NO_TIME,
+  type Status,
+  type StatusChange,
+  type TimeByStatus,
+} from "#control-plane/history/timeline.ts";
 
 /** Half an hour of a monitor. The time in each status is exact. */
 export interface HalfHour extends Span, TimeByStatus {
@@ -48,39 +54,51 @@ export async function readHalfHours(
     ),
   ]);
   const starts = startsBetween(from, from + COUNT * HALF_HOUR_MS, HALF_HOUR_MS);
+  const whole = wholeHalfHours(starts, to);
   const found = new Map<number, readonly HalfHour[]>();
   for (const [index, life] of lives.entries()) {
     if (pace.isDue()) await pace.rest();
     const { monitorId } = life;
-    const times = measureEach(starts, life, changes[index] ?? [], maintenance.get(monitorId) ?? []);
-    const halfHours = starts.map((start, place) => {
-      const time = times[place] ?? NO_TIME;
-      const isSlow = slow.has(keyOf(monitorId, startOf(start, HOUR_MS)));
-      return { from: start, to: Math.min(start + HALF_HOUR_MS, to), ...time, isSlow };
-    });
+    const isSlow = (hour: number) => slow.size > 0 && slow.has(keyOf(monitorId, hour));
+    const halfHours = measureEach(whole, life, changes[index] ?? [], maintenance.get(monitorId) ?? [], isSlow);
     found.set(monitorId, halfHours);
   }
   return found;
 }
 
-/** Measures the part of each half hour that lies in a life. Each change is visited once. Most half hours have none. */
+/** The half hours that begin at these times and end at `to` at the latest, each in one status throughout. */
+function wholeHalfHours(starts: readonly number[], to: number): readonly Readonly<Record<Status, HalfHour>>[] {
+  return starts.map((from) => {
+    const empty = { from, to: Math.min(from + HALF_HOUR_MS, to), ...NO_TIME, isSlow: false };
+    const ms = empty.to - from;
+    return { up: { ...empty, upMs: ms }, down: { ...empty, downMs: ms }, unknown: { ...empty, unknownMs: ms } };
+  });
+}
+
+/**
+ * Measures the part of each half hour that lies in a life. Each change is visited once. Most half hours have none: those
+ * are the ones of `whole`, which all monitors share. `isSlow` reports whether the hour that begins at a time was slow.
+ */
 function measureEach(
-  starts: readonly number[],
+  whole: readonly Readonly<Record<Status, HalfHour>>[],
   life: Span,
   changes: readonly StatusChange[],
   maintenance: readonly Span[],
-): readonly TimeByStatus[] {
+  isSlow: (hour: number) => boolean,
+): readonly HalfHour[] {
   let next = 0;
-  return starts.map((start) => {
-    const span = { from: Math.max(start, life.from), to: Math.min(start + HALF_HOUR_MS, life.to) };
-    if (span.from >= span.to) return NO_TIME;
+  return whole.map((halfHours) => {
+    const { from: start, to } = halfHours.up;
+    const span = { from: Math.max(start, life.from), to };
+    if (span.from >= to) return { ...halfHours.up, upMs: 0 };
     // The change before a half hour says how it begins.
     const first = Math.max(0, next - 1);
-    while ((changes[next]?.at ?? Infinity) < span.to) next += 1;
+    while ((changes[next]?.at ?? Infinity) < to) next += 1;
     const before = changes[first];
-    if (before !== undefined && before.at <= span.from && next === first + 1 && maintenance.length === 0)
-      return { ...NO_TIME, [`${before.status}Ms`]: span.to - span.from };
-    return measureTime(span, changes.slice(first, next), maintenance);
+    const isWhole = span.from === start && before !== undefined && before.at <= start && next === first + 1;
+    const isSlowHour = isSlow(startOf(start, HOUR_MS));
+    if (isWhole && maintenance.length === 0 && !isSlowHour) return halfHours[before.status];
+    return { from: start, to, ...measureTime(span, changes.slice(first, next), maintenance), isSlow: isSlowHour };
   });
 }
 

@@ -84,19 +84,19 @@ describe("a strip", () => {
   it("by days names days, from the first to the last", () => {
     const day = 86_400_000;
     const begin = Date.parse("2026-11-01T00:00:00Z");
-    const cells = Array.from({ length: 4 }, (_, index): Cell => {
-      const state = index === 2 ? "down" : "up";
+    const none = { upMs: 0, downMs: 0, unknownMs: 0, maintenanceMs: 0, isSlow: false };
+    const steps = Array.from({ length: 4 }, (_, index) => {
+      const time = index === 2 ? { ...none, downMs: day } : { ...none, upMs: day };
       // The running day is not over.
-      return { from: begin + index * day, to: begin + index * day + (index === 3 ? 1 : day), state, title: state };
+      return { ...time, from: begin + index * day, to: begin + index * day + (index === 3 ? 1 : day) };
     });
-    const totals = { downMs: day, degradedMs: 0, unknownMs: 0, maintenanceMs: 0 };
-    const svg = renderBars({ label: "4 days", by: "day", cells, totals }, viewerTimeIn(UTC));
-    expect(titlesOf(svg)).toEqual(["1 Nov to 2 Nov: up", "3 Nov: down", "4 Nov: up"]);
+    const svg = renderBars(toStrip("4 days", "day", steps), viewerTimeIn(UTC));
+    expect(titlesOf(svg)).toEqual(["1 Nov to 2 Nov: up", "3 Nov: down 1 d", "4 Nov: up"]);
   });
 
   it("escapes titles and its label", () => {
     const hostile = `"><script>alert(1)</script><a href='x'>&`;
-    const cell: Cell = { from: START, to: START + 1, state: "up", title: hostile };
+    const cell: Cell = { from: START, to: START + 1, steps: 1, state: "up", title: hostile };
     const strip: Strip = { ...toStrip(hostile, "minute", []), cells: [cell] };
     const svg = renderBars(strip, TIME);
     expect(svg.match(/<\/?\w+/g)).toEqual(["<svg", "<path", "<title", "</title", "</path", "</svg"]);
