@@ -108,10 +108,12 @@ export async function readSlowHours(
   hours: readonly Date[],
 ): Promise<readonly SlowHour[]> {
   if (hours.length === 0) return [];
+  // Few hours have a slow check: only those are grouped, with their rows of all locations.
+  const wanted = inRollUp(sql, monitorIds, hours);
   return sql<SlowHour[]>`
     select monitor_id as "monitorId", hour as at, sum(up)::integer as up, sum(slow)::integer as slow from check_hours
-    where ${inRollUp(sql, monitorIds, hours)}
-    group by monitor_id, hour having sum(slow) > 0`;
+    where ${wanted} and (hour, monitor_id) in (select hour, monitor_id from check_hours where ${wanted} and slow > 0)
+    group by monitor_id, hour`;
 }
 
 /** Finds the hours, of these, in which checks of monitors were slow, from the checks. */

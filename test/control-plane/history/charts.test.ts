@@ -97,6 +97,10 @@ describe("the strip of a day", () => {
       ...minutes(id, DAY + 5 * HOUR_MS + 15 * MINUTE_MS, DAY + 6 * HOUR_MS),
       ...minutes(id, DAY + 8 * HOUR_MS, DAY + 8 * HOUR_MS + 14 * MINUTE_MS, slow),
       ...minutes(id, DAY + 8 * HOUR_MS + 14 * MINUTE_MS, DAY + 9 * HOUR_MS),
+      // A third of one location, and less than a quarter of both.
+      ...minutes(id, DAY + 11 * HOUR_MS, DAY + 11 * HOUR_MS + 20 * MINUTE_MS, slow),
+      ...minutes(id, DAY + 11 * HOUR_MS + 20 * MINUTE_MS, DAY + 12 * HOUR_MS),
+      ...minutes(id, DAY + 11 * HOUR_MS, DAY + 12 * HOUR_MS, { location: "us" }),
       ...minutes(id, DAY + DAY_MS, NOW, slow),
     ]);
     const expected = ["28 Mar 05:00 to 28 Mar 06:00: degraded", "29 Mar 00:00 to 29 Mar 00:10: degraded"];
@@ -104,7 +108,7 @@ describe("the strip of a day", () => {
     expect(await degraded()).toEqual(expected);
     await database.rollUp(NOW);
     const [row] = await database.sql<{ slow: number }[]>`select sum(slow)::integer as slow from check_hours`;
-    expect(row?.slow).toBe(29);
+    expect(row?.slow).toBe(49);
     await database.sql`delete from checks where checked_at < ${new Date(DAY + DAY_MS)}`;
     expect(await degraded()).toEqual(expected);
   });
