@@ -67,13 +67,18 @@ export interface Percentiles {
 
 /** Returns percentiles by nearest rank: the value at position ceil(fraction x count) in ascending order. */
 export function percentilesOf(histogram: Histogram): Percentiles {
-  const count = histogram.reduce((sum, one) => sum + one, 0);
+  // Loops: a page of 50 monitors asks for 1,200 hours.
+  let count = 0;
+  for (const one of histogram) count += one;
   const at = (percent: number): number | null => {
     if (count === 0) return null;
     // Whole numbers first: 0.95 x 20 is more than 19 in floating point.
     let rank = Math.ceil((percent * count) / 100);
-    const bucket = histogram.findIndex((one) => (rank -= one) <= 0);
-    return middleOf(bucket);
+    for (let bucket = 0; bucket < BUCKETS; bucket += 1) {
+      rank -= histogram[bucket] ?? 0;
+      if (rank <= 0) return middleOf(bucket);
+    }
+    return null;
   };
   return { p50: at(50), p95: at(95), p99: at(99) };
 }

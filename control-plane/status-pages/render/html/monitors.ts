@@ -21,9 +21,14 @@ interface Bar {
 /** A day below this uptime, percent, is displayed as an outage: down for more than 72 minutes. */
 const OUTAGE_BELOW = 95;
 
-/** Returns the bar of a day. Throws a RangeError if the day is not a date. */
-export function barOf(day: ShownDay): Bar {
-  return { day: dayOf(new Date(day.day)), shape: shapeOf(day), words: `${formatDay(day.day)}: ${figuresOf(day)}` };
+/** A day as it is written: YYYY-MM-DD, and for people. */
+type NamedDay = Pick<Bar, "day" | "words">;
+
+/** Returns the bar of a day. Throws a RangeError if the day is not a date. `named`: the days that are written already. */
+export function barOf(shown: ShownDay, named = new Map<string, NamedDay>()): Bar {
+  const name = named.get(shown.day) ?? { day: dayOf(new Date(shown.day)), words: formatDay(shown.day) };
+  named.set(shown.day, name);
+  return { day: name.day, shape: shapeOf(shown), words: `${name.words}: ${figuresOf(shown)}` };
 }
 
 function shapeOf({ uptime, downSeconds, maintenanceSeconds }: ShownDay): Bar["shape"] {
@@ -69,12 +74,16 @@ const NO_MONITORS = `<section><h2>Services</h2><ul class="c"><li>No service is l
 export function renderMonitors({ groups }: PageView): string {
   const filled = groups.filter(({ monitors }) => monitors.length > 0);
   if (filled.length === 0) return NO_MONITORS;
+  // All monitors have the same days.
+  const named = new Map<string, NamedDay>();
   return renderGroups({
-    groups: filled.map(({ name, monitors }) => ({ name: name ?? "Services", monitors: monitors.map(describe) })),
+    groups: filled.map(({ name, monitors }) => {
+      return { name: name ?? "Services", monitors: monitors.map((monitor) => describe(monitor, named)) };
+    }),
   });
 }
 
-function describe({ name, status, responseTimeMs, uptime90, days }: ShownMonitor) {
+function describe({ name, status, responseTimeMs, uptime90, days }: ShownMonitor, named: Map<string, NamedDay>) {
   return {
     name,
     mark: STATUS_MARKS[status],
@@ -82,6 +91,6 @@ function describe({ name, status, responseTimeMs, uptime90, days }: ShownMonitor
     response: responseTimeMs === null ? null : `${Math.round(responseTimeMs)} ms`,
     uptime: uptime90 === null ? "unknown" : formatPercent(uptime90),
     since: uptime90 === null ? "" : formatSince([{ days }]).replaceAll(" ", "\u00A0"),
-    bars: days.map(barOf),
+    bars: days.map((day) => barOf(day, named)),
   };
 }
