@@ -90,13 +90,13 @@ function measureEach(
   return whole.map((halfHours) => {
     const { from: start, to } = halfHours.up;
     const span = { from: Math.max(start, life.from), to };
-    if (span.from >= to) return { ...halfHours.up, upMs: 0 };
+    const isSlowHour = isSlow(startOf(start, HOUR_MS));
+    if (span.from >= to) return { ...halfHours.up, upMs: 0, isSlow: isSlowHour };
     // The change before a half hour says how it begins.
     const first = Math.max(0, next - 1);
     while ((changes[next]?.at ?? Infinity) < to) next += 1;
     const before = changes[first];
     const isWhole = span.from === start && before !== undefined && before.at <= start && next === first + 1;
-    const isSlowHour = isSlow(startOf(start, HOUR_MS));
     if (isWhole && maintenance.length === 0 && !isSlowHour) return halfHours[before.status];
     return { from: start, to, ...measureTime(span, changes.slice(first, next), maintenance), isSlow: isSlowHour };
   });
