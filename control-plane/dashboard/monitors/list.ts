@@ -217,7 +217,6 @@ const SORT_WORDS: Readonly<Record<string, string>> = MONITORS.sorts;
 function rowOf(monitor: ListedMonitor, { now }: MonitorList, pathOf: (tag: string) => string): Row {
   const { id, name, url, checkType, tags, state, error, advisory, isFlapping, since, lastCheckedAt } = monitor;
   const { word, tone } = STATE_WORDS[state];
-  const isFailing = state === "down" || state === "degraded";
   const known = since === null ? MONITORS.never : `${MONITORS.since} ${largestUnit(now.getTime() - since.getTime())}`;
   const isPaused = state === "paused";
   const checked =
@@ -230,9 +229,15 @@ function rowOf(monitor: ListedMonitor, { now }: MonitorList, pathOf: (tag: strin
     word,
     name: name === "" ? url : name,
     target: name === "" || name === url ? "" : url,
-    message: (isFailing || state === "unknown" ? error : (advisory ?? "")) ?? "",
+    message: causeOf(state, error, advisory),
     since: isPaused ? "" : `${known}${isFlapping ? `, ${MONITORS.flapping}` : ""}`,
     about: [KIND_WORDS[checkType], checked].filter((part) => part !== "").join(", "),
     tags: tags.map((tag) => ({ name: tag, path: pathOf(tag) })),
   };
+}
+
+/** Returns what a row says of its state; empty: nothing. What is degraded and fails nowhere is slow. */
+function causeOf(state: ListedMonitor["state"], error: string | null, advisory: string | null): string {
+  if (state === "degraded") return advisory ?? error ?? MONITORS.slow;
+  return (state === "down" || state === "unknown" ? error : advisory) ?? "";
 }

@@ -35,6 +35,7 @@ export const MONITORS = {
   never: "not checked yet",
   since: "for",
   flapping: "flapping",
+  slow: "It answers, but more slowly than its limit.",
   checked: "checked",
   ago: "ago",
 } as const;

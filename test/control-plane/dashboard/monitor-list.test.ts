@@ -3,6 +3,8 @@ import { createManualClock } from "#test/support/clock.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { signInOwner, type Browser } from "#test/support/dashboard.ts";
 import { createWatchedAccount } from "#test/support/watched-account.ts";
+import { encodeState } from "#control-plane/state/encoding.ts";
+import { NEW_STATE, type LocationState, type MonitorState } from "#control-plane/state/state.ts";
 
 const HOSTILE = `<script>alert("1")</script>`;
 const clock = createManualClock(new Date("2026-11-27T20:00:00Z"));
@@ -33,6 +35,10 @@ async function setStatus(id: number, status: string): Promise<void> {
   const [row] = await sql<{ state: string }[]>`select state from monitor_states where monitor_id = ${id}`;
   const state = JSON.stringify({ ...(JSON.parse(row?.state ?? "{}") as object), status });
   await sql`update monitor_states set state = ${state} where monitor_id = ${id}`;
+}
+
+async function setState(id: number, state: MonitorState): Promise<void> {
+  await plane.app.sql`update monitor_states set state = ${encodeState(state)} where monitor_id = ${id}`;
 }
 
 /** The ids of the rows of the list at this address, in order. */
@@ -88,6 +94,34 @@ describe("the list of monitors", () => {
     expect((await owner.post(`/app/monitors/${fourth}/pause`)).status).toBe(303);
     expect(await rowsAt("/app/monitors?state=down")).toEqual([ids[0], third]);
     await sql`update monitors set is_active = true where id = ${fourth}`;
+  });
+
+  it("says of a degraded monitor why it is so: first tries that fail, or a location beside it, or slow answers", async () => {
+    const [unsteady = 0, partial = 0, slow = 0] = ids.slice(4);
+    const at = clock.now().getTime();
+    const fault = { stage: "connect", source: "target", reason: "refused", message: "<b>refused" } as const;
+    const good = { verdict: "up", at, streak: 9, since: at, fault: null } as const;
+    const bad = { ...good, verdict: "down", fault } as const;
+    const degraded = { ...NEW_STATE, status: "up", isDegraded: true } as const;
+    const tries = { ...good, firstTries: { failed: 4, since: at, fault } };
+    await setState(unsteady, { ...degraded, unsteady: ["eu-a"], locations: new Map([["eu-a", tries]]) });
+    const locations = new Map<string, LocationState>([
+      ["eu-a", bad],
+      ["us-a", good],
+    ]);
+    await setState(partial, { ...degraded, failing: ["eu-a"], locations });
+    await setState(slow, degraded);
+    clock.advance(5_001);
+    const { html } = await owner.get("/app/monitors?state=degraded");
+    const causes = Array.from(
+      html.matchAll(/<li id="m-(\d+)".*?<p><span class="warn">(.*?)<\/span>/gs),
+      ([, id, cause]) => [Number(id), cause],
+    );
+    expect(Object.fromEntries(causes)).toEqual({
+      [unsteady]: expect.stringMatching(/^The first try fails each time in eu-a, \d times in a row: &lt;b&gt;refused$/),
+      [partial]: "The check fails in eu-a only: &lt;b&gt;refused",
+      [slow]: "It answers, but more slowly than its limit.",
+    });
   });
 
   it("says to an account without monitors how to begin", async () => {
