@@ -91,7 +91,7 @@ function measureEach(
     const { from: start, to } = halfHours.up;
     const span = { from: Math.max(start, life.from), to };
     const isSlowHour = isSlow(startOf(start, HOUR_MS));
-    if (span.from >= to) return { ...halfHours.up, upMs: 0, isSlow: isSlowHour };
+    if (span.from >= to) return { from: start, to, ...NO_TIME, isSlow: isSlowHour };
     // The change before a half hour says how it begins.
     const first = Math.max(0, next - 1);
     while ((changes[next]?.at ?? Infinity) < to) next += 1;
