@@ -1,6 +1,6 @@
 import type { Sql } from "#control-plane/database/connect.ts";
 import { DAY_MS, HOUR_MS, hoursBetween, startOf } from "#control-plane/history/period.ts";
-import { findChecks } from "#control-plane/history/read/store.ts";
+import { findChecks } from "#control-plane/history/store.ts";
 import { showCheck, type RecentCheck } from "#control-plane/history/recent.ts";
 
 /** A place between two checks of a monitor. */

@@ -1,7 +1,12 @@
-import { isRecord } from "#shared/is-record.ts";
 import type { ViewerTime } from "#control-plane/charts/viewer-time.ts";
 import { renderZoneInput } from "#control-plane/dashboard/frame/choices.ts";
-import { fieldsOf, GROUPS, type FormField, type Group } from "#control-plane/dashboard/monitor-form/form-fields.ts";
+import {
+  fieldsOf,
+  GROUPS,
+  valuesOf,
+  type FormField,
+  type Group,
+} from "#control-plane/dashboard/monitor-form/form-fields.ts";
 import { isOfSchedule, NEXT_RUNS_PATH, renderTypedRuns } from "#control-plane/dashboard/monitor-form/next-runs.ts";
 import { topOf, type Typed } from "#control-plane/dashboard/monitor-form/values.ts";
 import { renderSiteForm } from "#control-plane/dashboard/monitors/site-form.ts";
@@ -10,7 +15,6 @@ import { FIELD_WORDS, FORM } from "#control-plane/dashboard/strings/monitor-form
 import { MONITOR } from "#control-plane/dashboard/strings/monitor.ts";
 import { MONITORS } from "#control-plane/dashboard/strings/monitors.ts";
 import { CHECK_TYPES, kindOf, type CheckType } from "#control-plane/kinds/kinds.ts";
-import { RECORD } from "#control-plane/monitors/settings/fields.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 
 /** The form of a monitor. */
@@ -216,7 +220,7 @@ function showField(
   const described = [...(hint === "" ? [] : [`h-${id}`]), ...(problem === null ? [] : [`p-${id}`])].join(" ");
   const isLong = input === "textarea" || input === "lines" || input === "pairs";
   const choices =
-    input === "select" ? valueSchemaOf(name).map((one) => ({ value: one, label: FORM.choices[one] ?? one })) : [];
+    input === "select" ? valuesOf(name).map((one) => ({ value: one, label: FORM.choices[one] ?? one })) : [];
   return { id, name, input, isLong, label, hint, value, problem, described, choices };
 }
 
@@ -229,25 +233,4 @@ function placeOf(problem: string, named: ReadonlySet<string>): string | null {
     Array.from(named).find((name) => name.startsWith(`${problem}.`)) ??
     (problem === "expected_code" ? "expected_codes" : null)
   );
-}
-
-/** Returns the values of a field of the API that has few, by its schema; "" first if it can be null. */
-function valueSchemaOf(path: string): readonly string[] {
-  let schema: unknown = RECORD;
-  let isNullable = false;
-  for (const name of path.split(".")) {
-    schema = alternativesOf(schema).find((one) => isRecord(one["properties"]) && one["properties"][name] !== undefined);
-    schema = isRecord(schema) && isRecord(schema["properties"]) ? schema["properties"][name] : null;
-  }
-  for (const one of alternativesOf(schema)) if (one["type"] === "null") isNullable = true;
-  const values = alternativesOf(schema).flatMap((one) => (Array.isArray(one["enum"]) ? one["enum"] : []));
-  const texts = values.filter((value): value is string => typeof value === "string");
-  return isNullable ? ["", ...texts] : texts;
-}
-
-/** Returns a schema, or the schemas that it allows one of. */
-function alternativesOf(schema: unknown): readonly Readonly<Record<string, unknown>>[] {
-  if (!isRecord(schema)) return [];
-  const { anyOf } = schema;
-  return Array.isArray(anyOf) ? anyOf.flatMap(alternativesOf) : [schema];
 }

@@ -1,7 +1,6 @@
 import type { Queryable, SqlFragment } from "#control-plane/database/connect.ts";
 import { given } from "#control-plane/database/given.ts";
 import { countChecks, hourOf, type CountedChecks } from "#control-plane/history/aggregate/store.ts";
-import type { StoredCheck } from "#control-plane/history/store.ts";
 import type { TimeByStatus } from "#control-plane/history/timeline.ts";
 import { HOUR_MS, isoTimes } from "#control-plane/history/period.ts";
 
@@ -206,46 +205,6 @@ function lastOfHour(sql: Queryable, hour: SqlFragment, within: SqlFragment): Sql
 function inHours(sql: Queryable, hours: readonly Date[]): SqlFragment {
   return sql`${hourOf(sql)} = any(${isoTimes(hours)}::timestamptz[]) and checked_at >= ${hours[0] ?? null}
     and checked_at < ${hours.at(-1) ?? null}::timestamptz + interval '1 hour'`;
-}
-
-/** Which checks findChecks finds; null: all. */
-interface WantedChecks {
-  readonly monitorId: number;
-  readonly hours: readonly Date[];
-  readonly location: string | null;
-  /** 1 up, 2 down, 3 unknown, 4 degraded. */
-  readonly status: number | null;
-  /** Before, and after, this check: its time in Unix milliseconds and its id. */
-  readonly before: { readonly at: number; readonly id: number } | null;
-  readonly after: { readonly at: number; readonly id: number } | null;
-  readonly limit: number;
-  readonly isNewer: boolean;
-}
-
-/** Finds checks of a monitor in these hours, each named by its beginning: the newest first, or the oldest if isNewer. */
-export async function findChecks(
-  sql: Queryable,
-  { monitorId, hours, location, status, before, after, limit, isNewer }: WantedChecks,
-): Promise<readonly StoredCheck[]> {
-  const [first, last] = [hours[0], hours.at(-1)];
-  if (first === undefined || last === undefined) return [];
-  const order = isNewer ? sql`asc` : sql`desc`;
-  const [until, since] = [before === null ? null : new Date(before.at), after === null ? null : new Date(after.at)];
-  // The bounds are as in readNewest: of the whole for the planner, of each hour for one partition a look-up.
-  return sql<StoredCheck[]>`
-    select found.id, found.checked_at as "checkedAt", found.location, found.status, found.response_ms as "responseMs",
-      found.http_status as "httpStatus", found.fault
-    from unnest(${isoTimes(hours)}::timestamptz[]) as wanted (hour) cross join lateral (
-      select * from checks
-      where ${hourOf(sql)} = wanted.hour and monitor_id = ${monitorId}
-        and checked_at >= wanted.hour and checked_at < wanted.hour + interval '1 hour'
-        and checked_at >= ${first} and checked_at < ${last}::timestamptz + interval '1 hour'
-        ${location === null ? sql`` : sql`and location = ${location}`}
-        ${status === null ? sql`` : sql`and status = ${status}`}
-        ${until === null ? sql`` : sql`and (checked_at, id) < (${until}::timestamptz, ${before?.id ?? 0}::bigint)`}
-        ${since === null ? sql`` : sql`and (checked_at, id) > (${since}::timestamptz, ${after?.id ?? 0}::bigint)`}
-      order by checked_at ${order}, id ${order} limit ${limit}
-    ) as found order by found.checked_at ${order}, found.id ${order} limit ${limit}`;
 }
 
 /** Returns the condition of the rows of the roll-up that are of these monitors and hours. */
