@@ -24,7 +24,7 @@ export interface Passwords {
   hash(password: string): Promise<string | null>;
   /**
    * Reports whether a password is the one of a stored hash; null: so many wait that another one is refused. `stored` is
-   * null for an unknown user: then it takes as long and the result is false.
+   * null for an unknown user: then it takes as long and the result is false, as for a password that is too long.
    */
   verify(stored: string | null, password: string): Promise<boolean | null>;
 }
@@ -65,9 +65,9 @@ export function createPasswords(random: Random): Passwords {
       return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${encode(salt)}$${encode(derived)}`;
     },
     async verify(stored, password) {
-      const parsed = stored === null ? null : STORED.exec(stored);
+      const parsed = stored === null || isTooLong(password) ? null : STORED.exec(stored);
       if (parsed === null) {
-        const derived = await derive(password, random.bytes(SALT_BYTES), COST, HASH_BYTES);
+        const derived = await derive("", random.bytes(SALT_BYTES), COST, HASH_BYTES);
         return derived === null ? null : false;
       }
       const [, memory, passes, parallelism, salt = "", hash = ""] = parsed;
@@ -81,14 +81,21 @@ export function createPasswords(random: Random): Passwords {
 
 /** Says what is wrong with a new password; null: nothing. */
 export function passwordProblem(password: string): string | null {
-  const length = Array.from(password).length;
-  if (length < SHORTEST_PASSWORD) return `must have at least ${SHORTEST_PASSWORD} characters`;
-  if (length > LONGEST_PASSWORD) return `must have at most ${LONGEST_PASSWORD} characters`;
+  if (isTooLong(password)) return `must have at most ${LONGEST_PASSWORD} characters`;
+  if (Array.from(password).length < SHORTEST_PASSWORD) return `must have at least ${SHORTEST_PASSWORD} characters`;
   return null;
 }
 
+/** Reports whether a password has more than 256 characters, which have at most 1,024 bytes in UTF-8. */
+function isTooLong(password: string): boolean {
+  // A character has one or two code units. They are compared first: the text can be a whole body.
+  return password.length > 2 * LONGEST_PASSWORD || Array.from(password).length > LONGEST_PASSWORD;
+}
+
 function deriveNow(password: string, nonce: Uint8Array, cost: Cost, tagLength: number): Promise<Buffer> {
-  // NIST SP 800-63B, section 3.1.1.2: one form of a password that two keyboards write differently.
+  // NIST SP 800-63B, section 3.1.1.2: one form of a password that two keyboards write differently. The time that it takes
+  // grows with the square of the length.
+  if (isTooLong(password)) throw new RangeError("a password is normalised before its length was checked");
   const message = password.normalize("NFKC");
   return new Promise((resolve, reject) => {
     argon2("argon2id", { message, nonce, tagLength, ...cost }, (error, derived) => {

@@ -61,6 +61,32 @@ describe("a sign-in", () => {
     expect(many.filter((one) => one === false)).toHaveLength(102);
   });
 
+  it("measures a password before it is normalised: one of more than 256 characters is wrong", async () => {
+    const passwords = createPasswords(systemRandom);
+    const longest = "\u{1F511}".repeat(256);
+    expect(await passwords.verify(await passwords.hash(longest), longest)).toBe(true);
+    const composed = "\u00e9".repeat(200);
+    const stored = await passwords.hash(composed);
+    expect(await passwords.verify(stored, composed)).toBe(true);
+    expect(await passwords.verify(stored, composed.normalize("NFD"))).toBe(false);
+    expect(await passwords.verify(null, composed.normalize("NFD"))).toBe(false);
+  });
+
+  it("answers and counts a password of a megabyte as every wrong one", async () => {
+    forgetFailures();
+    const countFailures = async () => {
+      const [row] = await plane.app.sql<{ count: number }[]>`select count(*) from sign_in_attempts`;
+      return row?.count ?? 0;
+    };
+    const before = await countFailures();
+    const wrong = await guess("owner@example.com", "not the password");
+    const counted = await countFailures();
+    // Marks that the normal form sorts: it takes time that grows with the square of their number.
+    const hostile = await guess("owner@example.com", `a${"\u0300\u0316".repeat(86_000)}`);
+    expect([hostile.status, hostile.html]).toEqual([403, wrong.html]);
+    expect(await countFailures()).toBe(counted + (counted - before));
+  });
+
   it("is limited to 10 failures of a user in 15 minutes, from any address, and never locked for good", async () => {
     forgetFailures();
     for (let index = 0; index < 10; index += 1)
