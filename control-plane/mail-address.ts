@@ -8,14 +8,41 @@ const LONGEST = 254;
 
 /**
  * Returns the ASCII form of a mail address to which mail can be sent; null for other text. A domain with other letters
- * becomes its A-labels. The local part keeps its upper and lower case.
+ * becomes its A-labels. The local part keeps its upper and lower case, which its mail server can distinguish: it is for
+ * mail and for people, and nothing is found or counted by it. Space around it is dropped.
  */
-export function toMailAddress(text: string): string | null {
-  if (text.length > LONGEST || !ADDRESS.test(text)) return null;
+export function spellMailAddress(given: string): string | null {
+  if (given.length > LONGEST) return null;
+  const text = given.trim();
+  if (!ADDRESS.test(text)) return null;
   const at = text.indexOf("@");
   const local = text.slice(0, at);
   if (local.startsWith(".") || local.endsWith(".") || local.includes("..")) return null;
   const domain = domainToASCII(text.slice(at + 1));
   const address = `${local}@${domain}`;
   return DOMAIN.test(domain) && address.length <= LONGEST ? address : null;
+}
+
+/** Returns the normal form of a mail address: its ASCII form in lower case; null for text that is none. */
+export function toMailAddress(text: string): string | null {
+  const spelled = spellMailAddress(text);
+  return spelled === null ? null : toAsciiLower(spelled);
+}
+
+/**
+ * Returns what an address is found, compared and counted by, as the columns `mail_address` have it: the normal form. A text
+ * that has none is itself but for ASCII letters, so that two texts are never counted apart and found as one.
+ */
+export function addressKey(text: string): string {
+  return toMailAddress(text) ?? toAsciiLower(text.slice(0, LONGEST + 1));
+}
+
+/** Reports whether two addresses, of which the first can be absent, are one in different spellings. */
+export function isSameAddress(one: string | null, other: string): boolean {
+  return one !== null && addressKey(one) === addressKey(other);
+}
+
+/** Unlike toLowerCase() it leaves other letters alone: that of U+0130 is not the one of PostgreSQL's lower(). */
+function toAsciiLower(text: string): string {
+  return text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }

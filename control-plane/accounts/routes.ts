@@ -21,7 +21,7 @@ import {
 } from "#control-plane/http/params.ts";
 import { operatorChange } from "#control-plane/http/operator-change.ts";
 import { answer } from "#control-plane/http/request.ts";
-import { toMailAddress } from "#control-plane/mail-address.ts";
+import { spellMailAddress } from "#control-plane/mail-address.ts";
 import { PLAN_NAMES, type PlanName } from "#control-plane/plans/plans.ts";
 
 const PlanField = Type.Unsafe<PlanName>({ type: "string", enum: [...PLAN_NAMES], description: "Plan of the account" });
@@ -85,8 +85,8 @@ function registerCreation(server: FastifyInstance, { accounts, sql, admin, recor
       errors: ["missing_parameter"],
     }),
     handler: async (request, reply) => {
-      const { email, plan = "free" } = readWrite(Create, request, READ_ONLY);
-      checkEmail(email);
+      const { email: given, plan = "free" } = readWrite(Create, request, READ_ONLY);
+      const email = readEmail(given);
       const account = await transact(sql, async (tx) => {
         const created = await accounts.create(tx, { email, plan });
         if (created === null) throw emailTaken();
@@ -138,8 +138,8 @@ function registerUpdate(server: FastifyInstance, { accounts, admin, record }: Ac
     }),
     handler: async (request) => {
       const id = readId(request);
-      const change = readWrite(Update, request, READ_ONLY);
-      if (change.email !== undefined) checkEmail(change.email);
+      const { email, ...rest } = readWrite(Update, request, READ_ONLY);
+      const change = email === undefined ? rest : { ...rest, email: readEmail(email) };
       const updated = await accounts.update(id, change, (tx, { before, after }) => {
         const changed = diffShown(show(before), show(after), []);
         const logged = { resource: "account", id, name: after.email, action: "changed", changed } as const;
@@ -177,8 +177,9 @@ function show({ id, email, plan, createdAt }: Account) {
 }
 
 /** Checks only the form of an address; only a delivered mail shows that it exists. */
-function checkEmail(email: string): void {
-  if (toMailAddress(email) !== null) return;
+function readEmail(given: string): string {
+  const email = spellMailAddress(given);
+  if (email !== null) return email;
   throw refuseField({ field: "email", reason: "type", message: "must be an email address such as ops@example.com" });
 }
 

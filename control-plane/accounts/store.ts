@@ -1,4 +1,5 @@
 import type { Queryable } from "#control-plane/database/connect.ts";
+import { addressKey } from "#control-plane/mail-address.ts";
 import type { PlanName } from "#control-plane/plans/plans.ts";
 
 /** An account. */
@@ -15,7 +16,7 @@ export interface AccountChange {
   readonly plan?: PlanName;
 }
 
-/** Inserts an account. Returns null if the email address is in use, regardless of upper and lower case. */
+/** Inserts an account. Returns null if the email address is in use, in any spelling. */
 export async function insertAccount(
   sql: Queryable,
   account: { readonly email: string | null; readonly plan: PlanName },
@@ -24,7 +25,7 @@ export async function insertAccount(
   const [row] = await sql<Account[]>`
     insert into accounts (email, plan, created_at, updated_at)
     values (${account.email}, ${account.plan}, ${now}, ${now})
-    on conflict (lower(email)) do nothing
+    on conflict do nothing
     returning ${columns(sql)}`;
   return row ?? null;
 }
@@ -83,7 +84,7 @@ export async function replaceAddress(sql: Queryable, id: number, email: string, 
   const [row] = await sql<{ email: string | null }[]>`
     update accounts
     set email = (select ${email}::text where not exists (
-        select from accounts as other where lower(other.email) = lower(${email}) and other.id <> ${id})),
+        select from accounts as other where other.mail_address = ${addressKey(email)} and other.id <> ${id})),
       updated_at = ${now}
     where id = ${id}
     returning email`;

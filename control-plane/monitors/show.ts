@@ -6,6 +6,7 @@ import { readExpiryFacts } from "#control-plane/expiry/shown/shown.ts";
 import type { HeartbeatFacts, Heartbeats } from "#control-plane/heartbeats/heartbeats.ts";
 import type { Statistics } from "#control-plane/history/history.ts";
 import { openSecrets } from "#control-plane/kinds/secrets.ts";
+import { addressKey } from "#control-plane/mail-address.ts";
 import type { Mail } from "#control-plane/mail/mail.ts";
 import { readEmail } from "#control-plane/monitors/account/store.ts";
 import type { StoredMonitor } from "#control-plane/monitors/store.ts";
@@ -63,9 +64,9 @@ export async function showMonitors(
 interface KnownRecipients {
   /** Address of the account. */
   readonly email: string | null;
-  /** What is known of addresses, by the address in lower case. */
+  /** What is known of addresses, by the address as given. */
   readonly known: ReadonlyMap<string, { readonly confirmed: boolean; readonly unsubscribedAt: Date | null }>;
-  /** Addresses to which mail fails, in lower case. */
+  /** Addresses to which mail fails, in their normal form. */
   readonly failing: ReadonlySet<string>;
 }
 
@@ -82,7 +83,7 @@ async function readRecipients(
     recipients.statusOf(sql, accountId, all),
     recipients.failingOf(sql, accountId, all),
   ]);
-  return { email, known: new Map(statuses.map((one) => [one.email.toLowerCase(), one])), failing };
+  return { email, known: new Map(statuses.map((one) => [one.email, one])), failing };
 }
 
 /** Returns the addresses for mail about a monitor; `email` is that of the account. */
@@ -92,11 +93,11 @@ export function recipientsOf({ settings }: Pick<StoredMonitor, "settings">, emai
 
 function notifyFacts(monitor: StoredMonitor, recipients: KnownRecipients, isConfigured: boolean): NotifyFacts {
   const shown = recipientsOf(monitor, recipients.email).map((email) => {
-    const { confirmed = false, unsubscribedAt = null } = recipients.known.get(email.toLowerCase()) ?? {};
+    const { confirmed = false, unsubscribedAt = null } = recipients.known.get(email) ?? {};
     return { email, confirmed, unsubscribed_at: unsubscribedAt?.toISOString() ?? null };
   });
   const mailed = shown.filter((one) => one.confirmed && one.unsubscribed_at === null).map((one) => one.email);
-  const isFailing = mailed.some((email) => recipients.failing.has(email.toLowerCase()));
+  const isFailing = mailed.some((email) => recipients.failing.has(addressKey(email)));
   return { notify_emails: shown, notify_state: notifyState(monitor, { isConfigured, mailed, isFailing }) };
 }
 

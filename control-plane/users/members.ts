@@ -2,6 +2,7 @@ import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { Change, ChangeSet, RecordChanges } from "#control-plane/access/changes.ts";
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
+import { isSameAddress } from "#control-plane/mail-address.ts";
 import { isAllowed, type Role } from "#control-plane/users/roles.ts";
 import type { Client, Session, Sessions } from "#control-plane/users/sessions.ts";
 import { deleteInvitesFor } from "#control-plane/users/links/store.ts";
@@ -87,7 +88,7 @@ export function createMembers({ sql, sessions, accounts, record, forgetMails }: 
       if (role === "owner" && owners === 1) return "last_owner";
       const others = await work(tx, name);
       // The mail of an account goes to an owner: who is none any more gets no more of it.
-      const isTheirs = role === "owner" && account?.email?.toLowerCase() === name.toLowerCase();
+      const isTheirs = role === "owner" && isSameAddress(account?.email ?? null, name);
       const passed = isTheirs ? await passAddress(tx, accountId, name) : [];
       const subject = { resource: "member", id: userId, name } as const;
       const logged: Change =

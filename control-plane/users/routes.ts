@@ -11,7 +11,7 @@ import { operatorChange } from "#control-plane/http/operator-change.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { IdField, readWrite } from "#control-plane/http/params.ts";
 import { answer } from "#control-plane/http/request.ts";
-import { toMailAddress } from "#control-plane/mail-address.ts";
+import { spellMailAddress } from "#control-plane/mail-address.ts";
 import { ROLES, type Role } from "#control-plane/users/roles.ts";
 import { findFirstAccount, hasUsers } from "#control-plane/users/store.ts";
 import type { Users } from "#control-plane/users/users.ts";
@@ -114,7 +114,7 @@ export function registerUserRoutes(server: FastifyInstance, deps: UserRoutesDeps
     }),
     handler: async (request, reply) => {
       const { email: given, account_id: accountId = null, role, ttl_seconds: ttl } = readWrite(INVITE_BODY, request);
-      const email = given === undefined ? null : toMailAddress(given);
+      const email = given === undefined ? null : spellMailAddress(given);
       if (given !== undefined && email === null) throw refuseField({ field: "email", ...NO_ADDRESS });
       if (accountId === null && role !== undefined && role !== "owner")
         throw refuseField({ field: "role", reason: "enum", message: "must be owner or absent without account_id" });

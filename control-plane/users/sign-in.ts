@@ -5,6 +5,7 @@ import { secretChange } from "#control-plane/access/diff-shown.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { addressGroup } from "#control-plane/limits/address.ts";
+import { addressKey } from "#control-plane/mail-address.ts";
 import { deleteAttempts, insertAttempts } from "#control-plane/users/attempt-store.ts";
 import { deleteResets } from "#control-plane/users/links/store.ts";
 import { recordEverywhere } from "#control-plane/users/own-changes.ts";
@@ -56,7 +57,7 @@ export async function provePassword(
   const now = clock.now();
   const since = new Date(now.getTime() - ATTEMPT_WINDOW_MS);
   const limits = [
-    { subject: subjectOf("user", email.toLowerCase()), limit: FAILURES_OF_USER },
+    { subject: subjectOf("user", addressKey(email)), limit: FAILURES_OF_USER },
     { subject: subjectOf("address", addressGroup(address)), limit: FAILURES_OF_ADDRESS },
   ];
   const attempt = await transact(sql, (tx) => insertAttempts(tx, limits, { now, since }));

@@ -1,10 +1,12 @@
 import type { Queryable, SqlFragment, Transaction } from "#control-plane/database/connect.ts";
+import { addressKey } from "#control-plane/mail-address.ts";
 import type { PlanName } from "#control-plane/plans/plans.ts";
 import type { Role } from "#control-plane/users/roles.ts";
 
 /** A person who can sign in. */
 export interface User {
   readonly id: number;
+  /** As it was typed, but for its domain. */
   readonly email: string;
   readonly passwordHash: string;
   /** Name of the IANA database. */
@@ -42,19 +44,19 @@ export async function findFirstAccount(sql: Queryable): Promise<number | null> {
   return row?.id ?? null;
 }
 
-/** Inserts a user. Returns null if the email address is in use, regardless of upper and lower case. */
+/** Inserts a user. Returns null if the email address is in use, in any spelling. */
 export async function insertUser(sql: Queryable, user: NewUser, now: Date): Promise<User | null> {
   const [row] = await sql<User[]>`
     insert into users (email, password_hash, is_operator, created_at, updated_at)
     values (${user.email}, ${user.passwordHash}, ${user.isOperator}, ${now}, ${now})
-    on conflict (lower(email)) do nothing
+    on conflict do nothing
     returning ${columns(sql)}`;
   return row ?? null;
 }
 
-/** Finds a user by email address, regardless of upper and lower case; null if there is none. */
+/** Finds a user by email address, in any spelling; null if there is none. */
 export async function findUserByEmail(sql: Queryable, email: string): Promise<User | null> {
-  const [row] = await sql<User[]>`select ${columns(sql)} from users where lower(email) = lower(${email})`;
+  const [row] = await sql<User[]>`select ${columns(sql)} from users where mail_address = ${addressKey(email)}`;
   return row ?? null;
 }
 

@@ -10,7 +10,7 @@ import type { SignInDeps } from "#control-plane/dashboard/sign-in/routes.ts";
 import { MEMBERS } from "#control-plane/dashboard/strings/people.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
-import { toMailAddress } from "#control-plane/mail-address.ts";
+import { spellMailAddress } from "#control-plane/mail-address.ts";
 import { memberChange, type ListedMember, type MemberAction, type MemberChange } from "#control-plane/users/members.ts";
 import { ROLES, type Role } from "#control-plane/users/roles.ts";
 
@@ -101,7 +101,7 @@ export function registerMembers(scope: FastifyInstance, deps: MemberPagesDeps): 
       const session = memberOf(request);
       const given = readForm(request);
       const typed = { email: given.text("email").trim(), role: given.text("role") };
-      const email = typed.email === "" ? null : toMailAddress(typed.email);
+      const email = typed.email === "" ? null : spellMailAddress(typed.email);
       if (typed.email !== "" && email === null) {
         return sendMembers(request, reply.code(400), deps, { typed, emailProblem: MEMBERS.emailProblem });
       }

@@ -6,7 +6,7 @@ import { clientOf, refuse } from "#control-plane/dashboard/door/attempt.ts";
 import { admit, type SignInDeps } from "#control-plane/dashboard/sign-in/routes.ts";
 import { BY_MAIL, START } from "#control-plane/dashboard/strings/people.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
-import { toMailAddress } from "#control-plane/mail-address.ts";
+import { spellMailAddress } from "#control-plane/mail-address.ts";
 import { passwordProblem } from "#control-plane/users/passwords.ts";
 
 const SHOWN = { schema: { hide: true } } as const;
@@ -91,7 +91,7 @@ function registerAsked(scope: FastifyInstance, { door, users, sql, visits }: Sig
     async handler(request, reply) {
       takeVisit(visits, request);
       const typed = readForm(request).text("email").trim();
-      const email = toMailAddress(typed);
+      const email = spellMailAddress(typed);
       if (email === null)
         return sendAsked(request, reply.code(400), asked, { email: typed, problem: START.emailProblem });
       await users.mails.request(sql, asked.purpose, email);

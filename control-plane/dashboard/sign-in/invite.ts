@@ -6,7 +6,7 @@ import { clientOf, refuse } from "#control-plane/dashboard/door/attempt.ts";
 import { admit, type SignInDeps } from "#control-plane/dashboard/sign-in/routes.ts";
 import { INVITE, START } from "#control-plane/dashboard/strings/people.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
-import { toMailAddress } from "#control-plane/mail-address.ts";
+import { spellMailAddress } from "#control-plane/mail-address.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 import { isFor } from "#control-plane/users/links/invite.ts";
 import { passwordProblem } from "#control-plane/users/passwords.ts";
@@ -64,7 +64,7 @@ export function registerInvite(scope: FastifyInstance, deps: InviteDeps): void {
       const invite = await users.peek("invite", token);
       if (invite === null) return sendExpired(request, reply);
       const typed = form.text("email").trim();
-      const email = toMailAddress(typed);
+      const email = spellMailAddress(typed);
       const password = passwordProblem(form.text("password"));
       if (email === null || password !== null) {
         const problems = { email: email === null ? START.emailProblem : null, password };

@@ -10,7 +10,6 @@ import { renderForm, renderHidden, renderInput, renderNote } from "#control-plan
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { BY_MAIL, SIGN_IN } from "#control-plane/dashboard/strings/people.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
-import { toMailAddress } from "#control-plane/mail-address.ts";
 import type { Session } from "#control-plane/users/sessions.ts";
 import type { Users } from "#control-plane/users/users.ts";
 
@@ -54,8 +53,7 @@ export function registerSignIn(scope: FastifyInstance, deps: SignInDeps): void {
       const session = await door.identify(request);
       const next = nextPath(form.text("next"));
       const typed = form.text("email").trim();
-      // A domain in other letters is stored as its A-labels. What is no address belongs to nobody.
-      const email = session?.email ?? toMailAddress(typed) ?? typed;
+      const email = session?.email ?? typed;
       const signedIn = await users.signIn({ email, password: form.text("password") }, clientOf(request));
       if (signedIn.kind !== "ok") {
         return sendSignIn(request, reply, deps, { session, next, email: typed, problem: refuse(reply, signedIn) });

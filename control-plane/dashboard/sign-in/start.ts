@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { LAUNCHER } from "#shared/launcher.ts";
-import { toMailAddress } from "#control-plane/mail-address.ts";
+import { spellMailAddress } from "#control-plane/mail-address.ts";
 import { readForm } from "#control-plane/dashboard/door/form.ts";
 import { renderForm, renderInput, renderNote } from "#control-plane/dashboard/frame/fields.ts";
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
@@ -41,7 +41,7 @@ export function registerStart(scope: FastifyInstance, deps: SignInDeps): void {
       const { token } = request.params;
       const form = readForm(request);
       const typed = form.text("email").trim();
-      const email = toMailAddress(typed);
+      const email = spellMailAddress(typed);
       const password = passwordProblem(form.text("password"));
       if (email === null || password !== null) {
         const problems = { email: email === null ? START.emailProblem : null, password };

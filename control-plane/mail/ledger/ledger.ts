@@ -7,6 +7,7 @@ import {
   readLedger,
   type LedgerRow,
 } from "#control-plane/mail/ledger/store.ts";
+import { addressKey } from "#control-plane/mail-address.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 
 /** A mail that asks the owner of an address for a confirmation. */
@@ -88,7 +89,7 @@ function toRows(
   sentAt: Date,
 ): readonly LedgerRow[] {
   return confirmations.map(({ accountId, email, page }) => {
-    const digest = encryption.digest(email.toLowerCase(), "confirmation_ledger.recipient");
+    const digest = encryption.digest(addressKey(email), "confirmation_ledger.recipient");
     return { recipient: Buffer.from(digest).toString("hex"), accountId, page, sentAt };
   });
 }

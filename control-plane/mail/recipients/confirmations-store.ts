@@ -1,5 +1,6 @@
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
 import { given } from "#control-plane/database/given.ts";
+import { addressKey } from "#control-plane/mail-address.ts";
 
 /** A recipient whose confirmation mail is wanted. */
 interface WaitingRecipient {
@@ -33,8 +34,8 @@ export async function wantConfirmations(
   await sql`
     with wanted as (
       insert into mail_recipients as r (account_id, email, created_at)
-      select ${accountId}, email, ${now} from unnest(${[...emails]}::text[]) as email order by lower(email)
-      on conflict (account_id, lower(email)) do update set wants_confirmation = true
+      select ${accountId}, email, ${now} from unnest(${[...emails]}::text[]) as email order by mail_address(email)
+      on conflict (account_id, mail_address) do update set wants_confirmation = true
       where r.confirmed_at is null and r.unsubscribed_at is null and not r.wants_confirmation and not exists (
         select from mail_confirmations as c where c.recipient_id = r.id and c.sent_at > ${since}
       )
@@ -91,7 +92,7 @@ export async function storeConfirmations(
       })}
     ), sent as (
       insert into mail_confirmations (recipient_id, account_id, email, sent_at)
-      select recipient_id, account_id, lower(email), ${now} from given
+      select recipient_id, account_id, mail_address(email), ${now} from given
     )
     update mail_recipients as r
     set wants_confirmation = false, confirmation_due_at = null, token_hash = given.token_hash,
@@ -111,7 +112,7 @@ export async function withdrawConfirmations(
   await tx`
     with withdrawn as (
       update mail_recipients set wants_confirmation = false, confirmation_due_at = null, token_sealed = null
-      where account_id = ${accountId} and lower(email) = any(${emails.map((email) => email.toLowerCase())}::text[])
+      where account_id = ${accountId} and mail_address = any(${emails.map(addressKey)}::text[])
         and confirmed_at is null
       returning id
     ), queued as materialized (

@@ -3,7 +3,7 @@ import type { Queryable, Sql, Transaction } from "#control-plane/database/connec
 import { deleteInSteps } from "#control-plane/database/upkeep.ts";
 import { DELIVERIES_CHANNEL } from "#control-plane/deliveries/delivery.ts";
 import type { Receiver } from "#control-plane/events/event.ts";
-import { toMailAddress } from "#control-plane/mail-address.ts";
+import { addressKey, isSameAddress, spellMailAddress } from "#control-plane/mail-address.ts";
 import { sweepLedger } from "#control-plane/mail/ledger/ledger.ts";
 import { hashToken } from "#control-plane/mail/recipients/confirmations.ts";
 import {
@@ -58,8 +58,8 @@ export interface Recipients {
   /** Returns the addresses in the order given, each with whether it is confirmed and has unsubscribed. */
   statusOf(sql: Queryable, accountId: number, emails: readonly string[] | null): Promise<readonly RecipientStatus[]>;
   /**
-   * Returns those of the addresses whose last delivery failed, and to which nothing has been delivered for a minute; in
-   * lower case.
+   * Returns those of the addresses whose last delivery failed, and to which nothing has been delivered for a minute, in
+   * their normal form.
    */
   failingOf(sql: Queryable, accountId: number, emails: readonly string[]): Promise<ReadonlySet<string>>;
   /** Returns the confirmed ones of each list that have not unsubscribed, in the order of the lists, as receivers of events. */
@@ -106,7 +106,7 @@ export function createRecipients({ sql, clock, accountEmails }: RecipientsDeps):
     const own = owners.size === 0 ? new Map<number, string>() : await accountEmails(on, [...owners]);
     return lists.map(({ accountId, emails }) => {
       const given = emails ?? [own.get(accountId) ?? null];
-      return given.flatMap((text) => (text === null ? [] : { text, email: toMailAddress(text) }));
+      return given.flatMap((text) => (text === null ? [] : { text, email: spellMailAddress(text) }));
     });
   }
 
@@ -114,7 +114,7 @@ export function createRecipients({ sql, clock, accountEmails }: RecipientsDeps):
     async ensureRecipients(tx, accountId, emails) {
       const resolved = await resolve(tx, accountId, emails);
       const distinct = new Map(
-        resolved.flatMap(({ email }) => (email === null ? [] : [[email.toLowerCase(), email] as const])),
+        resolved.flatMap(({ email }) => (email === null ? [] : [[addressKey(email), email] as const])),
       );
       if (distinct.size === 0) return;
       const now = clock.now();
@@ -122,8 +122,8 @@ export function createRecipients({ sql, clock, accountEmails }: RecipientsDeps):
       await wantConfirmations(tx, accountId, [...distinct.values()], { now, since, channel: DELIVERIES_CHANNEL });
     },
     async withdrawRecipients(tx, accountId, emails) {
-      const own = (await accountEmails(tx, [accountId])).get(accountId)?.toLowerCase();
-      const others = emails.filter((email) => email.toLowerCase() !== own);
+      const own = (await accountEmails(tx, [accountId])).get(accountId) ?? null;
+      const others = emails.filter((email) => !isSameAddress(own, email));
       if (others.length > 0) await withdrawConfirmations(tx, accountId, others);
     },
     async statusOf(on, accountId, emails) {
@@ -134,7 +134,7 @@ export function createRecipients({ sql, clock, accountEmails }: RecipientsDeps):
       );
       const byAddress = new Map(known.map((one) => [one.address, one]));
       return resolved.map(({ text, email }) => {
-        const found = email === null ? undefined : byAddress.get(email.toLowerCase());
+        const found = email === null ? undefined : byAddress.get(addressKey(email));
         return { email: text, confirmed: found?.isConfirmed ?? false, unsubscribedAt: found?.unsubscribedAt ?? null };
       });
     },
@@ -182,5 +182,5 @@ export function createRecipients({ sql, clock, accountEmails }: RecipientsDeps):
 }
 
 function keyOf(accountId: number, email: string): string {
-  return `${accountId} ${email.toLowerCase()}`;
+  return `${accountId} ${addressKey(email)}`;
 }

@@ -1,11 +1,12 @@
 import type { Queryable, Sql } from "#control-plane/database/connect.ts";
 import { given } from "#control-plane/database/given.ts";
+import { addressKey } from "#control-plane/mail-address.ts";
 
 /** A recipient of an account. */
 interface Recipient {
   readonly id: number;
   readonly accountId: number;
-  /** The address by which it was found, in lower case. */
+  /** The normal form of its address. */
   readonly address: string;
   readonly email: string;
   readonly isConfirmed: boolean;
@@ -13,7 +14,7 @@ interface Recipient {
   readonly unsubscribedAt: Date | null;
 }
 
-/** Reads the recipients of accounts that have one of these addresses, in upper or lower case, each once. */
+/** Reads the recipients of accounts that have one of these addresses, in any spelling, each once. */
 export async function readRecipients(
   sql: Queryable,
   addresses: readonly { readonly accountId: number; readonly email: string }[],
@@ -25,15 +26,15 @@ export async function readRecipients(
     from (
       select distinct account_id, address from ${given(
         sql,
-        addresses.map(({ accountId, email }) => ({ accountId, address: email.toLowerCase() })),
+        addresses.map(({ accountId, email }) => ({ accountId, address: addressKey(email) })),
         { accountId: "bigint", address: "text" },
       )}
     ) as given
-    join mail_recipients as r on r.account_id = given.account_id and lower(r.email) = given.address
+    join mail_recipients as r on r.account_id = given.account_id and r.mail_address = given.address
     order by r.id`;
 }
 
-/** Reads which of these addresses of an account get no mail since a time or longer; in lower case. */
+/** Reads which of these addresses of an account get no mail since a time or longer, in their normal form. */
 export async function readFailing(
   sql: Queryable,
   accountId: number,
@@ -41,9 +42,9 @@ export async function readFailing(
   since: Date,
 ): Promise<readonly string[]> {
   const rows = await sql<{ address: string }[]>`
-    select lower(r.email) as address
+    select r.mail_address as address
     from mail_recipients as r join failing_receivers as f on f.channel = 'mail' and f.receiver_id = r.id
-    where r.account_id = ${accountId} and lower(r.email) = any(${emails.map((email) => email.toLowerCase())}::text[])
+    where r.account_id = ${accountId} and r.mail_address = any(${emails.map(addressKey)}::text[])
       and f.failing_since <= ${since}`;
   return rows.map(({ address }) => address);
 }

@@ -3,6 +3,7 @@ import type { Queryable, Transaction } from "#control-plane/database/connect.ts"
 import type { Deliveries } from "#control-plane/deliveries/deliveries.ts";
 import type { ClaimedDelivery } from "#control-plane/deliveries/delivery.ts";
 import { storeEvents } from "#control-plane/events/events.ts";
+import { addressKey } from "#control-plane/mail-address.ts";
 import { TEST_MAIL_MS } from "#control-plane/mail/mailer.ts";
 import type { Recipients } from "#control-plane/mail/recipients/recipients.ts";
 
@@ -78,9 +79,9 @@ export function createTestMails({ clock, random, recipients, deliveries }: TestM
     mostMs,
     async begin(tx, { accountId, id, name, emails }) {
       const [receivers = []] = await recipients.recipientsOf(tx, [{ accountId, emails }]);
-      const byEmail = new Map(receivers.map((one) => [one.recipient?.toLowerCase(), one]));
+      const byEmail = new Map(receivers.map((one) => [addressKey(one.recipient ?? ""), one]));
       const statuses = await recipients.statusOf(tx, accountId, emails);
-      const left = new Set(statuses.flatMap((one) => (one.unsubscribedAt ? one.email.toLowerCase() : [])));
+      const left = new Set(statuses.flatMap((one) => (one.unsubscribedAt ? addressKey(one.email) : [])));
       const data = { message: "This is a test mail.", monitor: { id, name } };
       const about = { monitorId: id, incidentId: null, isFlapping: false };
       const event = { ...about, accountId, type: "test" as const, createdAt: clock.now(), data };
@@ -89,8 +90,8 @@ export function createTestMails({ clock, random, recipients, deliveries }: TestM
       const claimed: ClaimedDelivery[] = [];
       const plans: Plan[] = [];
       for (const email of emails) {
-        const receiver = byEmail.get(email.toLowerCase());
-        if (receiver === undefined) plans.push({ email, ...reasonFor(left.has(email.toLowerCase())) });
+        const receiver = byEmail.get(addressKey(email));
+        if (receiver === undefined) plans.push({ email, ...reasonFor(left.has(addressKey(email))) });
         else if (deliveries === null) plans.push({ email, status: "failed", message: NO_SERVER });
         else {
           const delivery = await deliveries.claimNew(tx, { accountId, eventId, channel: "mail", ...receiver }, mostMs);

@@ -1,4 +1,5 @@
 import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
+import { addressKey } from "#control-plane/mail-address.ts";
 import type { PlanName } from "#control-plane/plans/plans.ts";
 
 /** The facts about an account on which its monitors depend. */
@@ -48,13 +49,12 @@ export async function readUnmailed(
   accountId: number,
   emails: readonly string[],
 ): Promise<readonly string[]> {
-  const rows = await sql<{ email: string }[]>`
-    select email from unnest(${[...emails]}::text[]) as email where lower(email) not in (
-      select lower(listed) from monitors, json_array_elements_text(
-        case json_typeof(settings::json -> 'notify_emails')
-          when 'array' then settings::json -> 'notify_emails' else '[]'::json end
-      ) as listed
-      where account_id = ${accountId} and settings::json ->> 'notify_email' = 'true'
-    )`;
-  return rows.map(({ email }) => email);
+  const rows = await sql<{ listed: string }[]>`
+    select distinct listed from monitors, json_array_elements_text(
+      case json_typeof(settings::json -> 'notify_emails')
+        when 'array' then settings::json -> 'notify_emails' else '[]'::json end
+    ) as listed
+    where account_id = ${accountId} and settings::json ->> 'notify_email' = 'true'`;
+  const mailed = new Set(rows.map(({ listed }) => addressKey(listed)));
+  return emails.filter((email) => !mailed.has(addressKey(email)));
 }

@@ -16,10 +16,10 @@ export function readEmails(given: NonNullable<Given["notify_emails"]>): Read<rea
   const emails = new Map<string, string>();
   for (const [index, item] of given.entries()) {
     const email = (typeof item === "string" ? item : item.email).trim();
-    if (toMailAddress(email) === null) {
+    const key = toMailAddress(email);
+    if (key === null) {
       return refuse(`notify_emails.${index}`, "type", "must be an email address such as ops@example.com");
     }
-    const key = email.toLowerCase();
     if (!emails.has(key)) emails.set(key, email);
   }
   return { ok: true, value: [...emails.values()] };

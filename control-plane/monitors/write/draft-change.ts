@@ -1,5 +1,6 @@
 import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
 import { openSecrets } from "#control-plane/kinds/secrets.ts";
+import { addressKey } from "#control-plane/mail-address.ts";
 import type { MonitorAccount } from "#control-plane/monitors/account/store.ts";
 import { compareDrafts, draftOf, type DraftChange } from "#control-plane/monitors/draft.ts";
 import { refuseWrite, type Refused, type Written } from "#control-plane/http/written.ts";
@@ -43,8 +44,8 @@ export function draftChange(
 /** A response shows the account's address where no address is set: sent back, it still means the account's address. */
 export function keepDefaultEmail(present: MonitorDraft, draft: MonitorDraft, email: string | null): MonitorDraft {
   if (present.notify_emails !== null || draft.notify_emails === null) return draft;
-  const shown = email === null ? [] : [email.toLowerCase()];
-  const isShown = JSON.stringify(draft.notify_emails.map((one) => one.toLowerCase())) === JSON.stringify(shown);
+  const shown = email === null ? [] : [addressKey(email)];
+  const isShown = JSON.stringify(draft.notify_emails.map(addressKey)) === JSON.stringify(shown);
   return isShown ? { ...draft, notify_emails: null } : draft;
 }
 

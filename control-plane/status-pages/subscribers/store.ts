@@ -33,7 +33,7 @@ export async function askSubscriber(
     where (
       select count(*) from status_page_subscribers where page_id = ${pageId} and confirmed_at is not null
     ) < ${mostSubscribers}
-    on conflict (page_id, lower(email)) do update set asked_at = excluded.asked_at where s.confirmed_at is null
+    on conflict (page_id, mail_address) do update set asked_at = excluded.asked_at where s.confirmed_at is null
     returning id`;
   return row?.id ?? null;
 }

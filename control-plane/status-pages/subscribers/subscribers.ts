@@ -6,7 +6,7 @@ import { deleteInSteps, startUpkeep } from "#control-plane/database/upkeep.ts";
 import type { Sender } from "#control-plane/deliveries/delivery.ts";
 import type { ReceiverSource } from "#control-plane/events/event.ts";
 import { storeEvents } from "#control-plane/events/events.ts";
-import { toMailAddress } from "#control-plane/mail-address.ts";
+import { spellMailAddress } from "#control-plane/mail-address.ts";
 import { chooseConfirmations, recordConfirmations } from "#control-plane/mail/ledger/ledger.ts";
 import type { Mailer } from "#control-plane/mail/mailer.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
@@ -134,7 +134,7 @@ export function createSubscribers(deps: SubscribersDeps): Subscribers {
     source: createSubscriberSource(mailer !== null),
     sender: mailer === null ? null : createSubscriberSender({ sql, mailer, urlsOf, host: new URL(baseUrl).hostname }),
     async subscribe({ id: pageId, accountId }, given) {
-      const email = toMailAddress(given.trim());
+      const email = spellMailAddress(given);
       if (email === null) return false;
       if (mailer === null) return true;
       await transact(sql, async (tx) => {

@@ -1,6 +1,7 @@
 import type { Change } from "#control-plane/access/changes.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { Transaction } from "#control-plane/database/connect.ts";
+import { isSameAddress } from "#control-plane/mail-address.ts";
 import {
   EXPIRED,
   peekLink,
@@ -77,7 +78,7 @@ function join(
 
 /** Reports whether an invite is for an address. */
 export function isFor({ email: bound }: Pick<OneTimeLink, "email">, email: string): boolean {
-  return bound === null || bound.toLowerCase() === email.toLowerCase();
+  return bound === null || isSameAddress(bound, email);
 }
 
 async function createAccount(accounts: Accounts, tx: Transaction, email: string): Promise<number> {

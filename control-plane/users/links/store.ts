@@ -1,4 +1,5 @@
 import type { Queryable, SqlFragment, Transaction } from "#control-plane/database/connect.ts";
+import { addressKey } from "#control-plane/mail-address.ts";
 import type { Role } from "#control-plane/users/roles.ts";
 
 /** What a one-time link is for: to take over an account, to set a password, to join an account. */
@@ -81,7 +82,7 @@ export async function deleteInvite(sql: Queryable, accountId: number, id: number
 export async function deleteInvitesFor(sql: Queryable, accountId: number, email: string): Promise<readonly number[]> {
   const rows = await sql<{ id: number }[]>`
     delete from one_time_links
-    where account_id = ${accountId} and purpose = 'invite' and lower(email) = lower(${email}) returning id`;
+    where account_id = ${accountId} and purpose = 'invite' and mail_address = ${addressKey(email)} returning id`;
   return rows.map(({ id }) => id);
 }
 

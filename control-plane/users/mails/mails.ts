@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Queryable, Sql } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { deleteInSteps, startUpkeep } from "#control-plane/database/upkeep.ts";
+import { addressKey } from "#control-plane/mail-address.ts";
 import type { Letter } from "#control-plane/mail/content/letter.ts";
 import { MAIL_SCHEDULE, MAIL_TIMEOUT_MS, type Mailer } from "#control-plane/mail/mailer.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
@@ -66,7 +67,7 @@ export function createUserMails(deps: UserMailsDeps): UserMails {
   const { sql, clock, log, encryption, mailer } = deps;
   const stopping = new AbortController();
   const recipientOf = (email: string): string =>
-    Buffer.from(encryption.digest(email.toLowerCase(), "requested_mails.recipient")).toString("hex");
+    Buffer.from(encryption.digest(addressKey(email), "requested_mails.recipient")).toString("hex");
   const upkeep = startUpkeep({
     everyMs: SWEEP_MS,
     round: () => {
@@ -145,7 +146,7 @@ async function attempt(
   if (prepared === null) return endMail(sql, id);
   const signal = AbortSignal.any([stopping, AbortSignal.timeout(MAIL_TIMEOUT_MS)]);
   const outcome = await mailer.sendAlone(
-    { name: `user-mail.${id}.${number}`, letter: prepared.letter, to: email, isFirst: number === 1 },
+    { name: `user-mail.${id}.${number}`, letter: prepared.letter, to: prepared.to, isFirst: number === 1 },
     signal,
   );
   if (outcome.kind === "delivered") return endMail(sql, id);
@@ -155,23 +156,27 @@ async function attempt(
   await postponeMail(sql, id, new Date(clock.now().getTime() + delay));
 }
 
-/** Writes the mail, with a new link where it needs one. null: no mail is sent to this address, or no more. */
+/**
+ * Writes the mail, with a new link where it needs one. null: no mail is sent to this address, or no more. A user is mailed
+ * under the address as it is known: in another spelling it could be somebody else's, to a server that distinguishes them.
+ */
 async function write(
   deps: UserMailsDeps,
   tx: Queryable,
   purpose: MailPurpose,
   email: string,
   token: string | null,
-): Promise<{ readonly letter: Letter; readonly linkId: number | null } | null> {
+): Promise<{ readonly letter: Letter; readonly linkId: number | null; readonly to: string } | null> {
   const { baseUrl } = deps;
-  if (purpose === "invite") return token === null ? null : { letter: writeInvite(token, baseUrl), linkId: null };
+  if (purpose === "invite")
+    return token === null ? null : { letter: writeInvite(token, baseUrl), linkId: null, to: email };
   const user = await findUserByEmail(tx, email);
   if (purpose === "sign_up") {
-    if (user !== null) return { letter: writeKnownUser(baseUrl), linkId: null };
+    if (user !== null) return { letter: writeKnownUser(baseUrl), linkId: null, to: user.email };
     const link = await createLink(deps, tx, "invite", { email, role: "owner" });
-    return { letter: writeSignUp(link.token, baseUrl), linkId: link.id };
+    return { letter: writeSignUp(link.token, baseUrl), linkId: link.id, to: email };
   }
   if (user === null || (await listMemberships(tx, user.id)).length === 0) return null;
   const link = await createLink(deps, tx, "reset", { userId: user.id });
-  return { letter: writeReset(link.token, baseUrl), linkId: link.id };
+  return { letter: writeReset(link.token, baseUrl), linkId: link.id, to: user.email };
 }

@@ -1,8 +1,10 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fail, ok, warn, type Finding, type Patient } from "#shared/client/doctor/finding.ts";
 import { locateBinaries } from "#shared/client/up/postgres/binaries.ts";
 import { isRunningHere } from "#shared/client/doctor/network.ts";
+import { runningUrl } from "#shared/client/up/postgres/cluster.ts";
+import { DATABASE_NAME } from "#shared/client/up/database.ts";
 import { openSession, type Session } from "#shared/client/up/postgres/store.ts";
 import { describeError } from "#shared/error-code.ts";
 import type { Settings } from "#shared/settings.ts";
@@ -13,7 +15,7 @@ const CLOCK_TOLERANCE_MS = 2_000;
 
 /** Checks the database of the control plane: reachable, recent enough, clocks equal, replicas advertised. */
 export async function checkDatabase({ settings, dataDirectory, now }: Patient): Promise<Finding[]> {
-  if (settings.databaseUrl === null) return [checkEmbedded(dataDirectory)];
+  if (settings.databaseUrl === null) return checkEmbedded(dataDirectory);
   const session = openSession(settings.databaseUrl);
   try {
     const version = await session.version();
@@ -26,6 +28,7 @@ export async function checkDatabase({ settings, dataDirectory, now }: Patient): 
     const reached = [
       ok("database", `PostgreSQL ${Math.floor(version / 10_000)} answers`),
       ...(await checkReplicas(session, settings)),
+      ...(await checkAddresses(session)),
     ];
     if (apart <= CLOCK_TOLERANCE_MS) return reached;
     const seconds = Math.round(apart / 1_000);
@@ -65,13 +68,34 @@ async function checkReplicas(session: Session, settings: Settings): Promise<Find
   ];
 }
 
-function checkEmbedded(dataDirectory: string): Finding {
+/** Checks the addresses of accounts: one that has no normal form is compared by its text alone, and not mailed. */
+async function checkAddresses(session: Session): Promise<Finding[]> {
+  const odd = await session.oddAddresses();
+  if (odd.length === 0) return [];
+  const message = `the email addresses of these accounts are in no form that mail can be sent to: ${odd.join(", ")}`;
+  return [warn("addresses", message, "set others: PUT /api/admin/accounts?id= with the operator's token")];
+}
+
+async function checkEmbedded(dataDirectory: string): Promise<Finding[]> {
   const located = locateBinaries();
-  if (!located.ok) return fail("database", located.line, "set DATABASE_URL");
-  const there = ["postgres/data", "postgres-is-elsewhere"].some((name) => existsSync(join(dataDirectory, name)));
+  if (!located.ok) return [fail("database", located.line, "set DATABASE_URL")];
+  const note = join(dataDirectory, "postgres-is-elsewhere");
+  const usual = join(dataDirectory, "postgres");
+  const there = existsSync(join(usual, "data")) || existsSync(note);
   const { version } = located.binaries;
-  return ok(
+  const found = ok(
     "database",
     `embedded PostgreSQL ${version} ${there ? "with existing data" : "will be set up by npm start"}`,
   );
+  const url = runningUrl(existsSync(note) ? readFileSync(note, "utf8").trim() : usual, DATABASE_NAME);
+  if (url === null) return [found];
+  const session = openSession(url);
+  try {
+    return [found, ...(await checkAddresses(session))];
+  } catch {
+    // It is starting or stopping at this moment.
+    return [found];
+  } finally {
+    await session.close().catch(() => {});
+  }
 }

@@ -15,7 +15,8 @@ export interface Database {
   stop(): Promise<void>;
 }
 
-const NAME = "vantage";
+/** Name of the database in the embedded server. */
+export const DATABASE_NAME = "vantage";
 const OLDEST = 150_000;
 const RESTART_AFTER_MS = 1_000;
 
@@ -47,13 +48,13 @@ export async function embeddedDatabase(
   if (!directory.ok) return directory;
   const started = await startCluster({ root: directory.path });
   if (!started.ok) return started;
-  await started.cluster.createDatabase(NAME);
+  await started.cluster.createDatabase(DATABASE_NAME);
   const notes = [];
   if (started.cluster.adopted)
     notes.push("Took over the PostgreSQL server of an earlier run, which was still running.");
   if (directory.elsewhere) notes.push(`The database is in ${directory.path}, because PostgreSQL cannot run as root.`);
   const stop = keepRunning(started.cluster, directory.path, say);
-  return { ok: true, database: { url: started.cluster.url(NAME), notes, stop } };
+  return { ok: true, database: { url: started.cluster.url(DATABASE_NAME), notes, stop } };
 }
 
 /** Restarts the server on the same port whenever it exits by itself. Returns a function that stops it finally. */

@@ -120,6 +120,25 @@ describe("a sign-in", () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(15);
   });
 
+  it("with a letter that lower case makes one of the address is wrong, so that no spelling has 10 failures of its own", async () => {
+    forgetFailures();
+    await signInOwner(plane, "Kiki@example.com");
+    for (const email of ["k\u0130k\u0130@example.com", "\u212Aiki@example.com"])
+      expect([email, (await guess(email, PASSWORD)).status]).toEqual([email, 403]);
+    expect((await guess("KIKI@example.COM", PASSWORD)).status).toBe(303);
+  });
+
+  it("of a user from before whose address has no normal form needs that text", async () => {
+    forgetFailures();
+    await plane.app.sql`
+      update users set email = 'J\u00F6rg@example.com' where email = 'Kiki@example.com'`;
+    expect((await guess("J\u00D6RG@example.com", PASSWORD)).status).toBe(403);
+    expect((await guess("J\u00F6rg@Example.com", PASSWORD)).status).toBe(303);
+    for (let index = 0; index < 9; index += 1) expect((await guess("j\u00F6rg@example.com", "wrong")).status).toBe(403);
+    expect((await guess("j\u00F6rg@example.com", "wrong")).status).toBe(403);
+    expect((await guess("J\u00F6rg@example.com", PASSWORD)).status).toBe(429);
+  });
+
   it("that succeeds does not count as a failure", async () => {
     forgetFailures();
     for (let index = 0; index < 12; index += 1) expect((await guess("owner@example.com", PASSWORD)).status).toBe(303);

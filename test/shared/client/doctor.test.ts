@@ -120,6 +120,21 @@ test("the operator's own database is asked for its version, and its clock is com
   expect(away).toMatchObject({ level: "fail", message: "DATABASE_URL cannot be used (ECONNREFUSED)" });
 });
 
+test("accounts whose address has no normal form, or a domain in other letters, are listed", async () => {
+  const own = await createTestDatabase();
+  const sql = postgres(own.url, { max: 1, onnotice: () => {} });
+  const emails = ["Ops.Team@example.com", "J\u00F6rg@example.com", null, "ops@b\u00FCcher.example", "a..b@example.com"];
+  await sql`
+    insert into accounts (email, plan, created_at, updated_at)
+    select email, 'free', now(), now() from unnest(${emails}::text[]) as email`;
+  expect(await findOn("addresses", { DATABASE_URL: own.url })).toMatchObject({
+    level: "warn",
+    message: expect.stringContaining(": 2, 4, 5"),
+  });
+  await sql.end();
+  await own.drop();
+});
+
 test("a second replica on the database must advertise its address, and so must the first", async () => {
   const own = await createTestDatabase();
   const sql = postgres(own.url, { max: 1, onnotice: () => {} });

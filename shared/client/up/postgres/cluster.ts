@@ -62,7 +62,7 @@ function clusterOf(server: Server, adopted: boolean, session: Session, password:
   return {
     adopted,
     server,
-    url: (database) => `postgres://${ROLE}:${password}@127.0.0.1:${server.port}/${database}`,
+    url: (database) => urlOf(password, server.port, database),
     createDatabase: (name) => session.createDatabase(name),
     async stop() {
       await session.close().catch(() => {});
@@ -71,10 +71,25 @@ function clusterOf(server: Server, adopted: boolean, session: Session, password:
   };
 }
 
+function urlOf(password: string, port: number, database: string): string {
+  return `postgres://${ROLE}:${password}@127.0.0.1:${port}/${database}`;
+}
+
+/** Returns the URL of a database of the server that runs in a directory; null if none does, or this user cannot use it. */
+export function runningUrl(root: string, database: string): string | null {
+  const found = readPidFile(join(root, "data"));
+  if (found?.ready !== true) return null;
+  try {
+    return urlOf(readPassword(root), found.port, database);
+  } catch {
+    return null;
+  }
+}
+
 /** Connects to the server and takes the supervisor's lock. If that fails, stops the server if this run started it. */
 async function takeOver(root: string, server: Server, adopted: boolean): Promise<ClusterStart> {
   const password = readPassword(root);
-  const session = openSession(`postgres://${ROLE}:${password}@127.0.0.1:${server.port}/postgres`);
+  const session = openSession(urlOf(password, server.port, "postgres"));
   try {
     if (await session.tryLock()) return { ok: true, cluster: clusterOf(server, adopted, session, password) };
     await session.close();

@@ -16,6 +16,11 @@ export interface Session {
    * migration.
    */
   replicas(): Promise<{ readonly live: number; readonly unadvertised: number }>;
+  /**
+   * Returns the ids of accounts whose address has no normal form (control-plane/mail-address.ts), or is stored with a
+   * domain in letters that mail servers do not take; at most 20. Empty before the first migration.
+   */
+  oddAddresses(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
@@ -49,6 +54,15 @@ export function openSession(url: string): Session {
         select count(*)::int as live, (count(*) filter (where address = ''))::int as unadvertised
         from replicas where seen_at >= now() - interval '5 seconds'`;
       return row ?? { live: 0, unadvertised: 0 };
+    },
+    async oddAddresses() {
+      const [table] = await sql<{ name: string | null }[]>`select to_regclass('accounts')::text as name`;
+      if (table?.name == null) return [];
+      const rows = await sql<{ id: string }[]>`
+        select id::text from accounts
+        where email !~ '^[A-Za-z0-9!#$%&''*+/=?^_\`{|}~-]+([.][A-Za-z0-9!#$%&''*+/=?^_\`{|}~-]+)*@[A-Za-z0-9.-]+$'
+        order by accounts.id limit 20`;
+      return rows.map(({ id }) => id);
     },
     close: () => sql.end({ timeout: 2 }),
   };
