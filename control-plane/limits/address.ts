@@ -73,3 +73,10 @@ export function addressGroup(address: string): string {
     .map((part) => part.toString(16))
     .join(":");
 }
+
+/** Returns the network of a client, which one site gets: the /24 of an IPv4 address, or the /48 of an IPv6 address. */
+export function addressNetwork(address: string): string {
+  const group = addressGroup(address);
+  const end = Math.max(group.lastIndexOf("."), group.lastIndexOf(":"));
+  return end === -1 ? group : group.slice(0, end);
+}

@@ -1,7 +1,8 @@
 import { renderForm, renderHidden, renderInput, renderNote } from "#control-plane/dashboard/frame/fields.ts";
 import { formatLocal } from "#control-plane/dashboard/frame/times.ts";
-import { MEMBERS } from "#control-plane/dashboard/strings/people.ts";
+import { MEMBERS, NOT_MAILED } from "#control-plane/dashboard/strings/people.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
+import type { MailLimit } from "#control-plane/mail/ledger/ledger.ts";
 import type { ListedMember } from "#control-plane/users/members.ts";
 import { ROLES, type Role } from "#control-plane/users/roles.ts";
 import type { Session } from "#control-plane/users/sessions.ts";
@@ -122,11 +123,23 @@ const renderLink: (data: { readonly url: string; readonly until: string; readonl
 <% if (it.mailed !== null) { %><p><%= it.mailed %></p><% } %>
 `);
 
-/** Renders a new invite, whose link is shown once. `mailedTo`: the address that gets it by mail; null: none. */
+interface CreatedInvite {
+  readonly url: string;
+  readonly expiresAt: Date;
+  readonly mailedTo: string | null;
+  readonly limit: MailLimit | null;
+}
+
+/**
+ * Renders a new invite, whose link is shown once. `mailedTo`: the address that gets it by mail, unless a limit does not
+ * allow it; null: none.
+ */
 export function renderCreatedInvite(
-  { url, expiresAt, mailedTo }: { readonly url: string; readonly expiresAt: Date; readonly mailedTo: string | null },
+  { url, expiresAt, mailedTo, limit }: CreatedInvite,
   { timezone }: Pick<Session, "timezone">,
 ): string {
-  const mailed = mailedTo === null ? null : MEMBERS.mailed(mailedTo);
+  const isNamed = limit === "recipient" || limit === "account";
+  const unsent = limit === null ? null : NOT_MAILED[isNamed ? limit : "service"];
+  const mailed = mailedTo === null ? null : (unsent ?? MEMBERS.mailed(mailedTo));
   return renderLink({ url, until: formatLocal(expiresAt, timezone), mailed });
 }

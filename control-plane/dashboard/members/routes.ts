@@ -111,14 +111,17 @@ export function registerMembers(scope: FastifyInstance, deps: MemberPagesDeps): 
       if ((await users.invites(sql, accountId)).length >= MOST_INVITES)
         return sendMembers(request, reply.code(409), deps, { typed, problem: MEMBERS.tooMany });
       const mailedTo = canMail ? email : null;
-      const { token, expiresAt } = await transact(sql, async (tx) => {
+      const { token, expiresAt, limit } = await transact(sql, async (tx) => {
         const created = await users.invite(tx, { accountId, email, role });
         const change = { resource: "invite", id: created.id, name: email, action: "created" } as const;
         await record(tx, memberChange(actionOf(request), [change]));
-        if (mailedTo !== null) await users.mails.request(tx, "invite", mailedTo, created);
-        return created;
+        const mail = { purpose: "invite", email: mailedTo ?? "", link: created, accountId } as const;
+        const exceeded = mailedTo === null ? null : await users.mails.request(tx, mail);
+        if (exceeded === "invites") throw new Refusal("rate_limit_exceeded", MEMBERS.tooManyMailed);
+        return { ...created, limit: exceeded };
       });
-      const body = renderCreatedInvite({ url: `${baseUrl}/invite/${token}`, expiresAt, mailedTo }, session);
+      const created = { url: `${baseUrl}/invite/${token}`, expiresAt, mailedTo, limit };
+      const body = renderCreatedInvite(created, session);
       return sendPage(request, reply.code(201), { title: MEMBERS.createdTitle, session, body, isNarrow: true });
     },
   });

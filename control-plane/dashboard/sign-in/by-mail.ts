@@ -5,6 +5,7 @@ import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { clientOf, refuse } from "#control-plane/dashboard/door/attempt.ts";
 import { admit, type SignInDeps } from "#control-plane/dashboard/sign-in/routes.ts";
 import { BY_MAIL, START } from "#control-plane/dashboard/strings/people.ts";
+import { transact } from "#control-plane/database/transaction.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
 import { spellMailAddress } from "#control-plane/mail-address.ts";
 import { passwordProblem } from "#control-plane/users/passwords.ts";
@@ -94,7 +95,9 @@ function registerAsked(scope: FastifyInstance, { door, users, sql, visits }: Sig
       const email = spellMailAddress(typed);
       if (email === null)
         return sendAsked(request, reply.code(400), asked, { email: typed, problem: START.emailProblem });
-      await users.mails.request(sql, asked.purpose, email);
+      // The answer is the same whether or not the limits allow the mail.
+      const caller = request.clientAddress;
+      await transact(sql, (tx) => users.mails.request(tx, { purpose: asked.purpose, email, caller }));
       const body = `<h1>${BY_MAIL.sentTitle}</h1><p>${asked.sent}</p><p><a href="/sign-in">${BY_MAIL.signIn}</a></p>`;
       return sendPage(request, reply, { title: BY_MAIL.sentTitle, session: null, body, isNarrow: true });
     },

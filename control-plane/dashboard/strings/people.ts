@@ -106,6 +106,17 @@ export const MEMBERS = {
   copy: "Copy",
   back: "Back to the members",
   tooMany: "There are 100 open invites. Revoke one first.",
+  tooManyMailed:
+    "This account has mailed 50 invites in the last hour. Wait an hour, or create invites without an address.",
+} as const;
+
+/** Why an invite was not mailed. */
+export const NOT_MAILED = {
+  recipient: "No mail was sent: this address got 3 invites in the last day. Give the link to its owner yourself.",
+  account:
+    "No mail was sent: this account has mailed 50 addresses that have not confirmed in the last hour. Give the link to its owner yourself.",
+  service:
+    "No mail was sent: this service has mailed 1,000 addresses that have not confirmed in the last hour. Give the link to its owner yourself.",
 } as const;
 
 /** The page of an invite. */

@@ -1,57 +1,69 @@
 import type { Sql, Transaction } from "#control-plane/database/connect.ts";
 import { deleteInSteps } from "#control-plane/database/upkeep.ts";
+import { addressGroup, addressNetwork } from "#control-plane/limits/address.ts";
 import {
   deleteLedger,
   insertLedger,
   lockLedger,
   readLedger,
+  type LedgerPurpose,
   type LedgerRow,
+  type LedgerTotals,
 } from "#control-plane/mail/ledger/store.ts";
 import { addressKey } from "#control-plane/mail-address.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 
-/** A mail that asks the owner of an address for a confirmation. */
-interface Confirmation {
-  readonly accountId: number;
+/** A mail that strangers ask for, or to an address that has not confirmed. */
+interface CountedMail {
+  readonly purpose: LedgerPurpose;
   readonly email: string;
-  /** Slug of the page to which it subscribes; null: it is about alerts. */
+  /** null: a stranger asks for it, or the operator. */
+  readonly accountId: number | null;
+  /** Slug of the page to which it subscribes; null: it is about something else. */
   readonly page: string | null;
+  /** Address of the client that asks for a new password or a sign-up; null: the mail is another one. */
+  readonly caller: string | null;
 }
+
+/** The limit that does not allow a mail. service: that of all mail together, or of all sign-ups. */
+export type MailLimit = "page" | "recipient" | "caller" | "invites" | "account" | "service";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const KEPT_MS = 2 * DAY_MS;
 const DELETED_AT_ONCE = 1_000;
-/** Mails to one address for a page and in all within a day, and of one account within an hour. */
-const LIMITS = { perPage: 1, perRecipient: 3, perAccount: 50 };
+/** Mails to one address within a day: for a page, and for each purpose. */
+const A_DAY = { page: 1, recipient: 3 };
+/**
+ * Mails within an hour. New passwords and sign-ups, which strangers ask for, count together against their callers. New
+ * passwords are mailed to known users alone, and outside of the limits of the service.
+ */
+const AN_HOUR = { caller: 10, network: 100, invites: 50, account: 50, signUps: 300, service: 1_000 };
 
 /**
- * Chooses the confirmations that the limits allow, in the order given, each counted for those after it. What is deleted
- * since it was asked for counts too. Other transactions that choose wait until this one ends: record those that are sent
- * with `recordConfirmations` in the same transaction.
+ * Finds for each wanted mail, in the order given and each counted for those after it, the limit that does not allow it;
+ * null: it is allowed. What is deleted since it was asked for counts too. Other transactions that ask wait until this one
+ * ends: record the mails that are sent with `recordMails` in the same transaction. Lock accounts and what belongs to them
+ * before.
  */
-export async function chooseConfirmations<T extends Confirmation>(
+export async function findLimits(
   tx: Transaction,
   encryption: Pick<Encryption, "digest">,
-  wanted: readonly T[],
+  wanted: readonly CountedMail[],
   now: Date,
-): Promise<readonly T[]> {
+): Promise<readonly (MailLimit | null)[]> {
   const rows = toRows(encryption, wanted, now);
   await lockLedger(tx);
-  const sent = await readLedger(
-    tx,
-    { digests: [...new Set(rows.map(({ recipient }) => recipient))], since: new Date(now.getTime() - DAY_MS) },
-    { ids: [...new Set(rows.map(({ accountId }) => accountId))], since: new Date(now.getTime() - HOUR_MS) },
-  );
-  const allowed = chooseAllowed(sent, rows, now);
-  return wanted.filter((_, index) => allowed[index]);
+  const since = { day: new Date(now.getTime() - DAY_MS), hour: new Date(now.getTime() - HOUR_MS) };
+  const { rows: sent, lastHour } = await readLedger(tx, rows, since);
+  return judgeMails(sent, lastHour, rows, now);
 }
 
-/** Adds confirmations that the same transaction queues to the ledger. */
-export async function recordConfirmations(
+/** Adds mails that the same transaction queues to the ledger. */
+export async function recordMails(
   tx: Transaction,
   encryption: Pick<Encryption, "digest">,
-  queued: readonly Confirmation[],
+  queued: readonly CountedMail[],
   now: Date,
 ): Promise<void> {
   await insertLedger(tx, toRows(encryption, queued, now));
@@ -63,33 +75,71 @@ export function sweepLedger(sql: Sql, now: Date): Promise<void> {
   return deleteInSteps(DELETED_AT_ONCE, (limit) => deleteLedger(sql, before, limit));
 }
 
-/** Returns for each wanted mail whether the limits allow it, after those sent within a day and the ones before it. */
-export function chooseAllowed(sent: readonly LedgerRow[], wanted: readonly LedgerRow[], now: Date): readonly boolean[] {
-  const counts = new Map<string, number>();
-  const keysOf = ({ recipient, accountId, page }: LedgerRow) => [
-    ...(page === null ? [] : [[`page ${recipient} ${page}`, LIMITS.perPage, DAY_MS] as const]),
-    [`recipient ${recipient}`, LIMITS.perRecipient, DAY_MS] as const,
-    [`account ${accountId}`, LIMITS.perAccount, HOUR_MS] as const,
-  ];
-  const count = (row: LedgerRow): void => {
-    const age = now.getTime() - row.sentAt.getTime();
-    for (const [key, , withinMs] of keysOf(row)) if (age < withinMs) counts.set(key, (counts.get(key) ?? 0) + 1);
+/** A limit with the key under which mails count against it. */
+type Counter = readonly [limit: MailLimit, key: string, most: number, withinMs: number];
+
+/**
+ * Returns for each wanted mail the first limit that it exceeds, after those sent within a day and the ones before it;
+ * null: none. `lastHour`: all mails of the last hour.
+ */
+export function judgeMails(
+  sent: readonly LedgerRow[],
+  lastHour: LedgerTotals,
+  wanted: readonly LedgerRow[],
+  now: Date,
+): readonly (MailLimit | null)[] {
+  const counts = new Map<string, number>([
+    [ALL, lastHour.mails],
+    [SIGN_UPS, lastHour.signUps],
+  ]);
+  const count = (counters: readonly Counter[], ageMs: number): void => {
+    for (const [, key, , withinMs] of counters) if (ageMs < withinMs) counts.set(key, (counts.get(key) ?? 0) + 1);
   };
-  sent.forEach(count);
+  for (const row of sent) count(countersOf(row), now.getTime() - row.sentAt.getTime());
   return wanted.map((row) => {
-    const isAllowed = keysOf(row).every(([key, most]) => (counts.get(key) ?? 0) < most);
-    if (isAllowed) count(row);
-    return isAllowed;
+    const counters = [...countersOf(row), ...totalsOf(row)];
+    const exceeded = counters.find(([, key, most]) => (counts.get(key) ?? 0) >= most);
+    if (exceeded !== undefined) return exceeded[0];
+    count(counters, 0);
+    return null;
   });
+}
+
+const ALL = "all";
+const SIGN_UPS = "sign-ups";
+
+function countersOf({ purpose, recipient, accountId, page, caller, network }: LedgerRow): readonly Counter[] {
+  const counters: Counter[] = [];
+  const isInvite = accountId !== null && purpose === "invite";
+  if (isInvite) counters.push(["invites", `invites ${accountId}`, AN_HOUR.invites, HOUR_MS]);
+  if (page !== null) counters.push(["page", `page ${recipient} ${page}`, A_DAY.page, DAY_MS]);
+  counters.push(["recipient", `${purpose} to ${recipient}`, A_DAY.recipient, DAY_MS]);
+  if (caller !== null) counters.push(["caller", `caller ${caller}`, AN_HOUR.caller, HOUR_MS]);
+  if (network !== null) counters.push(["caller", `network ${network}`, AN_HOUR.network, HOUR_MS]);
+  if (accountId !== null) counters.push(["account", `account ${accountId}`, AN_HOUR.account, HOUR_MS]);
+  return counters;
+}
+
+function totalsOf({ purpose }: LedgerRow): readonly Counter[] {
+  if (purpose === "reset") return [];
+  const all: Counter = ["service", ALL, AN_HOUR.service, HOUR_MS];
+  return purpose === "sign_up" ? [["service", SIGN_UPS, AN_HOUR.signUps, HOUR_MS], all] : [all];
 }
 
 function toRows(
   encryption: Pick<Encryption, "digest">,
-  confirmations: readonly Confirmation[],
+  mails: readonly CountedMail[],
   sentAt: Date,
 ): readonly LedgerRow[] {
-  return confirmations.map(({ accountId, email, page }) => {
-    const digest = encryption.digest(addressKey(email), "confirmation_ledger.recipient");
-    return { recipient: Buffer.from(digest).toString("hex"), accountId, page, sentAt };
-  });
+  const digestOf = (text: string, of: "recipient" | "caller" | "network"): string =>
+    Buffer.from(encryption.digest(text, `confirmation_ledger.${of}`)).toString("hex");
+  return mails.map(({ purpose, email, accountId, page, caller }) => ({
+    purpose,
+    recipient: digestOf(addressKey(email), "recipient"),
+    accountId,
+    page,
+    caller: caller === null ? null : digestOf(addressGroup(caller), "caller"),
+    network: caller === null ? null : digestOf(addressNetwork(caller), "network"),
+    sentAt,
+  }));
 }

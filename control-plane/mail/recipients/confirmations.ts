@@ -4,7 +4,7 @@ import type { Sql, Transaction } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { storeEvents } from "#control-plane/events/events.ts";
 import { randomBase62 } from "#control-plane/keys/format.ts";
-import { chooseConfirmations, recordConfirmations } from "#control-plane/mail/ledger/ledger.ts";
+import { findLimits, recordMails } from "#control-plane/mail/ledger/ledger.ts";
 import {
   areConfirmationsWanted,
   lockConfirmations,
@@ -46,10 +46,10 @@ async function queueNext({ clock, random, encryption }: ConfirmationDeps, tx: Tr
   const now = clock.now();
   const found = await readWaitingRecipients(tx, now, MOST_AT_ONCE);
   if (found.length === 0) return 0;
-  const wanted = found.map((one) => ({ ...one, page: null }));
-  const allowed = await chooseConfirmations(tx, encryption, wanted, now);
-  const chosen = new Set(allowed.map(({ id }) => id));
-  const others = found.flatMap(({ id }) => (chosen.has(id) ? [] : id));
+  const wanted = found.map((one) => ({ ...one, purpose: "confirmation" as const, page: null, caller: null }));
+  const limits = await findLimits(tx, encryption, wanted, now);
+  const allowed = wanted.filter((_, index) => limits[index] === null);
+  const others = wanted.flatMap(({ id }, index) => (limits[index] === null ? [] : id));
   // They leave the front of the queue, where they would hold up those behind them.
   if (others.length > 0) await postponeConfirmations(tx, others, new Date(now.getTime() + POSTPONED_MS));
   if (allowed.length === 0) return found.length;
@@ -58,7 +58,7 @@ async function queueNext({ clock, random, encryption }: ConfirmationDeps, tx: Tr
     const tokenSealed = encryption.seal(Buffer.from(token), PURPOSE);
     return { recipientId: id, accountId, email, tokenHash: hashToken(token), tokenSealed };
   });
-  await recordConfirmations(tx, encryption, allowed, now);
+  await recordMails(tx, encryption, allowed, now);
   await storeConfirmations(tx, confirmations, { now, expiresAt: new Date(now.getTime() + LINK_MS) });
   const about = { type: "confirm", createdAt: now, monitorId: null, incidentId: null, isFlapping: false } as const;
   await storeEvents(

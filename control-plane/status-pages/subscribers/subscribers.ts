@@ -7,7 +7,7 @@ import type { Sender } from "#control-plane/deliveries/delivery.ts";
 import type { ReceiverSource } from "#control-plane/events/event.ts";
 import { storeEvents } from "#control-plane/events/events.ts";
 import { spellMailAddress } from "#control-plane/mail-address.ts";
-import { chooseConfirmations, recordConfirmations } from "#control-plane/mail/ledger/ledger.ts";
+import { findLimits, recordMails } from "#control-plane/mail/ledger/ledger.ts";
 import type { Mailer } from "#control-plane/mail/mailer.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 import { createPageUrls } from "#control-plane/status-pages/page-url.ts";
@@ -141,11 +141,12 @@ export function createSubscribers(deps: SubscribersDeps): Subscribers {
         const now = clock.now();
         const slug = await lockSubscriptions(tx, { pageId, accountId });
         if (slug === null) return;
-        const asked = await chooseConfirmations(tx, encryption, [{ accountId, email, page: slug }], now);
-        if (asked.length === 0) return;
+        const asked = [{ purpose: "confirmation", accountId, email, page: slug, caller: null }] as const;
+        const [limit] = await findLimits(tx, encryption, asked, now);
+        if (limit !== null) return;
         const id = await askSubscriber(tx, { pageId, email }, now, MOST_SUBSCRIBERS);
         if (id === null) return;
-        await recordConfirmations(tx, encryption, asked, now);
+        await recordMails(tx, encryption, asked, now);
         const event = {
           accountId,
           type: "page.confirm",

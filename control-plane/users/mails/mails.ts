@@ -1,9 +1,10 @@
 import type { Logger } from "pino";
-import type { Queryable, Sql } from "#control-plane/database/connect.ts";
+import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { deleteInSteps, startUpkeep } from "#control-plane/database/upkeep.ts";
 import { addressKey } from "#control-plane/mail-address.ts";
 import type { Letter } from "#control-plane/mail/content/letter.ts";
+import { findLimits, recordMails, type MailLimit } from "#control-plane/mail/ledger/ledger.ts";
 import { MAIL_SCHEDULE, MAIL_TIMEOUT_MS, type Mailer } from "#control-plane/mail/mailer.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 import { deleteLink } from "#control-plane/users/links/store.ts";
@@ -11,7 +12,6 @@ import { createLink, type CreatedLink, type LinksDeps } from "#control-plane/use
 import { writeInvite, writeKnownUser, writeReset, writeSignUp } from "#control-plane/users/mails/letters.ts";
 import {
   claimMails,
-  countMail,
   deleteOldMails,
   endMail,
   endResetsTo,
@@ -25,15 +25,30 @@ import { findUserByEmail, listMemberships } from "#control-plane/users/store.ts"
 /** Mails to people about their access. */
 export interface UserMails {
   /**
-   * Asks for a mail to an address: one for a new password, to open an account, or with an invite, whose link it names.
-   * Nothing is looked up: known and unknown addresses take the same time.
+   * Asks for a mail to an address. Returns the limit that does not allow it; null: it is on its way. Whether the address
+   * is known is not looked up: known and unknown ones take the same time.
    */
-  request(sql: Queryable, purpose: MailPurpose, email: string, invite?: CreatedLink): Promise<void>;
+  request(tx: Transaction, mail: WantedMail): Promise<MailLimit | null>;
   /** Forgets mails for a new password that wait to be sent to users who are erased. */
   forget(sql: Queryable, emails: readonly string[]): Promise<void>;
   /** Stops sending; what is being sent is aborted, and sent by another replica, or after the next start. */
   close(): void;
 }
+
+/** A mail to ask for. */
+type WantedMail = { readonly email: string } & (
+  | {
+      readonly purpose: "reset" | "sign_up";
+      /** Address of the client that asks for it. */
+      readonly caller: string;
+    }
+  | {
+      readonly purpose: "invite";
+      readonly link: Pick<CreatedLink, "id" | "token">;
+      /** The account that is joined; null: a new one. */
+      readonly accountId: number | null;
+    }
+);
 
 /** Dependencies of the mails. */
 interface UserMailsDeps extends Pick<LinksDeps, "clock" | "random"> {
@@ -49,11 +64,9 @@ interface UserMailsDeps extends Pick<LinksDeps, "clock" | "random"> {
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const PURPOSE = "requested_mails.sealed";
-/** Mails to one address within a day. */
-const MOST_A_DAY = 3;
 /** Age at which a mail is given up, milliseconds: who asked has asked again. */
 const LASTS_MS: Readonly<Record<MailPurpose, number>> = { reset: HOUR_MS, sign_up: DAY_MS, invite: DAY_MS };
-/** Age at which a row is deleted, milliseconds: later than its mail is given up, and counts no more. */
+/** Age at which a row is deleted, milliseconds: later than its mail is given up. */
 const KEPT_MS = 2 * DAY_MS;
 const POLL_MS = 1_000;
 const AT_ONCE = 4;
@@ -96,15 +109,28 @@ export function createUserMails(deps: UserMailsDeps): UserMails {
           log,
         });
   return {
-    async request(on, purpose, email, invite) {
-      const text = JSON.stringify({ email, token: invite?.token ?? null } satisfies Sealed);
+    async request(tx, wanted) {
+      const { purpose, email } = wanted;
+      const now = clock.now();
+      const by =
+        wanted.purpose === "invite"
+          ? { accountId: wanted.accountId, caller: null }
+          : { accountId: null, caller: wanted.caller };
+      const counted = [{ purpose, email, page: null, ...by }];
+      // Also counted where nothing will be sent: an address that is unknown today can be known tomorrow.
+      const [limit = null] = await findLimits(tx, encryption, counted, now);
+      if (limit !== null) return limit;
+      await recordMails(tx, encryption, counted, now);
+      const link = wanted.purpose === "invite" ? wanted.link : null;
+      const sealed = JSON.stringify({ email, token: link?.token ?? null } satisfies Sealed);
       const mail = {
         purpose,
         recipient: recipientOf(email),
-        sealed: encryption.seal(Buffer.from(text), PURPOSE),
-        linkId: invite?.id ?? null,
+        sealed: encryption.seal(Buffer.from(sealed), PURPOSE),
+        linkId: link?.id ?? null,
       };
-      await insertMail(on, mail, clock.now());
+      await insertMail(tx, mail, now);
+      return null;
     },
     forget: (on, emails) => endResetsTo(on, emails.map(recipientOf)),
     close() {
@@ -137,12 +163,7 @@ async function attempt(
   const isOver = now.getTime() - mail.requestedAt.getTime() > LASTS_MS[purpose];
   if (opened === null || isOver) return endMail(sql, id);
   const { email, token } = JSON.parse(Buffer.from(opened).toString()) as Sealed;
-  const since = new Date(now.getTime() - DAY_MS);
-  const prepared = await transact(sql, async (tx) => {
-    // Also counted where nothing is sent: an address that is unknown today can be known tomorrow.
-    if (!(await countMail(tx, mail, { now, since, most: MOST_A_DAY }))) return null;
-    return write(deps, tx, purpose, email, token);
-  });
+  const prepared = await transact(sql, (tx) => write(deps, tx, purpose, email, token));
   if (prepared === null) return endMail(sql, id);
   const signal = AbortSignal.any([stopping, AbortSignal.timeout(MAIL_TIMEOUT_MS)]);
   const outcome = await mailer.sendAlone(

@@ -1,4 +1,4 @@
-import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
+import type { Queryable } from "#control-plane/database/connect.ts";
 
 /** What a mail is for. */
 export type MailPurpose = "reset" | "sign_up" | "invite";
@@ -39,25 +39,6 @@ export async function claimMails(
     )
     returning id, purpose, encode(recipient, 'hex') as recipient, sealed, requested_at as "requestedAt",
       attempts as attempt`;
-}
-
-/**
- * Counts a mail against those of its recipient, unless `most` others count since `since`. Returns false if it must not be
- * sent. Mails to one recipient wait for each other.
- */
-export async function countMail(
-  tx: Transaction,
-  { id, recipient }: Pick<RequestedMail, "id" | "recipient">,
-  { now, since, most }: { readonly now: Date; readonly since: Date; readonly most: number },
-): Promise<boolean> {
-  await tx`select pg_advisory_xact_lock(('x' || left(${recipient}, 16))::bit(64)::bigint)`;
-  const { count } = await tx`
-    update requested_mails set counted_at = coalesce(counted_at, ${now})
-    where id = ${id} and ${most} > (
-      select count(*) from requested_mails as other
-      where other.recipient = decode(${recipient}, 'hex') and other.counted_at > ${since} and other.id <> ${id}
-    )`;
-  return count > 0;
 }
 
 /** Sets when a mail is tried again. */

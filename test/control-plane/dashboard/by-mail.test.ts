@@ -127,6 +127,23 @@ describe("a new password by mail", () => {
     await mailTo("flooded@example.com", 3);
   });
 
+  it("is mailed however many sign-ups and invites strangers have had mailed there", async () => {
+    await signInOwner(plane, "wanted@example.com");
+    const { browser: stranger } = await signInOwner(plane, "pest@example.com");
+    for (let index = 0; index < 4; index += 1) {
+      await ask("/sign-up", "wanted@example.com");
+      await stranger.post("/app/members/invites", { email: "Wanted@example.com", role: "viewer" });
+    }
+    await ask("/reset", "wanted@example.com");
+    await allSent();
+    const subjects = mailsTo("wanted@example.com").map((mail) => mail.header("subject"));
+    expect(subjects.toSorted()).toEqual([
+      "[Vantage] Set a new password",
+      ...Array.from({ length: 3 }, () => "[Vantage] You can sign in"),
+    ]);
+    expect(mailsTo("Wanted@example.com")).toHaveLength(3);
+  });
+
   it("works for an hour, and not for a password that was changed in the meantime", async () => {
     const { browser } = await signInOwner(plane, "late@example.com");
     await ask("/reset", "late@example.com");
@@ -182,6 +199,23 @@ describe("a sign-up", () => {
     expect([mail.header("subject"), pathIn(mail)]).toEqual(["[Vantage] You can sign in", "no link"]);
   });
 
+  it("is mailed for ten addresses an hour that one client gives, in the same words for all", async () => {
+    const client = openBrowser(plane, "203.0.113.1");
+    const answers: string[] = [];
+    for (let index = 0; index < 12; index += 1) {
+      const { status, html } = await client.post("/sign-up", { email: `many${index}@example.com` });
+      answers.push(`${status} ${html}`);
+    }
+    expect(new Set(answers).size).toBe(1);
+    await allSent();
+    const sent = () => sink.mails.filter(({ to }) => to.startsWith("many")).map(({ to }) => to);
+    expect(sent()).toHaveLength(10);
+    clock.advance(60 * MINUTE_MS);
+    await client.post("/reset", { email: "many11@example.com" });
+    await client.post("/sign-up", { email: "many11@example.com" });
+    await mailTo("many11@example.com");
+  });
+
   it.each([
     ["unless the operator opens it", { mail: { server: NO_SERVER, from: "Vantage <a@example.com>" } }, ["/sign-up"]],
     ["without a mail server, as are new passwords by mail", { signUp: "open" }, ["/sign-up", "/reset"]],
@@ -211,6 +245,47 @@ describe("an invite by mail", () => {
     expect(mail.text).not.toContain("inviting@example.com");
     const guest = openBrowser(plane);
     expect((await guest.post(pathIn(mail), { email: "guest@example.com", password: PASSWORD })).status).toBe(303);
+  });
+});
+
+describe("invites by mail", () => {
+  it("are mailed three times a day to an address: the page says so, and the next one's link works", async () => {
+    const { browser: owner } = await signInOwner(plane, "eager@example.com");
+    const invite = () => owner.post("/app/members/invites", { email: "tired@example.com", role: "viewer" });
+    for (let index = 0; index < 3; index += 1)
+      expect((await invite()).html).toContain("It is mailed to tired@example.com, too.");
+    const { status, html } = await invite();
+    expect([status, html.includes("No mail was sent: this address got 3 invites in the last day.")]).toEqual([
+      201,
+      true,
+    ]);
+    expect(html).not.toContain("It is mailed");
+    await allSent();
+    expect(mailsTo("tired@example.com")).toHaveLength(3);
+    const path = /\/invite\/[0-9A-Za-z]{32}/.exec(html)?.[0] ?? "no invite";
+    const guest = openBrowser(plane);
+    expect((await guest.post(path, { email: "tired@example.com", password: PASSWORD })).status).toBe(303);
+  });
+
+  it("are fifty an hour for an account; the next one is refused and not made", async () => {
+    const { browser: owner, accountId } = await signInOwner(plane, "advertiser@example.com");
+    const invite = (email: string) => owner.post("/app/members/invites", { email, role: "viewer" });
+    const asked = await Promise.all(Array.from({ length: 52 }, (_, n) => invite(`stranger${n}@example.com`)));
+    expect(asked.map(({ status }) => status).filter((status) => status !== 201)).toEqual([429, 429]);
+    const refused = asked.find(({ status }) => status === 429);
+    expect(refused?.html).toContain("This account has mailed 50 invites in the last hour.");
+    const made = async () => {
+      const [row] = await plane.app.sql<{ made: number }[]>`
+        select count(*) as made from one_time_links where account_id = ${accountId}`;
+      return row?.made;
+    };
+    expect(await made()).toBe(50);
+    expect((await invite("")).status).toBe(201);
+    await allSent();
+    expect(sink.mails.filter(({ to }) => to.startsWith("stranger"))).toHaveLength(50);
+    clock.advance(60 * MINUTE_MS);
+    await owner.post("/sign-in", { password: PASSWORD });
+    expect((await invite("stranger99@example.com")).status).toBe(201);
   });
 });
 
