@@ -1,7 +1,7 @@
 import type { Static } from "typebox";
 import { diffShown, type ChangedField } from "#control-plane/access/diff-shown.ts";
 import { describeLogo, logoPath } from "#control-plane/status-pages/logos/logo.ts";
-import { recordOf } from "#control-plane/status-pages/domains/record.ts";
+import { noteDomain, recordOf } from "#control-plane/status-pages/domains/record.ts";
 import { READ_ONLY, type PAGE } from "#control-plane/status-pages/settings/fields.ts";
 import type { StatusPage } from "#control-plane/status-pages/settings/page-settings.ts";
 
@@ -24,6 +24,7 @@ export function showPage(page: StatusPage, names: ReadonlyMap<number, string>, u
     domain: page.domain,
     domain_state: page.domainState,
     domain_record: page.domain === null ? null : recordOf(page.domain, page.domainToken),
+    domain_note: noteDomain(page),
     show_causes: page.showCauses,
     auto_incidents: page.autoIncidents,
     auto_incidents_after_minutes: page.autoIncidentsAfterMinutes,

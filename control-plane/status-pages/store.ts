@@ -34,7 +34,7 @@ interface PageWrite {
   readonly domainToken: string;
 }
 
-/** Inserts a page and returns its id. Fails with UNIQUE_VIOLATION if the slug or the domain is in use. */
+/** Inserts a page and returns its id. Fails with UNIQUE_VIOLATION if the slug is in use. */
 export async function insertPage(
   tx: Transaction,
   accountId: number,
@@ -58,8 +58,8 @@ export async function insertPage(
 }
 
 /**
- * Writes all settings of a page. Another domain is a new claim; with `asksDomain`, the record of one that is not verified
- * is looked for at once. Fails with UNIQUE_VIOLATION if the slug or the domain is in use.
+ * Writes all settings of a page. Another domain is a new claim; with `asksDomain`, its record is looked for at once. Fails
+ * with UNIQUE_VIOLATION if the slug is in use.
  */
 export async function updatePage(
   tx: Transaction,
@@ -78,6 +78,8 @@ export async function updatePage(
         when ${isNone} then null
         when ${isKept} and (domain_state = 'verified' or not ${asksDomain}) then domain_due_at
         else ${now} end,
+      domain_recheck_at = case when ${isKept} and ${asksDomain} then ${now} else domain_recheck_at end,
+      domain_missing_since = case when ${isKept} then domain_missing_since end,
       show_causes = ${settings.showCauses}, auto_incidents = ${settings.autoIncidents},
       auto_incidents_after_minutes = ${settings.autoIncidentsAfterMinutes}, response_graph = ${settings.responseGraph},
       group_names = ${settings.groups.map(({ name }) => name)}::text[], updated_at = ${now}
@@ -153,7 +155,10 @@ export async function findOwned(sql: Queryable, accountId: number, ids: readonly
 function pages(sql: Queryable, where: SqlFragment) {
   return sql`
     select p.id, p.account_id as "accountId", p.slug, p.title, p.description, p.footer, p.homepage_url as "homepageUrl", p.accent_color as "accentColor", ${logoFacts(sql)} as logo, p.is_public as "isPublic",
-      p.domain, p.domain_state as "domainState", p.domain_token as "domainToken", p.show_causes as "showCauses", p.auto_incidents as "autoIncidents",
+      p.domain, p.domain_state as "domainState", p.domain_token as "domainToken", p.domain_missing_since as "domainMissingSince",
+      p.domain_state <> 'verified' and (
+        exists (select from status_pages where domain = p.domain and domain_state = 'verified')
+      ) is true as "isDomainTaken", p.show_causes as "showCauses", p.auto_incidents as "autoIncidents",
       p.auto_incidents_after_minutes as "autoIncidentsAfterMinutes", p.response_graph as "responseGraph", p.group_names as "groupNames", p.created_at as "createdAt", p.updated_at as "updatedAt", (
         select coalesce(json_agg(json_build_array(monitor_id, name, group_index, group_position) order by position), '[]')
         from status_page_monitors where page_id = p.id

@@ -95,7 +95,7 @@ export async function changePage(
 
 /**
  * Returns a page as a write of these fields would leave it, without a write. `id`: null for a new page, which has the id 0.
- * Whether the slug and the domain are in use is not looked up.
+ * Whether the slug is in use is not looked up.
  */
 export async function draftPage(
   { clock, ownHost }: WriteDeps,
@@ -110,7 +110,15 @@ export async function draftPage(
   const vetted = await vetMonitors(sql, accountId, read.value, current);
   if (!vetted.ok) return refuseProblem(vetted.problem);
   const now = clock.now();
-  const first = { id: 0, accountId, domainState: null, domainToken: "", createdAt: now };
+  const first = {
+    id: 0,
+    accountId,
+    domainState: null,
+    domainToken: "",
+    domainMissingSince: null,
+    isDomainTaken: false,
+    createdAt: now,
+  };
   return { ok: true, value: { ...first, ...current, ...vetted.value.settings, updatedAt: now } };
 }
 
@@ -165,23 +173,17 @@ async function writeLogo(
   } else if (logo === null && current !== null) await replaceLogo(tx, pageId, null);
 }
 
-/** Runs a write; refuses a slug or a domain of another page. The transaction is unusable then. */
-async function unlessInUse<T>(settings: PageSettings, write: () => Promise<Written<T>>): Promise<Written<T>> {
+/** Runs a write; refuses a slug of another page. The transaction is unusable then. */
+async function unlessInUse<T>({ slug }: PageSettings, write: () => Promise<Written<T>>): Promise<Written<T>> {
   try {
     return await write();
   } catch (error) {
     if (!hasErrorCode(error, UNIQUE_VIOLATION)) throw error;
-    const isDomain = error instanceof Error && "constraint_name" in error && error.constraint_name === DOMAIN_INDEX;
-    const field = isDomain ? "domain" : "slug";
-    const message = `another status page has the ${field} ${(isDomain ? settings.domain : settings.slug) ?? ""}`;
-    return refuseProblem({ field, reason: "duplicate", message });
+    return refuseProblem({ field: "slug", reason: "duplicate", message: `another status page has the slug ${slug}` });
   }
 }
 
-/**
- * Refuses a domain that another account gave up shortly before. Looked for after the write, which waits for another
- * transaction that gives up the domain at the same time.
- */
+/** Refuses a domain that another account gave up shortly before. */
 async function unlessHeld<T>(
   tx: Transaction,
   accountId: number,
@@ -197,6 +199,5 @@ async function unlessHeld<T>(
   return refuseProblem({ field: "domain", reason: "duplicate", message });
 }
 
-const DOMAIN_INDEX = "status_pages_domain";
 /** Length of the token in the record of a page's domain, in base62 characters. */
 const TOKEN_LENGTH = 32;

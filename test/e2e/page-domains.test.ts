@@ -15,7 +15,7 @@ let offset = 0;
 /** The service's time, which the test moves. */
 const clock = { ...systemClock, now: () => new Date(Date.now() + offset) };
 /** Values of TXT records by name; null: the server fails. */
-const published = new Map<string, string | null>();
+const published = new Map<string, readonly string[] | null>();
 /** A replica without a probe, and one with a probe. */
 let planes: readonly TestControlPlane[] = [];
 let agent: AgentProcess;
@@ -30,11 +30,11 @@ const probed = () => planes[1] as TestControlPlane;
 beforeAll(async () => {
   resolver = await startDnsServer({
     answer(name) {
-      const value = published.get(name.toLowerCase());
-      if (value === null) return SERVFAIL;
-      const answers =
-        value === undefined ? [] : recordsOf(`${name}. 60 IN TXT "other" ; \n${name}. 60 IN TXT "${value}"`);
-      return { status: value === undefined ? "NXDOMAIN" : "NOERROR", answers, authority: [] };
+      const values = published.get(name.toLowerCase());
+      if (values === null) return SERVFAIL;
+      const lines = ["other", ...(values ?? [])].map((value) => `${name}. 60 IN TXT "${value}"`);
+      const answers = values === undefined ? [] : recordsOf(lines.join("\n"));
+      return { status: values === undefined ? "NXDOMAIN" : "NOERROR", answers, authority: [] };
     },
   });
   const first = await startControlPlane({ overrides: { clock } });
@@ -56,6 +56,7 @@ interface Shown {
   readonly url: string;
   readonly domain: string | null;
   readonly domain_state: string | null;
+  readonly domain_note: string | null;
   readonly domain_record: { readonly name: string; readonly type: string; readonly value: string } | null;
 }
 
@@ -64,7 +65,7 @@ const data = ({ body }: Answer): Shown => body.data;
 const nextName = () => `status.shop-${(names += 1)}.com`;
 const post = (domain: string, key = mine) => {
   names += 1;
-  return bare().call(URL, { key, body: { title: "Shop", slug: `own-${names}`, domain } });
+  return bare().call(URL, { key, body: { title: `own-${names}`, slug: `own-${names}`, domain } });
 };
 const put = (id: number, body: object, key = mine) => bare().call(`${URL}?id=${id}`, { key, method: "PUT", body });
 const read = async (id: number, key = mine) => data(await bare().call(`${URL}?id=${id}`, { key }));
@@ -79,7 +80,12 @@ async function becomes(id: number, state: string): Promise<void> {
   };
   await expect.poll(stored).toBe(state);
 }
-const publish = ({ domain_record: record }: Shown) => published.set(record?.name ?? "", record?.value ?? "");
+/** Publishes the records of these pages, and no others, at the name of the first. */
+const publish = (...pages: readonly Shown[]) =>
+  published.set(
+    pages[0]?.domain_record?.name ?? "",
+    pages.map(({ domain_record: record }) => record?.value ?? ""),
+  );
 /** Statuses of the page at a host, at both replicas. */
 const statuses = (host: string) =>
   Promise.all(planes.map(async (plane) => (await askWire(`${plane.url}/feed.rss`, { host })).status));
@@ -96,6 +102,18 @@ async function asked(domain: string, times: number): Promise<void> {
   await expect.poll(isSettled).toBe(true);
 }
 
+/** Waits until what was found at the newest look at the domain of each page is stored. */
+async function settled(...ids: readonly number[]): Promise<void> {
+  const count = async () => {
+    const rows = await bare().app.sql`
+      select from status_pages where id = any(${[...ids]}::bigint[])
+        and case when domain_state = 'verified' then domain_recheck_at else domain_due_at end
+          > ${new Date(clock.now().getTime() + 2 * MINUTE_MS)}`;
+    return rows.count;
+  };
+  await expect.poll(count).toBe(ids.length);
+}
+
 async function createVerified(domain: string, key = mine): Promise<Shown> {
   const made = data(await post(domain, key));
   publish(made);
@@ -110,7 +128,7 @@ describe("the domain of a page", () => {
     const made = data(await post(domain));
     expect(made).toMatchObject({ domain_state: "pending", domain_record: { name: `_vantage.${domain}`, type: "TXT" } });
     await asked(domain, 1);
-    published.set(`_vantage.${domain}`, "vantage-page=somebody-else");
+    published.set(`_vantage.${domain}`, ["vantage-page=somebody-else"]);
     offset += 11 * MINUTE_MS;
     await asked(domain, 2);
     expect([await statuses(domain), (await read(made.id)).domain_state]).toEqual([[404, 404], "pending"]);
@@ -122,11 +140,22 @@ describe("the domain of a page", () => {
     expect((await read(made.id)).url).toBe(`http://${domain}`);
     published.delete(`_vantage.${domain}`);
     const count = questions(domain);
-    offset += 2 * DAY_MS;
-    await put(made.id, { domain });
+    offset += 20 * HOUR_MS;
     const other = data(await post(nextName()));
-    await asked(other.domain ?? "", 1);
-    expect([await statuses(domain), questions(domain)]).toEqual([[200, 200], count]);
+    await settled(other.id);
+    expect(questions(domain)).toBe(count);
+    offset += 5 * HOUR_MS;
+    await settled(made.id);
+    expect([await statuses(domain), questions(domain)]).toEqual([[200, 200], count + 1]);
+    const missing = await read(made.id);
+    expect(missing.domain_state).toBe("verified");
+    expect(missing.domain_note).toMatch(
+      /^The record of \S+ has been missing since \S+\. Publish it again: from \S+ on, /,
+    );
+    publish(made);
+    await put(made.id, { domain });
+    await settled(made.id);
+    expect((await read(made.id)).domain_note).toBeNull();
   });
 
   it("is asked for at once when it is sent again, fails after a day, and is asked for every hour then", async () => {
@@ -148,20 +177,82 @@ describe("the domain of a page", () => {
     await becomes(id, "verified");
   });
 
-  it("belongs to one page; a claim that failed keeps nobody else from it", async () => {
+  it("belongs to the page whose record stands, however many claim it, and to no other while it stands", async () => {
     const domain = nextName();
     const first = data(await post(domain));
-    expect(refusal(await post(domain, theirs))).toEqual([400, "domain", "duplicate"]);
+    const second = data(await post(domain, theirs));
+    expect([first.domain_note, second.domain_note]).toEqual([null, null]);
+    publish(second);
+    offset += 11 * MINUTE_MS;
+    await becomes(second.id, "verified");
+    publish(first, second);
     offset += DAY_MS;
-    await becomes(first.id, "failed");
-    const second = await createVerified(domain, theirs);
-    publish(first);
-    await put(first.id, { domain });
-    await asked(domain, 3);
-    expect([(await read(first.id)).domain_state, (await read(second.id, theirs)).domain_state]).toEqual([
-      "failed",
+    await settled(first.id, second.id);
+    const third = data(await post(domain));
+    for (const page of [await read(first.id), third]) {
+      expect(page).toMatchObject({ domain_state: "pending", url: expect.stringContaining(`/status/${page.slug}`) });
+      expect(page.domain_note).toMatch(/^Another status page has the domain /);
+    }
+    expect((await read(second.id, theirs)).url).toBe(`http://${domain}`);
+  });
+
+  it("passes on to a claim whose record stands when its own has been missing for 7 days, not before", async () => {
+    const domain = nextName();
+    const held = await createVerified(domain, theirs);
+    const claim = data(await post(domain));
+    publish(claim);
+    offset += DAY_MS;
+    await settled(held.id, claim.id);
+    // The record is back for one look: the 7 days begin again.
+    offset += 5 * DAY_MS;
+    publish(held, claim);
+    await settled(held.id, claim.id);
+    publish(claim);
+    offset += DAY_MS;
+    await settled(held.id, claim.id);
+    offset += 6 * DAY_MS;
+    await settled(held.id, claim.id);
+    expect([(await read(claim.id)).domain_state, (await read(held.id, theirs)).domain_state]).toEqual([
+      "pending",
       "verified",
     ]);
+    offset += DAY_MS;
+    await becomes(claim.id, "verified");
+    await becomes(held.id, "failed");
+    const served = async () => String((await askWire(`${bare().url}/feed.rss`, { host: domain })).body);
+    await expect.poll(served).toContain(claim.slug);
+    expect(await read(held.id, theirs)).toMatchObject({
+      url: expect.stringContaining(`/status/${held.slug}`),
+      domain_note: expect.stringMatching(/^Another status page has the domain /),
+    });
+  });
+
+  it("is not missing while its servers fail", async () => {
+    const domain = nextName();
+    const { id } = await createVerified(domain);
+    published.set(`_vantage.${domain}`, null);
+    for (const days of [1, 8]) {
+      offset += days * DAY_MS;
+      await settled(id);
+    }
+    expect(await read(id)).toMatchObject({ domain_state: "verified", domain_note: null });
+  });
+
+  it("belongs to one of two pages whose records are found at the same time", async () => {
+    const domain = nextName();
+    const pages = [data(await post(domain)), data(await post(domain, theirs)), data(await post(domain))];
+    await settled(...pages.map(({ id }) => id));
+    publish(...pages);
+    offset += 11 * MINUTE_MS;
+    const states = async () => {
+      const rows = await bare().app.sql<{ state: string }[]>`
+        select domain_state as state from status_pages where domain = ${domain} order by domain_state`;
+      return rows.map(({ state }) => state);
+    };
+    await expect.poll(states).toEqual(["pending", "pending", "verified"]);
+    offset += 2 * MINUTE_MS;
+    await settled(...pages.map(({ id }) => id));
+    expect(await states()).toEqual(["pending", "pending", "verified"]);
   });
 
   it.each([

@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { memberOf, type Door } from "#control-plane/dashboard/door/door.ts";
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { STATUS_PAGES } from "#control-plane/dashboard/strings/status-pages.ts";
+import { wordsOfDomain } from "#control-plane/dashboard/status-pages/render.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 import { OVERALL_WORDS } from "#control-plane/status-pages/render/words.ts";
 import type { OverallStatus } from "#control-plane/status-pages/page.ts";
@@ -81,10 +82,7 @@ function toRow(page: ShownPage, status: OverallStatus, subscribers: number, canW
     tone: TONES[status],
     state: OVERALL_WORDS[status],
     isPublic: page.is_public,
-    domain:
-      page.domain === null || page.domain_state === null
-        ? null
-        : `${page.domain}: ${STATUS_PAGES.domainStates[page.domain_state]}`,
+    domain: page.domain === null ? null : `${page.domain}: ${wordsOfDomain(page)}`,
     subscribers: STATUS_PAGES.subscribers(subscribers),
   };
 }

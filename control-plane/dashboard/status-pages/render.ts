@@ -134,12 +134,19 @@ export function renderPageForm({
   ].join("");
 }
 
-function renderDomainOf({ domain_state: state, domain_record: record }: ShownPage): string {
+function renderDomainOf(page: ShownPage): string {
+  const { domain_state: state, domain_record: record, domain_note: note } = page;
   if (state === null || record === null) return "";
-  const tone = { pending: "warn", verified: "good", failed: "bad" }[state];
-  const canAsk = state !== "verified";
-  const hint = STATUS_PAGES.domainHints[state];
-  return renderDomain({ state: STATUS_PAGES.domainStates[state], tone, hint, record, canAsk });
+  const isMissing = state === "verified" && note !== null;
+  const tone = isMissing ? "warn" : { pending: "warn", verified: "good", failed: "bad" }[state];
+  const hint = isMissing ? note : [STATUS_PAGES.domainHints[state], note ?? ""].join(" ");
+  return renderDomain({ state: wordsOfDomain(page), tone, hint, record, canAsk: state !== "verified" || isMissing });
+}
+
+/** Returns the state of a page's domain in words; "": it has none. */
+export function wordsOfDomain({ domain_state: state, domain_note: note }: ShownPage): string {
+  if (state === "verified" && note !== null) return STATUS_PAGES.domainMissing;
+  return state === null ? "" : STATUS_PAGES.domainStates[state];
 }
 
 /** Characters of a colour, with some space around it. */

@@ -11,6 +11,7 @@ export const STATUS_PAGES = {
   isPrivate: "private",
   subscribers: (count: number) => `${count.toLocaleString("en")} ${count === 1 ? "subscriber" : "subscribers"}`,
   domainStates: { pending: "waits for its record", verified: "verified", failed: "its record was not found" },
+  domainMissing: "verified, but its record is missing",
   domainHints: {
     pending: "Create this TXT record. It is looked for every 10 minutes.",
     verified: "The record was found, and the domain serves the page.",

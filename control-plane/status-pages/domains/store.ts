@@ -1,5 +1,6 @@
-import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
+import type { Queryable, Sql, SqlFragment, Transaction } from "#control-plane/database/connect.ts";
 import type { DomainAfterLook } from "#control-plane/status-pages/domains/record.ts";
+import type { DomainState } from "#control-plane/status-pages/settings/page-settings.ts";
 
 /** A domain whose record this replica asks for. */
 export interface ClaimedDomain {
@@ -7,7 +8,10 @@ export interface ClaimedDomain {
   readonly accountId: number;
   readonly domain: string;
   readonly token: string;
+  readonly state: DomainState;
   readonly claimedAt: Date;
+  /** When the record of a verified domain was first missed; null: it stands, or was never missed. */
+  readonly missingSince: Date | null;
   /** End of the lease, which identifies it. */
   readonly leaseEndsAt: Date;
 }
@@ -22,48 +26,94 @@ export async function claimDomains(
 ): Promise<readonly ClaimedDomain[]> {
   return sql<ClaimedDomain[]>`
     with due as materialized (
-      select id from status_pages where domain_due_at <= ${now}
-      order by domain_due_at limit ${most} for no key update skip locked
+      select id from status_pages
+      where domain_due_at <= ${now} or (domain_state = 'verified' and domain_recheck_at <= ${now})
+      order by ${dueAt(sql)} limit ${most} for no key update skip locked
     )
-    update status_pages as p set domain_due_at = ${leaseEndsAt} from due where p.id = due.id
-    returning p.id as "pageId", p.account_id as "accountId", p.domain, p.domain_token as token,
-      p.domain_claimed_at as "claimedAt", p.domain_due_at as "leaseEndsAt"`;
+    update status_pages as p set ${dueAgain(sql, leaseEndsAt)} from due where p.id = due.id
+    returning p.id as "pageId", p.account_id as "accountId", p.domain, p.domain_token as token, p.domain_state as state,
+      p.domain_claimed_at as "claimedAt", p.domain_missing_since as "missingSince", ${leaseEndsAt}::timestamptz as "leaseEndsAt"`;
 }
 
 /**
- * Writes the state of a domain after a look. Returns false if the page has another domain, or was to be asked again
- * meanwhile. Fails with UNIQUE_VIOLATION if another page took the domain at the same time.
+ * Locks a claimed domain until the transaction ends. Returns false if the page has another domain, or was to be asked
+ * again meanwhile.
  */
-export async function settleDomain(
-  tx: Queryable,
-  { pageId, domain, leaseEndsAt }: ClaimedDomain,
-  { state, dueAt }: DomainAfterLook,
+export async function lockDomain(
+  tx: Transaction,
+  { pageId, domain, state, leaseEndsAt }: ClaimedDomain,
 ): Promise<boolean> {
   const { count } = await tx`
-    update status_pages set domain_state = ${state}, domain_due_at = ${dueAt}
-    where id = ${pageId} and domain = ${domain} and domain_due_at = ${leaseEndsAt}`;
+    select from status_pages
+    where id = ${pageId} and domain = ${domain} and domain_state = ${state} and ${dueAt(tx)} = ${leaseEndsAt}
+    for no key update`;
   return count > 0;
+}
+
+/**
+ * Writes the state of a locked domain after a look. Fails with UNIQUE_VIOLATION if another page took the domain at the
+ * same time.
+ */
+export async function settleDomain(
+  tx: Transaction,
+  { pageId }: ClaimedDomain,
+  { state, nextAt, missingSince }: DomainAfterLook,
+): Promise<void> {
+  const isVerified = state === "verified";
+  await tx`
+    update status_pages set domain_state = ${state}, domain_due_at = ${isVerified ? null : nextAt},
+      domain_recheck_at = ${nextAt}, domain_missing_since = ${missingSince}
+    where id = ${pageId}`;
 }
 
 /** Makes a claimed domain due at a time: nobody could be asked. */
 export async function postponeDomain(
   sql: Sql,
   { pageId, domain, leaseEndsAt }: ClaimedDomain,
-  dueAt: Date,
+  nextAt: Date,
 ): Promise<void> {
   await sql`
-    update status_pages set domain_due_at = ${dueAt}
-    where id = ${pageId} and domain = ${domain} and domain_due_at = ${leaseEndsAt}`;
+    update status_pages set ${dueAgain(sql, nextAt)}
+    where id = ${pageId} and domain = ${domain} and ${dueAt(sql)} = ${leaseEndsAt}`;
 }
 
-/** Reports whether a domain, or a claim of it that has not failed, belongs to another page. */
-export async function isTaken(
-  sql: Queryable,
+/** When the record of a page's domain is asked for next. */
+function dueAt(sql: Queryable): SqlFragment {
+  return sql`(case when domain_state = 'verified' then domain_recheck_at else domain_due_at end)`;
+}
+
+/** Assignments that make the domain of a page due at a time. */
+function dueAgain(sql: Queryable, at: Date): SqlFragment {
+  return sql`
+    domain_due_at = case when domain_state <> 'verified' then ${at}::timestamptz end,
+    domain_recheck_at = case when domain_state = 'verified' then ${at}::timestamptz else domain_recheck_at end`;
+}
+
+/** Returns the token of another page whose verified domain this is; null if there is none. */
+export async function findHolder(
+  tx: Transaction,
   { pageId, domain }: Pick<ClaimedDomain, "pageId" | "domain">,
-): Promise<boolean> {
-  const { count } = await sql`
-    select from status_pages where domain = ${domain} and domain_state <> 'failed' and id <> ${pageId}`;
-  return count > 0;
+): Promise<{ readonly token: string } | null> {
+  const [row] = await tx<{ token: string }[]>`
+    select domain_token as token from status_pages
+    where domain = ${domain} and domain_state = 'verified' and id <> ${pageId}`;
+  return row ?? null;
+}
+
+/**
+ * Takes a domain from the other page that has it verified, if its record was first missed at `goneSince` or before. That
+ * page has a failed claim then, due at `dueAt`. Returns the account of that page, null if nothing was taken.
+ */
+export async function takeDomain(
+  tx: Transaction,
+  { pageId, domain }: Pick<ClaimedDomain, "pageId" | "domain">,
+  { goneSince, dueAt }: { readonly goneSince: Date; readonly dueAt: Date },
+): Promise<number | null> {
+  const [row] = await tx<{ accountId: number }[]>`
+    update status_pages set domain_state = 'failed', domain_due_at = ${dueAt}, domain_missing_since = null
+    where domain = ${domain} and domain_state = 'verified' and id <> ${pageId} and domain_missing_since <= ${goneSince}
+    returning account_id as "accountId"`;
+  return row?.accountId ?? null;
 }
 
 /** Returns when another account gave up a domain, if that was after `since`; else null. */

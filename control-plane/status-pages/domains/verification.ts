@@ -7,19 +7,28 @@ import { hasErrorCode } from "#shared/error-code.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
 import { UNIQUE_VIOLATION } from "#control-plane/database/codes.ts";
-import type { Sql } from "#control-plane/database/connect.ts";
+import type { Sql, Transaction } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { logFailure } from "#control-plane/database/upkeep.ts";
 import { startClaimedWork } from "#control-plane/jobs/claimed-work.ts";
 import { notePageChanged } from "#control-plane/page-changes/page-changes.ts";
-import { decideDomain, HELD_MS, hasRecord, recordOf } from "#control-plane/status-pages/domains/record.ts";
+import {
+  decideClaim,
+  decideVerified,
+  GONE_MS,
+  HELD_MS,
+  readLook,
+  recordOf,
+} from "#control-plane/status-pages/domains/record.ts";
 import {
   claimDomains,
   deleteReleases,
+  findHolder,
   findRelease,
-  isTaken,
+  lockDomain,
   postponeDomain,
   settleDomain,
+  takeDomain,
   type ClaimedDomain,
 } from "#control-plane/status-pages/domains/store.ts";
 
@@ -48,7 +57,7 @@ const MOST_AT_ONCE = 10;
 const NAME = "status pages: verification of domains";
 
 /**
- * Starts to ask for the records of domains that are not verified. The look-ups are jobs of shared probes: private ones
+ * Starts to ask for the records of domains, of verified ones daily. The look-ups are jobs of shared probes: private ones
  * belong to accounts, which could make theirs say anything, and this process looks up no names that users give.
  */
 export function startVerification({ sql, checks, clock, log }: VerificationDeps): Verification {
@@ -57,14 +66,18 @@ export function startVerification({ sql, checks, clock, log }: VerificationDeps)
     const answer = await ask(checks, record.name, stopping);
     const now = clock.now();
     if (answer.kind === "unasked") return postponeDomain(sql, claimed, new Date(now.getTime() + POSTPONED_MS));
-    const isFound = answer.result !== null && hasRecord(answer.result, record);
+    const look = readLook(answer.result, record);
     try {
       await transact(sql, async (tx) => {
-        const since = new Date(now.getTime() - HELD_MS);
-        const isFree = isFound && !(await isTaken(tx, claimed)) && (await findRelease(tx, claimed, since)) === null;
-        const after = decideDomain(isFree, claimed.claimedAt, now);
-        if (!(await settleDomain(tx, claimed, after)) || after.state !== "verified") return;
-        await notePageChanged(tx, claimed.accountId);
+        if (!(await lockDomain(tx, claimed))) return;
+        if (claimed.state === "verified") {
+          return settleDomain(tx, claimed, decideVerified(look, claimed.missingSince, now));
+        }
+        const former = look === "found" ? await freeDomain(tx, claimed, answer.result, now) : null;
+        const after = decideClaim(look, former !== null, claimed.claimedAt, now);
+        await settleDomain(tx, claimed, after);
+        if (after.state !== "verified") return;
+        for (const accountId of [claimed.accountId, ...(former ?? [])]) await notePageChanged(tx, accountId);
       });
     } catch (error) {
       // Another page took the domain meanwhile: it is asked for again when the lease ends.
@@ -94,6 +107,24 @@ export function startVerification({ sql, checks, clock, log }: VerificationDeps)
     onError: (error) => logFailure(log, NAME, error),
   });
   return { stop: () => looks.stop(0) };
+}
+
+/**
+ * Frees a domain for a claim whose record stands. Returns the accounts whose page loses it: none if nobody has it; null if
+ * another page keeps it. All records have one name, so that the answer shows that of the other page too.
+ */
+async function freeDomain(
+  tx: Transaction,
+  claimed: ClaimedDomain,
+  found: Static<typeof dns.result> | null,
+  now: Date,
+): Promise<readonly number[] | null> {
+  if ((await findRelease(tx, claimed, new Date(now.getTime() - HELD_MS))) !== null) return null;
+  const holder = await findHolder(tx, claimed);
+  if (holder === null) return [];
+  if (readLook(found, recordOf(claimed.domain, holder.token)) !== "missing") return null;
+  const former = await takeDomain(tx, claimed, { goneSince: new Date(now.getTime() - GONE_MS), dueAt: now });
+  return former === null ? null : [former];
 }
 
 /** What a probe found; `result` is null if the look-up itself failed. */

@@ -174,7 +174,16 @@ export const CHANGE = Type.Partial(Type.Object({ title: TITLE, slug: SLUG, ...OP
 export type Given = Static<typeof CHANGE>;
 
 /** Fields of answers that clients can send back. */
-export const READ_ONLY = ["id", "url", "logo_url", "domain_state", "domain_record", "created_at", "updated_at"];
+export const READ_ONLY = [
+  "id",
+  "url",
+  "logo_url",
+  "domain_state",
+  "domain_record",
+  "domain_note",
+  "created_at",
+  "updated_at",
+];
 
 const Time = (description: string) => Type.String({ format: "date-time", description });
 
@@ -197,8 +206,9 @@ export const PAGE = Type.Object(
     domain_state: Nullable(
       Type.Union([Type.Literal("pending"), Type.Literal("verified"), Type.Literal("failed")], {
         description:
-          "pending: the record of the domain is looked for every 10 minutes; verified: it was found, and the domain " +
-          "serves the page; failed: it was not found for a day, and is looked for every hour; null: no domain",
+          "pending: the record of the domain is looked for every 10 minutes, or another page has the domain; verified: it was " +
+          "found, and the domain serves the page; failed: it was not found for a day, and is looked for every hour; null: " +
+          "no domain",
       }),
     ),
     domain_record: Nullable(
@@ -210,6 +220,12 @@ export const PAGE = Type.Object(
         },
         { description: "DNS record that verifies the domain; null: no domain" },
       ),
+    ),
+    domain_note: Nullable(
+      Type.String({
+        description:
+          "One or two sentences if the record of a verified domain is missing, or if another page has the domain; null: neither",
+      }),
     ),
     show_causes: Type.Boolean({ description: "Whether visitors read the causes of outages as their account does" }),
     auto_incidents: Type.Boolean({ description: "Whether outages are incidents of the page" }),

@@ -44,8 +44,8 @@ export interface PageSettings {
 }
 
 /**
- * How far the verification of a domain is: its record is looked for; was found, so that the domain serves the page; was
- * not found for a day.
+ * How far the verification of a domain is: its record is looked for, or another page has the domain; was found, so that the
+ * domain serves the page; was not found for a day.
  */
 export type DomainState = "pending" | "verified" | "failed";
 
@@ -57,6 +57,10 @@ export interface StatusPage extends PageSettings {
   readonly domainState: DomainState | null;
   /** Part of the record that verifies the domain. */
   readonly domainToken: string;
+  /** When the record of its verified domain was first missed; null: it stands, or was never missed. */
+  readonly domainMissingSince: Date | null;
+  /** Whether another page has verified the domain that this one claims. */
+  readonly isDomainTaken: boolean;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }

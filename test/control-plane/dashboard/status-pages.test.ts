@@ -193,6 +193,16 @@ describe("the form of a status page", () => {
     expect([asked.status, asked.location]).toEqual([303, `/app/status-pages/${id}?done=domain_asked`]);
     const [row] = await plane.app.sql<{ at: Date }[]>`select domain_due_at as at from status_pages where id = ${id}`;
     expect(row?.at).not.toEqual(dueAt);
+
+    await plane.app.sql`
+      update status_pages set domain_state = 'verified', domain_due_at = null, domain_missing_since = now() where id = ${id}`;
+    const warned = await owner.get(`/app/status-pages/${id}`);
+    expect(warned.html).toContain("verified, but its record is missing");
+    expect(warned.html).toContain("The record of status.example.com has been missing since ");
+    expect(warned.html).toContain("Check again");
+    expect((await owner.get("/app/status-pages")).html).toContain(
+      "status.example.com: verified, but its record is missing",
+    );
   });
 });
 
