@@ -9,7 +9,8 @@ import { createTestDatabase } from "#test/support/postgres.ts";
 const ALL = new URL("../../control-plane/migrations/", import.meta.url);
 
 /** A database as a release before the newest one left it. */
-interface OldDatabase {
+export interface OldDatabase {
+  readonly url: string;
   readonly sql: Sql;
   /** Applies the migrations that it lacks. */
   upgrade(): Promise<unknown>;
@@ -33,6 +34,7 @@ export async function openOldDatabase(name: string): Promise<OldDatabase> {
   await migrate(database.url, pathToFileURL(`${folder}/`));
   rmSync(folder, { recursive: true });
   return {
+    url: database.url,
     sql,
     upgrade: () => migrate(database.url),
     async drop() {
