@@ -1,4 +1,4 @@
-import type { Queryable } from "#control-plane/database/connect.ts";
+import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
 import type { PlanName } from "#control-plane/plans/plans.ts";
 import type { Role } from "#control-plane/users/roles.ts";
 
@@ -42,15 +42,28 @@ interface NewSession {
   readonly userAgent: string;
 }
 
-/** Inserts a session. Returns false if its user is no member of the account any more, also if that changes at this moment. */
-export async function insertSession(sql: Queryable, session: NewSession): Promise<boolean> {
+/** Maximum number of sessions of a user. */
+const MOST_SESSIONS = 50;
+
+/**
+ * Inserts a session. Returns false if its user is no member of the account any more, also if that changes at this moment. The
+ * oldest sessions of the user beyond the maximum are deleted; `replaced`: the digest, hex, of the one that it replaces.
+ */
+export async function insertSession(tx: Transaction, session: NewSession, replaced: string | null): Promise<boolean> {
   const { digest, userId, accountId, createdAt, signedInAt, usedAt, address, userAgent } = session;
-  const { count } = await sql`
+  // Of several at the same time each sees those before it.
+  await tx`select from users where id = ${userId} for no key update`;
+  const { count } = await tx`
     insert into sessions (digest, user_id, account_id, created_at, signed_in_at, used_at, address, user_agent)
     select decode(${digest}, 'hex'), user_id, account_id, ${createdAt}, ${signedInAt}, ${usedAt}, ${address},
       ${userAgent}
     from members where user_id = ${userId} and account_id = ${accountId} for key share`;
-  return count > 0;
+  if (count === 0) return false;
+  if (replaced !== null) await deleteSession(tx, replaced);
+  await tx`
+    delete from sessions where id in (
+      select id from sessions where user_id = ${userId} order by created_at desc, id desc offset ${MOST_SESSIONS})`;
+  return true;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Clock, Random } from "#shared/clock.ts";
-import type { Queryable } from "#control-plane/database/connect.ts";
+import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
 import type { GuardedDatabase } from "#control-plane/database/guarded.ts";
 import {
   deleteEndedSessions,
@@ -42,9 +42,12 @@ export interface Client {
 
 /** Sessions of members. The value of a session's cookie is stored as its SHA-256 alone. */
 export interface Sessions {
-  /** Opens a session of a member and returns the value of its cookie; null: the user is no member of the account any more. */
+  /**
+   * Opens a session of a member and returns the value of its cookie; null: the user is no member of the account any more. The
+   * 51st session of a user ends the oldest one.
+   */
   open(
-    sql: Queryable,
+    tx: Transaction,
     member: { readonly userId: number; readonly accountId: number },
     from: Client,
   ): Promise<string | null>;
@@ -52,7 +55,7 @@ export interface Sessions {
    * Replaces a session by one of another account of its user, which lasts no longer and does not count as a new sign-in.
    * Returns the value of its cookie; null: the user is no member of that account any more, and the session stays.
    */
-  switch(sql: Queryable, session: Session, token: string, accountId: number, from: Client): Promise<string | null>;
+  switch(tx: Transaction, session: Session, token: string, accountId: number, from: Client): Promise<string | null>;
   /** Finds the session of a cookie's value; null if it has ended. Rejects within 2 s if the database is away. */
   find(token: string): Promise<Session | null>;
   /** Ends the session of a cookie's value. */
@@ -86,20 +89,18 @@ export function createSessions({ gate, clock, random }: SessionsDeps): Sessions 
   const described = ({ address, userAgent }: Client) => ({ address, userAgent: userAgent.slice(0, LONGEST_AGENT) });
 
   return {
-    async open(sql, { userId, accountId }, from) {
+    async open(tx, { userId, accountId }, from) {
       const token = createToken(random);
       const now = clock.now();
       const times = { createdAt: now, signedInAt: now, usedAt: now };
       const session = { digest: digestToken(token), userId, accountId, ...times, ...described(from) };
-      return (await insertSession(sql, session)) ? token : null;
+      return (await insertSession(tx, session, null)) ? token : null;
     },
-    async switch(sql, { userId, createdAt, signedInAt }, old, accountId, from) {
+    async switch(tx, { userId, createdAt, signedInAt }, old, accountId, from) {
       const token = createToken(random);
       const times = { createdAt, signedInAt, usedAt: clock.now() };
       const session = { digest: digestToken(token), userId, accountId, ...times, ...described(from) };
-      if (!(await insertSession(sql, session))) return null;
-      await deleteSession(sql, digestToken(old));
-      return token;
+      return (await insertSession(tx, session, digestToken(old))) ? token : null;
     },
     async find(token) {
       if (!isToken(token)) return null;

@@ -9,6 +9,7 @@ import { nextPath } from "#control-plane/dashboard/door/origin.ts";
 import { renderForm, renderHidden, renderInput, renderNote } from "#control-plane/dashboard/frame/fields.ts";
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { BY_MAIL, SIGN_IN } from "#control-plane/dashboard/strings/people.ts";
+import { transact } from "#control-plane/database/transaction.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
 import type { Session } from "#control-plane/users/sessions.ts";
 import type { Users } from "#control-plane/users/users.ts";
@@ -90,7 +91,9 @@ export async function admit(
   if (before !== null) {
     const opened = await users.sessions.find(token);
     if (opened !== null && opened.userId === before.userId && opened.accountId !== before.accountId)
-      fresh = (await users.sessions.switch(sql, opened, token, before.accountId, clientOf(request))) ?? token;
+      fresh =
+        (await transact(sql, (tx) => users.sessions.switch(tx, opened, token, before.accountId, clientOf(request)))) ??
+        token;
   }
   if (old !== null) await users.sessions.end(sql, old);
   setSessionCookie(reply, fresh, isSecure);
