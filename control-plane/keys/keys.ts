@@ -10,10 +10,12 @@ import { effectiveScopes, type Principal } from "#control-plane/access/principal
 import {
   countKeys,
   deleteKey,
+  deleteKeys,
   findKeys,
   insertKey,
   KEY_CHANNEL,
   listKeys,
+  noteUse,
   notifyAccountChanged,
   type KeyFilter,
   type ListedKey,
@@ -26,6 +28,8 @@ interface KeyRequest {
   readonly name: string | null;
   /** null for the scopes of the account's plan, also after a change of plan. */
   readonly scopes: readonly KeyScope[] | null;
+  /** The user who makes it; absent: the operator. */
+  readonly madeBy?: number | undefined;
 }
 
 /** A new key, in plain text for the only time. */
@@ -55,6 +59,15 @@ export interface Keys {
    * `within` is called in the transaction with the key's account and name, which is its first characters if it has none.
    */
   revoke(id: number, within?: (tx: Queryable, key: RevokedKey) => Promise<void>): Promise<boolean>;
+  /**
+   * Revokes those keys of a user in a locked account that are chosen, in the transaction of the caller, who makes this
+   * replica forget them (`lookup`) after its commit. Returns their ids and names.
+   */
+  revokeOf(
+    tx: Queryable,
+    maker: { readonly accountId: number; readonly madeBy: number },
+    isChosen: (id: number) => boolean,
+  ): Promise<readonly { readonly id: number; readonly name: string }[]>;
   /** Finds the account of a key; null if the key is not valid. */
   accountOf(key: string): Promise<number | null>;
   /** Names a key in records of changes: "key deploy", or by its first characters if it has no name. */
@@ -79,10 +92,21 @@ interface KeysDeps {
   readonly random: Random;
 }
 
+/** How exactly the last use is noted, milliseconds. */
+const NOTED_MS = 300_000;
+/** More keys than an account has. */
+const MOST_LISTED = 100_000;
+
 /** Opens the keys of one replica and starts to listen for keys that other replicas revoke. */
 export function createKeys({ sql, gate, notifications, plans, clock, random }: KeysDeps): Keys {
   async function load(digests: readonly string[]): Promise<ReadonlyMap<string, Principal>> {
     const rows = await gate.run((client) => findKeys(client, digests));
+    const now = clock.now();
+    const due = rows.flatMap(({ id, usedAt }) =>
+      usedAt === null || usedAt.getTime() + NOTED_MS <= now.getTime() ? id : [],
+    );
+    // No request waits for it, or fails with it.
+    if (due.length > 0) gate.run((client) => noteUse(client, due, now)).catch(() => {});
     return new Map(
       rows.map((row) => {
         const plan = plans[row.plan];
@@ -105,7 +129,7 @@ export function createKeys({ sql, gate, notifications, plans, clock, random }: K
 
   return {
     lookup,
-    async create(queryable, { account, name, scopes }) {
+    async create(queryable, { account, name, scopes, madeBy }) {
       const key = createKey(random);
       const plan = plans[account.plan];
       const id = await insertKey(queryable, {
@@ -115,6 +139,7 @@ export function createKeys({ sql, gate, notifications, plans, clock, random }: K
         digest: digestKey(key),
         prefix: keyPrefix(key),
         scopes,
+        madeBy,
         mostKeys: plan.keys,
         now: clock.now(),
       });
@@ -132,6 +157,10 @@ export function createKeys({ sql, gate, notifications, plans, clock, random }: K
       });
       if (digest !== null) lookup.forgetKey(digest);
       return digest !== null;
+    },
+    async revokeOf(tx, maker, isChosen) {
+      const ids = (await listKeys(tx, maker, MOST_LISTED, 0)).flatMap(({ id }) => (isChosen(id) ? id : []));
+      return ids.length === 0 ? [] : deleteKeys(tx, maker.accountId, ids);
     },
     async accountOf(key) {
       if (!isWellFormedKey(key)) return null;

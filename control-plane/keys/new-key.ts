@@ -24,13 +24,15 @@ interface WantedKey {
   readonly name: string | null;
   /** null: those of the account's plan, also after a change of plan. */
   readonly scopes: readonly string[] | null;
+  /** The user who wants it; absent: the operator. */
+  readonly madeBy?: number;
 }
 
 /** Creates a key of an account, if its name and scopes are allowed and the plan has room for it. */
 export async function createNewKey(
   { keys, plans }: { readonly keys: Keys; readonly plans: Plans },
   sql: Queryable,
-  { account, name, scopes: requested }: WantedKey,
+  { account, name, scopes: requested, madeBy }: WantedKey,
 ): Promise<NewKey> {
   const unreadable = hiddenProblem(name ?? "");
   if (unreadable !== null) return { kind: "invalid", field: "name", reason: "type", message: unreadable };
@@ -42,7 +44,7 @@ export async function createNewKey(
   }
   const scopes =
     requested === null ? null : keyScopesOf(plans[account.plan].scopes).filter((one) => requested.includes(one));
-  const made = await keys.create(sql, { account, name, scopes });
+  const made = await keys.create(sql, { account, name, scopes, madeBy });
   if (made !== null) return { kind: "ok", ...made };
   const { keys: most } = plans[account.plan];
   return { kind: "full", message: `The ${account.plan} plan allows ${most} keys. Revoke one first.` };

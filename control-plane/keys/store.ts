@@ -13,6 +13,8 @@ interface StoredKey {
   readonly plan: PlanName;
   /** null for the scopes of the plan. */
   readonly scopes: readonly string[] | null;
+  /** When its last use was noted; null: never. */
+  readonly usedAt: Date | null;
 }
 
 /** A key without its value, as lists show it. */
@@ -24,6 +26,8 @@ export interface ListedKey {
   readonly plan: PlanName;
   readonly scopes: readonly string[] | null;
   readonly createdAt: Date;
+  /** Noted every few minutes; null: not since this is noted. */
+  readonly usedAt: Date | null;
 }
 
 /** A key to insert. */
@@ -34,6 +38,8 @@ interface NewKey {
   readonly digest: string;
   readonly prefix: string;
   readonly scopes: readonly string[] | null;
+  /** The user who makes it; absent: the operator. */
+  readonly madeBy?: number | undefined;
   /** Maximum number of keys in the plan. */
   readonly mostKeys: number;
   readonly now: Date;
@@ -42,9 +48,17 @@ interface NewKey {
 /** Finds the keys with these digests (hex), in any order. Unknown digests are missing. */
 export async function findKeys(sql: Sql, digests: readonly string[]): Promise<readonly StoredKey[]> {
   return sql<StoredKey[]>`
-    select keys.id, account_id as "accountId", encode(digest, 'hex') as digest, plan, scopes
+    select keys.id, account_id as "accountId", encode(digest, 'hex') as digest, plan, scopes,
+      used_at as "usedAt"
     from keys join accounts on accounts.id = account_id
     where digest = any(select decode(hex, 'hex') from unnest(${[...digests]}::text[]) as hex)`;
+}
+
+/** Notes that keys are used now. Those that are being changed or deleted at this moment are left out. */
+export async function noteUse(sql: Sql, ids: readonly number[], now: Date): Promise<void> {
+  await sql`
+    update keys set used_at = ${now}
+    where id in (select id from keys where id = any(${[...ids]}::bigint[]) for no key update skip locked)`;
 }
 
 /**
@@ -58,9 +72,9 @@ export async function insertKey(sql: Queryable, key: NewKey): Promise<number | n
       where id = ${key.accountId} and plan = ${key.plan} and key_count < ${key.mostKeys}
       returning id
     )
-    insert into keys (account_id, name, digest, prefix, scopes, created_at)
+    insert into keys (account_id, name, digest, prefix, scopes, made_by, created_at)
     select id, ${key.name}, decode(${key.digest}, 'hex'), ${key.prefix},
-      ${key.scopes === null ? null : [...key.scopes]}::text[], ${key.now}
+      ${key.scopes === null ? null : [...key.scopes]}::text[], ${key.madeBy ?? null}::bigint, ${key.now}
     from account
     returning id`;
   return row?.id ?? null;
@@ -70,12 +84,15 @@ export async function insertKey(sql: Queryable, key: NewKey): Promise<number | n
 export interface KeyFilter {
   readonly id?: number;
   readonly accountId?: number;
+  /** Id of a user. */
+  readonly madeBy?: number;
 }
 
 /** Lists a page of keys, newest first. */
 export async function listKeys(sql: Queryable, filter: KeyFilter, limit: number, offset: number): Promise<ListedKey[]> {
   return sql<ListedKey[]>`
-    select keys.id, account_id as "accountId", name, prefix, plan, scopes, keys.created_at as "createdAt"
+    select keys.id, account_id as "accountId", name, prefix, plan, scopes, keys.created_at as "createdAt",
+      used_at as "usedAt"
     from keys join accounts on accounts.id = account_id
     where ${matches(sql, filter)}
     order by keys.id desc limit ${limit} offset ${offset}`;
@@ -87,9 +104,10 @@ export async function countKeys(sql: Queryable, filter: KeyFilter): Promise<numb
   return row?.total ?? 0;
 }
 
-function matches(sql: Queryable, { id, accountId }: KeyFilter) {
+function matches(sql: Queryable, { id, accountId, madeBy }: KeyFilter) {
   return sql`(${id ?? null}::bigint is null or keys.id = ${id ?? null})
-    and (${accountId ?? null}::bigint is null or account_id = ${accountId ?? null})`;
+    and (${accountId ?? null}::bigint is null or account_id = ${accountId ?? null})
+    and (${madeBy ?? null}::bigint is null or made_by = ${madeBy ?? null})`;
 }
 
 /**
@@ -112,6 +130,23 @@ export async function deleteKey(
     )
     select digest, account_id as "accountId", name, pg_notify(${KEY_CHANNEL}, 'key:' || digest) from gone`;
   return row === undefined ? null : { digest: row.digest, accountId: row.accountId, name: row.name };
+}
+
+/** Deletes keys of a locked account and notifies every replica. Returns their ids, and what they were called. */
+export async function deleteKeys(
+  tx: Queryable,
+  accountId: number,
+  ids: readonly number[],
+): Promise<readonly { readonly id: number; readonly name: string }[]> {
+  const rows = await tx<{ id: number; name: string }[]>`
+    with gone as (
+      delete from keys where account_id = ${accountId} and id = any(${[...ids]}::bigint[])
+      returning id, encode(digest, 'hex') as digest, coalesce(name, prefix) as name
+    ), account as (
+      update accounts set key_count = key_count - (select count(*) from gone) where id = ${accountId}
+    )
+    select id, name, pg_notify(${KEY_CHANNEL}, 'key:' || digest) from gone order by id`;
+  return rows.map(({ id, name }) => ({ id, name }));
 }
 
 /** Makes every replica forget an account's keys, because its plan changed or it was deleted. */
