@@ -2,7 +2,7 @@ import type { Clock } from "#shared/clock.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import type { Events } from "#control-plane/events/events.ts";
-import { readToken, type Link } from "#control-plane/incident-pages/link.ts";
+import { madeAt, readToken, type Link } from "#control-plane/incident-pages/link.ts";
 import type { Page } from "#control-plane/incident-pages/page.ts";
 import { showIncidentPage } from "#control-plane/incident-pages/show-incident.ts";
 import { listPictures, showNoticePage } from "#control-plane/incident-pages/show-notice.ts";
@@ -10,10 +10,11 @@ import { changeByHand, readIncident, type ReadEvidence } from "#control-plane/in
 import type { Recipients } from "#control-plane/mail/recipients/recipients.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 
-/** What a link leads to. unknown: it was altered, or what it showed is gone. */
+/** What a link leads to. ended: its recipient was a member, and is none. unknown: it was altered, or what it showed is gone. */
 export type Found<T> =
   | { readonly kind: "found"; readonly value: T }
   | { readonly kind: "expired" }
+  | { readonly kind: "ended" }
   | { readonly kind: "unknown" };
 
 /** Pages of incidents behind the links of mails, each for one incident or event and one recipient. */
@@ -58,7 +59,10 @@ export function createIncidentPages(deps: IncidentPagesDeps): IncidentPages {
     if (link === null) return UNKNOWN;
     if (link.expiresAt <= clock.now()) return { kind: "expired" };
     const recipient = await recipients.find(link.recipientId);
-    return recipient === null ? UNKNOWN : found({ ...link, ...recipient });
+    if (recipient === null) return UNKNOWN;
+    const { linksEndedAt } = recipient;
+    const isEnded = linksEndedAt !== null && madeAt(link) <= linksEndedAt;
+    return isEnded ? { kind: "ended" } : found({ ...link, ...recipient });
   }
 
   async function pageOf({ subject, accountId, expiresAt }: OpenLink, token: string): Promise<Found<Page>> {

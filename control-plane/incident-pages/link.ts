@@ -35,6 +35,11 @@ export function readToken(encryption: Pick<Encryption, "digest">, token: string)
   };
 }
 
+/** Returns when the mail of a link was made, in whole seconds. */
+export function madeAt({ expiresAt }: Pick<Link, "expiresAt">): Date {
+  return new Date(expiresAt.getTime() - LINK_MS);
+}
+
 /** What a mail links to. */
 interface LinkedMail {
   /** null: the event belongs to no incident. */

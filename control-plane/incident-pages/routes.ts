@@ -17,6 +17,7 @@ const PER_MINUTE = 60;
 const PATH = "/i/:token";
 const UNKNOWN = "This link is not valid. Open it as it is in the mail.";
 const EXPIRED = "This link has expired: links in mails work for 30 days.";
+const ENDED = "This link has ended: the person to whom it was mailed is no member of the account any more.";
 
 const HTML = Type.String({ description: "A page" });
 const DOCUMENTED = { tag: "Incidents", security: "none", plain: "text/html", data: HTML } as const;
@@ -91,6 +92,7 @@ export function registerIncidentPages(
 }
 
 function valueOf<T>(found: Found<T>): T {
+  if (found.kind === "ended") throw new Refusal("gone", ENDED);
   if (found.kind === "expired") throw new Refusal("gone", EXPIRED);
   if (found.kind === "unknown") throw new Refusal("not_found", UNKNOWN);
   return found.value;

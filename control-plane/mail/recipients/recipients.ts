@@ -15,10 +15,12 @@ import {
 } from "#control-plane/mail/recipients/confirmations-store.ts";
 import {
   deleteUnconfirmed,
+  endLinks,
   findRecipient,
   listRecipients,
   readFailing,
   readRecipients,
+  type FoundRecipient,
 } from "#control-plane/mail/recipients/store.ts";
 
 /** Whether an address is confirmed, and whether its owner wants no alerts any more. */
@@ -64,8 +66,10 @@ export interface Recipients {
   failingOf(sql: Queryable, accountId: number, emails: readonly string[]): Promise<ReadonlySet<string>>;
   /** Returns the confirmed ones of each list that have not unsubscribed, in the order of the lists, as receivers of events. */
   recipientsOf(tx: Transaction, lists: readonly AddressList[]): Promise<readonly (readonly Receiver[])[]>;
-  /** Finds the account and the address of a recipient by its id; null if there is none. */
-  find(id: number): Promise<{ readonly accountId: number; readonly email: string } | null>;
+  /** Finds a recipient by its id; null if there is none. */
+  find(id: number): Promise<FoundRecipient | null>;
+  /** Ends the links of the mails to an address that were made until now. Those of later mails work. */
+  endLinks(tx: Transaction, accountId: number, email: string): Promise<void>;
   /** Finds what a link leads to. */
   findLink(token: string): Promise<LinkState>;
   /** Confirms the address of a link. */
@@ -158,6 +162,7 @@ export function createRecipients({ sql, clock, accountEmails }: RecipientsDeps):
       });
     },
     find: (id) => findRecipient(sql, id),
+    endLinks: (tx, accountId, email) => endLinks(tx, accountId, email, clock.now()),
     async findLink(token) {
       if (!TOKEN_FORM.test(token)) return UNKNOWN_LINK;
       const found = await findByToken(sql, hashToken(token), clock.now());

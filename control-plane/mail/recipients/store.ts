@@ -49,14 +49,26 @@ export async function readFailing(
   return rows.map(({ address }) => address);
 }
 
-/** Finds the account and the address of a recipient; null if there is none. */
-export async function findRecipient(
-  sql: Sql,
-  id: number,
-): Promise<{ readonly accountId: number; readonly email: string } | null> {
-  const [row] = await sql<{ accountId: number; email: string }[]>`
-    select account_id as "accountId", email from mail_recipients where id = ${id}`;
+/** The account and the address of a recipient. */
+export interface FoundRecipient {
+  readonly accountId: number;
+  readonly email: string;
+  /** Links of mails that were made until then have ended; null: none has. */
+  readonly linksEndedAt: Date | null;
+}
+
+/** Finds a recipient by its id; null if there is none. */
+export async function findRecipient(sql: Sql, id: number): Promise<FoundRecipient | null> {
+  const [row] = await sql<FoundRecipient[]>`
+    select account_id as "accountId", email, links_ended_at as "linksEndedAt" from mail_recipients where id = ${id}`;
   return row ?? null;
+}
+
+/** Ends the links of mails to an address that were made until now. */
+export async function endLinks(tx: Queryable, accountId: number, email: string, now: Date): Promise<void> {
+  await tx`
+    update mail_recipients set links_ended_at = ${now}
+    where account_id = ${accountId} and lower(email) = lower(${email})`;
 }
 
 /** A recipient as the link finds it by which it unsubscribes. */
