@@ -28,6 +28,7 @@ import type { MonitorView } from "#control-plane/monitors/view.ts";
 import { changeMonitor } from "#control-plane/monitors/write/change.ts";
 import { createMonitor } from "#control-plane/monitors/write/create.ts";
 import type { OwnMonitor, WriteDeps } from "#control-plane/monitors/write/deps.ts";
+import { listMailedTo, takeAddressOut } from "#control-plane/monitors/write/leave.ts";
 import {
   acceptNewest,
   removeMonitor,
@@ -73,6 +74,17 @@ export interface Monitors {
   statisticsOf(monitor: OwnMonitor): Promise<ReadonlyMap<number, Statistics>>;
   /** Deletes a monitor; its open incident is resolved without an event. Returns what it was called. */
   remove(tx: Transaction, monitor: OwnMonitor): Promise<Written<{ readonly name: string }>>;
+  /** Lists the monitors that have an address in their notify_emails, by name. */
+  mailedTo(accountId: number, email: string): Promise<readonly { readonly id: number; readonly name: string }[]>;
+  /**
+   * Takes an address out of the notify_emails of the monitors of a locked account; one that mailed to nobody else mails to the
+   * address of the account. Returns the monitors with what has changed.
+   */
+  leave(
+    tx: Transaction,
+    accountId: number,
+    email: string,
+  ): Promise<readonly { readonly id: number; readonly name: string; readonly changed: readonly ChangedField[] }[]>;
   /** Replaces the address of a heartbeat; the present one stops working. */
   rotate(tx: Transaction, monitor: OwnMonitor): Promise<Written<CreatedMonitor>>;
   /** Accepts the newest picture of a visual monitor. */
@@ -178,6 +190,8 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
       return monitor === null ? NO_STATISTICS : history.summarise([monitor]);
     },
     remove: (tx, monitor) => removeMonitor(deps, tx, monitor),
+    mailedTo: (accountId, email) => listMailedTo(sql, accountId, email),
+    leave: (tx, accountId, email) => takeAddressOut(deps, tx, accountId, email),
     async rotate(tx, monitor) {
       const rotated = await rotateToken(deps, tx, monitor);
       return rotated.ok ? withCronLine(await readBack(tx, monitor, NO_STATISTICS)) : rotated;

@@ -43,6 +43,17 @@ export async function isAccountMailed(sql: Queryable, accountId: number): Promis
   return rows.length > 0;
 }
 
+/** Returns the monitors of an account that have a list of addresses, by name. */
+export async function readListedEmails(
+  sql: Queryable,
+  accountId: number,
+): Promise<readonly { readonly id: number; readonly name: string; readonly emails: readonly string[] }[]> {
+  return sql<{ id: number; name: string; emails: string[] }[]>`
+    select id, name, array(select json_array_elements_text(settings::json -> 'notify_emails')) as emails
+    from monitors where account_id = ${accountId} and json_typeof(settings::json -> 'notify_emails') = 'array'
+    order by lower(name), id`;
+}
+
 /** Returns those of these addresses to which no monitor of an account mails. */
 export async function readUnmailed(
   sql: Queryable,
