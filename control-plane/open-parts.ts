@@ -64,7 +64,8 @@ export async function openParts(app: App, { optOut, version, homepage }: PartOpt
     isMailConfigured: mail.sender !== null,
   });
   teardown.push(() => warnings.stop());
-  const users = createUsers({ ...app, mailer: mail.mailer, baseUrl: app.config.baseUrl });
+  const { mailer, recipients } = mail;
+  const users = createUsers({ ...app, mailer, recipients, baseUrl: app.config.baseUrl });
   teardown.push(() => users.close());
   return { presence, hub, probes, checks, openLimits, answers, background, listing, warnings, users };
 }

@@ -3,12 +3,14 @@ import type { Change, ChangeSet, RecordChanges } from "#control-plane/access/cha
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { isSameAddress } from "#control-plane/mail-address.ts";
-import { isAllowed, type Role } from "#control-plane/users/roles.ts";
+import type { Recipients } from "#control-plane/mail/recipients/recipients.ts";
+import { isAllowed, rolesAbove, type Role } from "#control-plane/users/roles.ts";
 import type { Client, Session, Sessions } from "#control-plane/users/sessions.ts";
-import { deleteInvitesFor } from "#control-plane/users/links/store.ts";
+import { deleteInvitesOf } from "#control-plane/users/links/store.ts";
 import {
   deleteMember,
   deleteStrandedUsers,
+  findRole,
   listMembers,
   listMemberships,
   lockMembers,
@@ -23,19 +25,31 @@ import type { Member, Membership } from "#control-plane/users/store.ts";
  */
 export type MemberChange = "ok" | "last_owner" | "gone" | "not_allowed";
 
+/** What else is done in the transaction of a change of a member. Returns what it has changed. */
+export type AlsoDone = (tx: Transaction) => Promise<readonly Change[]>;
+
 /** Members of accounts. */
 export interface Members {
   /** Lists the members of an account, the first one first. */
   list(sql: Queryable, accountId: number): Promise<readonly Member[]>;
   /** Lists the accounts of a user, the oldest first. */
   accountsOf(sql: Queryable, userId: number): Promise<readonly Membership[]>;
-  /** Sets the role of a member of the session's account, and ends the member's sessions there. */
-  setRole(by: MemberAction, userId: number, role: Role): Promise<MemberChange>;
   /**
-   * Removes a member from the session's account: another one, or the own user. The member's sessions there end, and
-   * invites to it that are for the member's address. A user who has no other account is erased.
+   * Locks the account of a session until the transaction ends, and with it who is a member. Returns whether its user is still
+   * allowed to manage it.
    */
-  remove(by: MemberAction, userId: number): Promise<MemberChange>;
+  lockForOwner(tx: Transaction, session: Pick<Session, "accountId" | "userId">): Promise<boolean>;
+  /**
+   * Sets the role of a member of the session's account, and ends the member's sessions there, and the member's invites for a
+   * role above it.
+   */
+  setRole(by: MemberAction, userId: number, role: Role, also?: AlsoDone): Promise<MemberChange>;
+  /**
+   * Removes a member from the session's account: another one, or the own user. The member's sessions there end, and the links
+   * of mails to the member; so do the member's invites, and those for the member's address. A user who has no other account is
+   * erased.
+   */
+  remove(by: MemberAction, userId: number, also?: AlsoDone): Promise<MemberChange>;
 }
 
 /** A member as listed. */
@@ -59,19 +73,23 @@ interface MembersDeps {
   readonly record: RecordChanges;
   /** Forgets mails to users who are erased. */
   readonly forgetMails: (tx: Transaction, emails: readonly string[]) => Promise<void>;
+  readonly recipients: Pick<Recipients, "endLinks">;
 }
 
 /** Opens the members of accounts. */
-export function createMembers({ sql, sessions, accounts, record, forgetMails }: MembersDeps): Members {
+export function createMembers(deps: MembersDeps): Members {
+  const { sql, sessions, accounts, record, forgetMails, recipients } = deps;
+
   /**
    * Changes a member while the others stay as they are: of two owners who demote each other at the same time, one
-   * does. `next`: the role afterwards; null: the member is removed. `work` returns what else it has changed.
+   * does. `next`: the role afterwards; null: the member is removed.
    */
   function change(
     by: MemberAction,
     userId: number,
     next: Role | null,
-    work: (tx: Transaction, email: string) => Promise<readonly Change[]>,
+    work: (tx: Transaction, email: string) => Promise<void>,
+    also: AlsoDone = () => Promise.resolve([]),
   ): Promise<MemberChange> {
     const { accountId } = by.session;
     return transact(sql, async (tx) => {
@@ -86,7 +104,13 @@ export function createMembers({ sql, sessions, accounts, record, forgetMails }: 
       if (role === next) return "ok";
       const owners = [...members.values()].filter((one) => one.role === "owner").length;
       if (role === "owner" && owners === 1) return "last_owner";
-      const others = await work(tx, name);
+      await work(tx, name);
+      // What a member made goes with the member.
+      const lost = { email: next === null ? name : null, madeBy: userId, roles: rolesAbove(next) };
+      const revoked = await deleteInvitesOf(tx, accountId, lost);
+      const invites = revoked.map(
+        ({ id, email }): Change => ({ resource: "invite", id, name: email, action: "deleted" }),
+      );
       // The mail of an account goes to an owner: who is none any more gets no more of it.
       const isTheirs = role === "owner" && isSameAddress(account?.email ?? null, name);
       const passed = isTheirs ? await passAddress(tx, accountId, name) : [];
@@ -95,7 +119,7 @@ export function createMembers({ sql, sessions, accounts, record, forgetMails }: 
         next === null
           ? { ...subject, action: "deleted" }
           : { ...subject, action: "changed", changed: [{ field: "role", before: role, after: next }] };
-      await record(tx, memberChange(by, [logged, ...others, ...passed]));
+      await record(tx, memberChange(by, [logged, ...invites, ...passed, ...(await also(tx))]));
       return "ok";
     });
   }
@@ -112,21 +136,36 @@ export function createMembers({ sql, sessions, accounts, record, forgetMails }: 
   return {
     list: listMembers,
     accountsOf: listMemberships,
-    setRole: (by, userId, role) =>
-      change(by, userId, role, async (tx) => {
-        const { accountId } = by.session;
-        await updateRole(tx, accountId, userId, role);
-        await sessions.endOf(tx, userId, { accountId });
-        return [];
-      }),
-    remove: (by, userId) =>
-      change(by, userId, null, async (tx, email) => {
-        const { accountId } = by.session;
-        await deleteMember(tx, accountId, userId);
-        const revoked = await deleteInvitesFor(tx, accountId, email);
-        await forgetMails(tx, await deleteStrandedUsers(tx, [userId]));
-        return revoked.map((id) => ({ resource: "invite", id, name: email, action: "deleted" }));
-      }),
+    async lockForOwner(tx, { accountId, userId }) {
+      if ((await accounts.lock(tx, accountId)) === null) return false;
+      const role = await findRole(tx, accountId, userId);
+      return role !== null && isAllowed(role, "manage");
+    },
+    setRole: (by, userId, role, also) =>
+      change(
+        by,
+        userId,
+        role,
+        async (tx) => {
+          const { accountId } = by.session;
+          await updateRole(tx, accountId, userId, role);
+          await sessions.endOf(tx, userId, { accountId });
+        },
+        also,
+      ),
+    remove: (by, userId, also) =>
+      change(
+        by,
+        userId,
+        null,
+        async (tx, email) => {
+          const { accountId } = by.session;
+          await deleteMember(tx, accountId, userId);
+          await recipients.endLinks(tx, accountId, email);
+          await forgetMails(tx, await deleteStrandedUsers(tx, [userId]));
+        },
+        also,
+      ),
   };
 }
 

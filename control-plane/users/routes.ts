@@ -121,7 +121,8 @@ export function registerUserRoutes(server: FastifyInstance, deps: UserRoutesDeps
       const created = await transact(sql, async (tx) => {
         if (accountId !== null && (await accounts.find(tx, accountId)) === null)
           throw new Refusal("not_found", `No account has the id ${accountId}.`);
-        const invite = { accountId, email, role: role ?? (accountId === null ? "owner" : "viewer") } as const;
+        const as = role ?? (accountId === null ? "owner" : "viewer");
+        const invite = { accountId, email, role: as, madeBy: null };
         const link = await users.invite(tx, invite, ttl === undefined ? undefined : ttl * 1_000);
         const change = { resource: "invite", id: link.id, name: email, action: "created" } as const;
         if (accountId !== null) await record(tx, operatorChange(request, accountId, [change]));

@@ -139,6 +139,13 @@ export async function listMembers(sql: Queryable, accountId: number): Promise<re
     where account_id = ${accountId} order by members.created_at, user_id`;
 }
 
+/** Finds the role of a user in an account; null: the user is no member. */
+export async function findRole(sql: Queryable, accountId: number, userId: number): Promise<Role | null> {
+  const [row] = await sql<{ role: Role }[]>`
+    select role from members where account_id = ${accountId} and user_id = ${userId}`;
+  return row?.role ?? null;
+}
+
 /** Lists the accounts of a user, the oldest first. */
 export async function listMemberships(sql: Queryable, userId: number): Promise<readonly Membership[]> {
   return sql<Membership[]>`

@@ -8,6 +8,7 @@ import { transact } from "#control-plane/database/transaction.ts";
 import { deleteInSteps, startUpkeep } from "#control-plane/database/upkeep.ts";
 import { deleteOldAttempts } from "#control-plane/users/attempt-store.ts";
 import {
+  countInvites,
   deleteExpiredLinks,
   deleteInvite,
   listInvites,
@@ -15,10 +16,17 @@ import {
   type OneTimeLink,
 } from "#control-plane/users/links/store.ts";
 import { useInvite, useInviteAs } from "#control-plane/users/links/invite.ts";
-import { createLink, peekLink, type CreatedLink, type UsedLink } from "#control-plane/users/links/links.ts";
+import {
+  createLink,
+  peekLink,
+  type CreatedLink,
+  type UsedInvite,
+  type UsedLink,
+} from "#control-plane/users/links/links.ts";
 import { useResetLink } from "#control-plane/users/links/reset.ts";
 import { useStartLink } from "#control-plane/users/links/start.ts";
 import type { Mailer } from "#control-plane/mail/mailer.ts";
+import type { Recipients } from "#control-plane/mail/recipients/recipients.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 import { createUserMails, type UserMails } from "#control-plane/users/mails/mails.ts";
 import { createMembers, type Members } from "#control-plane/users/members.ts";
@@ -70,9 +78,9 @@ export interface Users {
   /** Sets a new password by a reset link. */
   reset(token: string, password: string, from: Client): Promise<UsedLink>;
   /** Joins an account by an invite. */
-  join(token: string, chosen: { readonly email: string; readonly password: string }, from: Client): Promise<UsedLink>;
+  join(token: string, chosen: { readonly email: string; readonly password: string }, from: Client): Promise<UsedInvite>;
   /** Joins an account by an invite as the user of a session. */
-  joinAs(token: string, session: Session, from: Client): Promise<UsedLink>;
+  joinAs(token: string, session: Session, from: Client): Promise<UsedInvite>;
   /**
    * Sets a new password, and ends all sessions of the user but a new one, which takes the place of `session`. Returns the
    * value of its cookie.
@@ -93,6 +101,8 @@ export interface Users {
   invite(sql: Queryable, invite: NewInvite, ttlMs?: number): Promise<CreatedLink>;
   /** Lists the invites of an account that can still be used, newest first, at most 100. */
   invites(sql: Queryable, accountId: number): Promise<readonly OneTimeLink[]>;
+  /** Counts the invites of an account that can still be used. */
+  countInvites(sql: Queryable, accountId: number): Promise<number>;
   /** Deletes an invite of an account. Returns false if there is none. */
   revokeInvite(sql: Queryable, accountId: number, id: number): Promise<boolean>;
   /** Stops the housekeeping. */
@@ -107,6 +117,8 @@ interface NewInvite {
   readonly accountId: number | null;
   readonly email: string | null;
   readonly role: Role;
+  /** The user who makes it: it is worth what this one may do when it is used. null: the operator. */
+  readonly madeBy: number | null;
 }
 
 /** Dependencies of users. */
@@ -124,6 +136,7 @@ interface UsersDeps {
   readonly mailer: Mailer | null;
   /** Address of the service, without a slash at its end. */
   readonly baseUrl: string;
+  readonly recipients: Pick<Recipients, "endLinks">;
 }
 
 const SWEEP_MS = 600_000;
@@ -167,7 +180,7 @@ export function createUsers(deps: UsersDeps): Users {
   return {
     sessions,
     mails,
-    members: createMembers({ ...linked, forgetMails }),
+    members: createMembers({ ...linked, forgetMails, recipients: deps.recipients }),
     confirm: (session, token, password, from) => confirmPassword(linked, session, token, password, from),
     signIn: (credentials, from) => signIn(linked, credentials, from),
     createStartLink: (on, accountId) => createLink(linked, on, "start", { accountId }),
@@ -194,8 +207,10 @@ export function createUsers(deps: UsersDeps): Users {
           await recordOf(record, tx, { user: { id, email }, from }, accountId, [change]);
         }
       }),
-    invite: (on, invite, ttlMs) => createLink(linked, on, "invite", invite, ttlMs),
+    invite: (on, invite, ttlMs) =>
+      createLink(linked, on, "invite", { ...invite, byOperator: invite.madeBy === null }, ttlMs),
     invites: (on, accountId) => listInvites(on, accountId, clock.now()),
+    countInvites: (on, accountId) => countInvites(on, accountId, clock.now()),
     revokeInvite: deleteInvite,
     close() {
       upkeep.stop();

@@ -17,14 +17,16 @@ interface Confirmation {
   readonly back: string;
   /** Further fields of the form. Default: none. */
   readonly fields?: Readonly<Record<string, string>>;
+  /** Rendered parts of the form that people see. Default: none. */
+  readonly parts?: readonly string[];
 }
 
 const renderTop: (data: Pick<Confirmation, "title" | "sentence" | "action">) => string = compileTemplate(
-  `<h1><%= it.title %></h1><p><%= it.sentence %></p><form class="row" method="post" action="<%= it.action %>">`,
+  `<h1><%= it.title %></h1><p><%= it.sentence %></p><form class="stack" method="post" action="<%= it.action %>">`,
 );
 
 const renderEnd: (data: Pick<Confirmation, "submit" | "back">) => string = compileTemplate(
-  `<button class="danger"><%= it.submit %></button><a class="button" href="<%= it.back %>">${CONFIRMATION.cancel}</a></form>`,
+  `<div class="row"><button class="danger"><%= it.submit %></button><a class="button" href="<%= it.back %>">${CONFIRMATION.cancel}</a></div></form>`,
 );
 
 /** Sends a page that asks whether to do something. */
@@ -38,6 +40,7 @@ export function sendConfirmation(
   const body = [
     renderTop(confirmation),
     ...fields.map(([name, value]) => renderHidden(name, value)),
+    ...(confirmation.parts ?? []),
     renderEnd(confirmation),
   ].join("");
   return sendPage(request, reply, { title: confirmation.title, session, body, isNarrow: true });

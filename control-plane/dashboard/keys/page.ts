@@ -33,13 +33,14 @@ interface Row {
   readonly prefix: string;
   readonly scopes: string;
   readonly created: string;
+  readonly used: string;
   readonly label: string;
 }
 
 const renderKeys: (data: { readonly rows: readonly Row[] }) => string = compileTemplate(`
 <% if (it.rows.length === 0) { %><p>${KEYS.none}</p><% } else { %>
-<div class="scroll" role="group" tabindex="0" aria-label="${KEYS.title}"><table><thead><tr><th scope="col">${KEYS.name}</th><th scope="col">${KEYS.start}</th><th scope="col">${KEYS.scopes}</th><th scope="col">${KEYS.created}</th><th scope="col"><span class="hidden">${KEYS.action}</span></th></tr></thead><tbody>
-<% for (const row of it.rows) { %><tr><th scope="row"><%= row.name %></th><td><code><%= row.prefix %></code></td><td><%= row.scopes %></td><td><%= row.created %></td>
+<div class="scroll" role="group" tabindex="0" aria-label="${KEYS.title}"><table><thead><tr><th scope="col">${KEYS.name}</th><th scope="col">${KEYS.start}</th><th scope="col">${KEYS.scopes}</th><th scope="col">${KEYS.created}</th><th scope="col">${KEYS.used}</th><th scope="col"><span class="hidden">${KEYS.action}</span></th></tr></thead><tbody>
+<% for (const row of it.rows) { %><tr><th scope="row"><%= row.name %></th><td><code><%= row.prefix %></code></td><td><%= row.scopes %></td><td><%= row.created %></td><td><%= row.used %></td>
 <td><a class="button danger" href="/app/keys/<%= row.id %>/revoke" aria-label="<%= row.label %>">${KEYS.revoke}</a></td></tr><% } %>
 </tbody></table></div><% } %>
 `);
@@ -81,13 +82,14 @@ export function renderKeysPage(view: KeysView): string {
   ].join("");
 }
 
-function toRow({ id, name, prefix, scopes, createdAt }: KeyEntry, { timezone }: Session): Row {
+function toRow({ id, name, prefix, scopes, createdAt, usedAt }: KeyEntry, { timezone }: Session): Row {
   return {
     id,
     name: name ?? KEYS.unnamed,
     prefix: `${prefix}...`,
     scopes: scopes === null ? KEYS.allScopes : scopes.join(", "),
     created: formatLocal(createdAt, timezone),
+    used: usedAt === null ? KEYS.unused : formatLocal(usedAt, timezone),
     label: KEYS.revokeOf(name ?? prefix),
   };
 }

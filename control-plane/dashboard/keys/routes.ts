@@ -8,7 +8,7 @@ import { sendConfirmation } from "#control-plane/dashboard/frame/confirmation.ts
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { renderCreatedKey, renderKeysPage, type KeysView } from "#control-plane/dashboard/keys/page.ts";
 import { actionOf } from "#control-plane/dashboard/members/routes.ts";
-import { KEYS } from "#control-plane/dashboard/strings/people.ts";
+import { KEYS, MEMBERS } from "#control-plane/dashboard/strings/people.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
@@ -17,6 +17,7 @@ import { createNewKey, LONGEST_KEY_NAME } from "#control-plane/keys/new-key.ts";
 import { readUsage } from "#control-plane/limits/usage.ts";
 import type { Plans } from "#control-plane/plans/plans.ts";
 import { memberChange } from "#control-plane/users/members.ts";
+import type { Users } from "#control-plane/users/users.ts";
 
 const PATH = "/app/keys";
 const SHOWN = { schema: { hide: true } } as const;
@@ -30,6 +31,7 @@ interface KeyPagesDeps {
   readonly clock: Clock;
   readonly keys: Keys;
   readonly plans: Plans;
+  readonly users: Pick<Users, "members">;
   /** Logs changes. */
   readonly record: RecordChanges;
 }
@@ -40,7 +42,7 @@ interface ById {
 
 /** Registers /app/keys: the API keys of the account and their usage, for owners. */
 export function registerKeyPages(scope: FastifyInstance, deps: KeyPagesDeps): void {
-  const { door, sql, keys, record } = deps;
+  const { door, sql, keys, users, record } = deps;
   const page = door.page({ needs: "manage", isSensitive: true });
   const form = door.form({ needs: "manage", isSensitive: true });
 
@@ -62,8 +64,12 @@ export function registerKeyPages(scope: FastifyInstance, deps: KeyPagesDeps): vo
         account: { id: session.accountId, plan: session.plan },
         name: typed.name === "" ? null : typed.name,
         scopes: typed.scopes.length === 0 ? null : typed.scopes,
+        madeBy: session.userId,
       };
       const made = await transact(sql, async (tx) => {
+        // Who is removed at this moment would leave a key behind that no form of the removal has listed.
+        if (!(await users.members.lockForOwner(tx, session)))
+          throw new Refusal("insufficient_scope", MEMBERS.notAllowed);
         const created = await createNewKey(deps, tx, wanted);
         if (created.kind === "ok") {
           const change = {

@@ -4,22 +4,31 @@ import { memberOf } from "#control-plane/dashboard/door/door.ts";
 import { readForm } from "#control-plane/dashboard/door/form.ts";
 import { sendConfirmation } from "#control-plane/dashboard/frame/confirmation.ts";
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
+import {
+  endBelongings,
+  hasAny,
+  readBelongings,
+  renderBelongings,
+  type BelongingsDeps,
+} from "#control-plane/dashboard/members/belongings.ts";
 import { renderCreatedInvite, renderMembersPage, type MembersView } from "#control-plane/dashboard/members/page.ts";
 import { clientOf } from "#control-plane/dashboard/door/attempt.ts";
 import type { SignInDeps } from "#control-plane/dashboard/sign-in/routes.ts";
 import { MEMBERS } from "#control-plane/dashboard/strings/people.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
+import type { Keys } from "#control-plane/keys/keys.ts";
 import { spellMailAddress } from "#control-plane/mail-address.ts";
 import { memberChange, type ListedMember, type MemberAction, type MemberChange } from "#control-plane/users/members.ts";
-import { ROLES, type Role } from "#control-plane/users/roles.ts";
+import { ROLES, rolesAbove, type Role } from "#control-plane/users/roles.ts";
 
 const PATH = "/app/members";
 const SHOWN = { schema: { hide: true } } as const;
 const MOST_INVITES = 100;
 
 /** Dependencies of the members' pages. */
-interface MemberPagesDeps extends SignInDeps {
+interface MemberPagesDeps extends SignInDeps, Omit<BelongingsDeps, "users"> {
+  readonly keys: Keys;
   /** Address of the service, without a slash at its end. */
   readonly baseUrl: string;
   /** Logs changes. */
@@ -48,18 +57,25 @@ export function registerMembers(scope: FastifyInstance, deps: MemberPagesDeps): 
       const given = readForm(request);
       const role = roleOf(given.text("role"));
       if (role === null) throw new Refusal("missing_parameter", `role must be one of ${ROLES.join(", ")}.`);
+      const { accountId } = session;
       const isOwn = member.userId === session.userId;
-      if (isOwn && role !== session.role && !given.has("confirmed")) {
-        return sendConfirmation(request, reply, {
-          title: MEMBERS.demoteTitle,
-          sentence: MEMBERS.demoteSentence,
-          action: `${PATH}/${member.userId}/role`,
-          submit: MEMBERS.change,
-          back: PATH,
-          fields: { role, confirmed: "1" },
-        });
+      const isLower = rolesAbove(role).includes(member.role);
+      if (isLower && !given.has("confirmed")) {
+        const belongings = await readBelongings(deps, accountId, member, role);
+        if (isOwn || hasAny(belongings)) {
+          return sendConfirmation(request, reply, {
+            title: isOwn ? MEMBERS.demoteTitle : MEMBERS.lowerTitle(member.email),
+            sentence: isOwn ? MEMBERS.demoteSentence : MEMBERS.lowerSentence(member.email, role),
+            action: `${PATH}/${member.userId}/role`,
+            submit: MEMBERS.change,
+            back: PATH,
+            fields: { role, confirmed: "1" },
+            parts: renderBelongings(belongings, member, session, false),
+          });
+        }
       }
-      const changed = await users.members.setRole(actionOf(request), member.userId, role);
+      const also = isLower ? endBelongings(deps, accountId, member, given, false) : undefined;
+      const changed = await users.members.setRole(actionOf(request), member.userId, role, also);
       return answerChange(request, reply, deps, changed, isOwn ? "/sign-in" : `${PATH}?done=role`);
     },
   });
@@ -69,14 +85,18 @@ export function registerMembers(scope: FastifyInstance, deps: MemberPagesDeps): 
     ...SHOWN,
     url: `${PATH}/:id/remove`,
     async handler(request, reply) {
-      const { userId, email } = await findMember(request, deps);
-      const isOwn = userId === memberOf(request).userId;
+      const session = memberOf(request);
+      const member = await findMember(request, deps);
+      const { userId, email } = member;
+      const isOwn = userId === session.userId;
+      const belongings = await readBelongings(deps, session.accountId, member, null);
       return sendConfirmation(request, reply, {
         title: isOwn ? MEMBERS.leaveTitle : MEMBERS.removeTitle(email),
         sentence: isOwn ? MEMBERS.leaveSentence : MEMBERS.removeSentence(email),
         action: `${PATH}/${userId}/remove`,
         submit: isOwn ? MEMBERS.leave : MEMBERS.remove,
         back: PATH,
+        parts: renderBelongings(belongings, member, session, true),
       });
     },
   });
@@ -86,9 +106,12 @@ export function registerMembers(scope: FastifyInstance, deps: MemberPagesDeps): 
     ...SHOWN,
     url: `${PATH}/:id/remove`,
     async handler(request, reply) {
-      const { userId } = await findMember(request, deps);
-      const isOwn = userId === memberOf(request).userId;
-      const changed = await users.members.remove(actionOf(request), userId);
+      const session = memberOf(request);
+      const member = await findMember(request, deps);
+      const { userId } = member;
+      const isOwn = userId === session.userId;
+      const also = endBelongings(deps, session.accountId, member, readForm(request), true);
+      const changed = await users.members.remove(actionOf(request), userId, also);
       return answerChange(request, reply, deps, changed, isOwn ? "/sign-in" : `${PATH}?done=member_removed`);
     },
   });
@@ -108,11 +131,11 @@ export function registerMembers(scope: FastifyInstance, deps: MemberPagesDeps): 
       const role = roleOf(typed.role);
       if (role === null) throw new Refusal("missing_parameter", `role must be one of ${ROLES.join(", ")}.`);
       const { accountId } = session;
-      if ((await users.invites(sql, accountId)).length >= MOST_INVITES)
-        return sendMembers(request, reply.code(409), deps, { typed, problem: MEMBERS.tooMany });
       const mailedTo = canMail ? email : null;
-      const { token, expiresAt, limit } = await transact(sql, async (tx) => {
-        const created = await users.invite(tx, { accountId, email, role });
+      const made = await transact(sql, async (tx) => {
+        if (!(await users.members.lockForOwner(tx, session))) return "not_allowed";
+        if ((await users.countInvites(tx, accountId)) >= MOST_INVITES) return "too_many";
+        const created = await users.invite(tx, { accountId, email, role, madeBy: session.userId });
         const change = { resource: "invite", id: created.id, name: email, action: "created" } as const;
         await record(tx, memberChange(actionOf(request), [change]));
         const mail = { purpose: "invite", email: mailedTo ?? "", link: created, accountId } as const;
@@ -120,6 +143,9 @@ export function registerMembers(scope: FastifyInstance, deps: MemberPagesDeps): 
         if (exceeded === "invites") throw new Refusal("rate_limit_exceeded", MEMBERS.tooManyMailed);
         return { ...created, limit: exceeded };
       });
+      if (made === "not_allowed") throw new Refusal("insufficient_scope", MEMBERS.notAllowed);
+      if (made === "too_many") return sendMembers(request, reply.code(409), deps, { typed, problem: MEMBERS.tooMany });
+      const { token, expiresAt, limit } = made;
       const created = { url: `${baseUrl}/invite/${token}`, expiresAt, mailedTo, limit };
       const body = renderCreatedInvite(created, session);
       return sendPage(request, reply.code(201), { title: MEMBERS.createdTitle, session, body, isNarrow: true });
@@ -171,6 +197,7 @@ function answerChange(
   if (changed === "gone") throw new Refusal("not_found", MEMBERS.gone);
   if (changed === "not_allowed") throw new Refusal("insufficient_scope", MEMBERS.notAllowed);
   if (changed === "last_owner") return sendMembers(request, reply.code(409), deps, { problem: MEMBERS.lastOwner });
+  deps.keys.lookup.forgetAccount(memberOf(request).accountId);
   return reply.redirect(path, 303);
 }
 

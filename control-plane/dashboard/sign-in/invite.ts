@@ -57,6 +57,7 @@ export function registerInvite(scope: FastifyInstance, deps: InviteDeps): void {
       if (session !== null) {
         door.requireFormToken(request, session);
         const joined = await users.joinAs(token, session, from);
+        if (joined.kind === "orphaned") return sendExpired(request, reply, INVITE.orphaned[joined.maker]);
         if (joined.kind !== "ok") return sendInvite(request, reply, deps, { session });
         await admit(deps, request, reply, joined.token, null);
         return reply.redirect("/app/", 303);
@@ -75,6 +76,7 @@ export function registerInvite(scope: FastifyInstance, deps: InviteDeps): void {
         return sendInvite(request, reply.code(403), deps, { session, email: typed, problems });
       }
       const joined = await users.join(token, { email, password: form.text("password") }, from);
+      if (joined.kind === "orphaned") return sendExpired(request, reply, INVITE.orphaned[joined.maker]);
       if (joined.kind === "expired" || joined.kind === "foreign") return sendExpired(request, reply);
       if (joined.kind !== "ok") {
         const problems = { form: refuse(reply, joined) };
@@ -146,7 +148,11 @@ async function describe({ accountId, role }: Invite, nameOf: InviteDeps["nameOf"
   return INVITE.toAccount((await nameOf(accountId)) ?? INVITE.nameless(accountId), role ?? "viewer");
 }
 
-function sendExpired(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const body = `<h1>${INVITE.expiredTitle}</h1><p>${INVITE.expired}</p>`;
+function sendExpired(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  why: string = INVITE.expired,
+): Promise<FastifyReply> {
+  const body = `<h1>${INVITE.expiredTitle}</h1>${renderSentence({ text: why })}`;
   return sendPage(request, reply.code(404), { title: INVITE.expiredTitle, session: null, body, isNarrow: true });
 }

@@ -86,6 +86,8 @@ export const MEMBERS = {
   removeSentence: (email: string) => `${email} can no longer sign in to this account. All sessions there end.`,
   leaveTitle: "Leave this account?",
   leaveSentence: "You can no longer sign in to it. Only another owner can invite you again.",
+  lowerTitle: (email: string) => `Lower the role of ${email}?`,
+  lowerSentence: (email: string, role: string) => `${email} becomes ${role}, and signs in again.`,
   demoteTitle: "Give up your role as owner?",
   demoteSentence: "You sign in again. Only another owner can give the role back to you.",
   inviteTitle: "Invite somebody",
@@ -119,6 +121,18 @@ export const NOT_MAILED = {
     "No mail was sent: this service has mailed 1,000 addresses that have not confirmed in the last hour. Give the link to its owner yourself.",
 } as const;
 
+/** What a member has made, in the forms that remove the member or lower the role. */
+export const BELONGINGS = {
+  invites: "These open invites end:",
+  keys: "API keys to revoke",
+  key: (name: string | null, prefix: string, used: string | null) =>
+    `${name ?? KEYS.unnamed} (${prefix}...), ${used === null ? KEYS.unused : `last used ${used}`}`,
+  mails: "Mail about monitors",
+  address: (email: string, names: string, others: number) =>
+    `Take ${email} out of notify_emails of ${names}${others === 0 ? "" : ` and ${others} more`}. ` +
+    "A monitor that mails to nobody else then mails to the address of the account.",
+} as const;
+
 /** The page of an invite. */
 export const INVITE = {
   title: "You are invited",
@@ -134,7 +148,11 @@ export const INVITE = {
   submit: "Join",
   wrongAddress: "This invite is for another address.",
   expiredTitle: "This invite does not work any more",
-  expired: "It works once and for a limited time. Ask for another one.",
+  expired: "It works once, for a limited time, and while its maker is an owner of the account. Ask for another one.",
+  orphaned: {
+    lowered: "Who made this invite is no owner of the account any more. Ask for another one.",
+    unknown: "Nobody knows any more who made this invite. Ask for another one.",
+  },
 } as const;
 
 /** The API keys of an account. */
@@ -149,6 +167,8 @@ export const KEYS = {
   start: "Begins with",
   scopes: "Scopes",
   created: "Created",
+  used: "Last used",
+  unused: "no use noted",
   action: "Action",
   none: "There are no keys.",
   unnamed: "without a name",

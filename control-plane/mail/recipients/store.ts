@@ -68,7 +68,7 @@ export async function findRecipient(sql: Sql, id: number): Promise<FoundRecipien
 export async function endLinks(tx: Queryable, accountId: number, email: string, now: Date): Promise<void> {
   await tx`
     update mail_recipients set links_ended_at = ${now}
-    where account_id = ${accountId} and lower(email) = lower(${email})`;
+    where account_id = ${accountId} and mail_address = ${addressKey(email)}`;
 }
 
 /** A recipient as the link finds it by which it unsubscribes. */

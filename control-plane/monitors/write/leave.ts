@@ -1,6 +1,6 @@
 import type { ChangedField } from "#control-plane/access/diff-shown.ts";
 import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
-import { toMailAddress } from "#control-plane/mail-address.ts";
+import { isSameAddress } from "#control-plane/mail-address.ts";
 import { readListedEmails, readUnmailed } from "#control-plane/monitors/account/store.ts";
 import { findMonitors, lockMonitors, updateMonitors } from "#control-plane/monitors/store.ts";
 import type { WriteDeps } from "#control-plane/monitors/write/deps.ts";
@@ -18,7 +18,9 @@ export async function listMailedTo(
   email: string,
 ): Promise<readonly MailedMonitor[]> {
   const listed = await readListedEmails(sql, accountId);
-  return listed.filter(({ emails }) => emails.some((one) => isSame(one, email))).map(({ id, name }) => ({ id, name }));
+  return listed
+    .filter(({ emails }) => emails.some((one) => isSameAddress(one, email)))
+    .map(({ id, name }) => ({ id, name }));
 }
 
 /**
@@ -37,7 +39,7 @@ export async function takeAddressOut(
   await lockMonitors(tx, ids);
   const before = await findMonitors(tx, accountId, ids);
   const after = before.map((monitor) => {
-    const others = (monitor.settings.notify_emails ?? []).filter((one) => !isSame(one, email));
+    const others = (monitor.settings.notify_emails ?? []).filter((one) => !isSameAddress(one, email));
     return { ...monitor, settings: { ...monitor.settings, notify_emails: others.length === 0 ? null : others } };
   });
   await updateMonitors(tx, after, clock.now());
@@ -49,8 +51,4 @@ export async function takeAddressOut(
     const left = after[index]?.settings.notify_emails ?? null;
     return { id, name, changed: [{ field: "notify_emails", before: settings.notify_emails, after: left }] };
   });
-}
-
-function isSame(one: string, other: string): boolean {
-  return toMailAddress(one)?.toLowerCase() === toMailAddress(other)?.toLowerCase();
 }

@@ -8,13 +8,21 @@ import {
   useLink,
   type Chosen,
   type LinksDeps,
-  type UsedLink,
+  type UsedInvite,
 } from "#control-plane/users/links/links.ts";
 import type { OneTimeLink } from "#control-plane/users/links/store.ts";
 import { recordOf } from "#control-plane/users/own-changes.ts";
+import { isAllowed } from "#control-plane/users/roles.ts";
 import type { Client, Session } from "#control-plane/users/sessions.ts";
 import { BUSY, provePassword } from "#control-plane/users/sign-in.ts";
-import { findUserByEmail, holdUser, insertMember, insertUser, type User } from "#control-plane/users/store.ts";
+import {
+  findRole,
+  findUserByEmail,
+  holdUser,
+  insertMember,
+  insertUser,
+  type User,
+} from "#control-plane/users/store.ts";
 
 /**
  * Joins an account by an invite, or gets a new one if the invite names none. A user who exists proves it by the password;
@@ -25,7 +33,7 @@ export async function useInvite(
   token: string,
   { email, password }: Chosen,
   from: Client,
-): Promise<UsedLink> {
+): Promise<UsedInvite> {
   const invite = await peekLink(deps, "invite", token);
   if (invite === null || !isFor(invite, email)) return EXPIRED;
   const known = await findUserByEmail(deps.sql, email);
@@ -46,7 +54,7 @@ export async function useInviteAs(
   token: string,
   { userId, email }: Pick<Session, "userId" | "email">,
   from: Client,
-): Promise<UsedLink> {
+): Promise<UsedInvite> {
   const invite = await peekLink(deps, "invite", token);
   if (invite === null || !isFor(invite, email)) return EXPIRED;
   return join(deps, token, from, (tx) => holdUser(tx, userId));
@@ -58,9 +66,16 @@ function join(
   token: string,
   from: Client,
   find: (tx: Transaction) => Promise<User | null>,
-): Promise<UsedLink> {
+): Promise<UsedInvite> {
   const { clock, sessions, accounts, record } = deps;
-  return useLink(deps, "invite", token, async (tx, link): Promise<UsedLink> => {
+  return useLink(deps, "invite", token, async (tx, link): Promise<UsedInvite> => {
+    const maker = await judgeMaker(tx, link);
+    if (maker !== "ok") {
+      const ended: Change = { resource: "invite", id: link.id, name: link.email, action: "deleted" };
+      const system = { actor: { type: "system" }, address: null } as const;
+      if (link.accountId !== null) await record(tx, { accountId: link.accountId, ...system, changes: [ended] });
+      return { kind: "orphaned", maker };
+    }
     const user = await find(tx);
     if (user === null) return { kind: "wrong" };
     const isNew = link.accountId === null;
@@ -74,6 +89,17 @@ function join(
     const opened = await sessions.open(tx, { userId: user.id, accountId }, from);
     return opened === null ? EXPIRED : { kind: "ok", token: opened, userId: user.id, accountId };
   });
+}
+
+/** Judges an invite by what its maker may do now: only owners invite others to their account. */
+async function judgeMaker(
+  tx: Transaction,
+  { accountId, madeBy, byOperator }: OneTimeLink,
+): Promise<"ok" | "lowered" | "unknown"> {
+  if (accountId === null || byOperator) return "ok";
+  if (madeBy === null) return "unknown";
+  const role = await findRole(tx, accountId, madeBy);
+  return role !== null && isAllowed(role, "manage") ? "ok" : "lowered";
 }
 
 /** Reports whether an invite is for an address. */

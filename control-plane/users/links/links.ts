@@ -59,20 +59,23 @@ export interface Chosen {
   readonly password: string;
 }
 
-type Target = Partial<Pick<OneTimeLink, "accountId" | "userId" | "email" | "role">>;
+/** Result of the use of an invite. orphaned: it has ended, because its maker is no owner (any more), or is not known. */
+export type UsedInvite = UsedLink | { readonly kind: "orphaned"; readonly maker: "lowered" | "unknown" };
+
+type Target = Partial<Pick<OneTimeLink, "accountId" | "userId" | "email" | "role" | "madeBy" | "byOperator">>;
 
 /** Creates a link. `ttlMs`: its life in milliseconds; default: that of its purpose. */
 export async function createLink(
   { clock, random }: Pick<LinksDeps, "clock" | "random">,
   sql: Queryable,
   purpose: LinkPurpose,
-  { accountId = null, userId = null, email = null, role = null }: Target,
+  { accountId = null, userId = null, email = null, role = null, madeBy = null, byOperator = false }: Target,
   ttlMs: number = LIFE_MS[purpose],
 ): Promise<CreatedLink> {
   const token = createToken(random);
   const createdAt = clock.now();
   const expiresAt = new Date(createdAt.getTime() + ttlMs);
-  const link = { purpose, accountId, userId, email, role, createdAt, expiresAt };
+  const link = { purpose, accountId, userId, email, role, madeBy, byOperator, createdAt, expiresAt };
   return { id: await insertLink(sql, digestToken(token), link), token, expiresAt };
 }
 
@@ -89,31 +92,35 @@ export async function peekLink(
 export const EXPIRED = { kind: "expired" } as const;
 
 /** The result of a link that is not used after all: its transaction is rolled back, and the link still works. */
-class NotUsed extends Error {
-  readonly result: UsedLink;
+class NotUsed<T extends UsedInvite> extends Error {
+  readonly result: T;
 
-  constructor(result: UsedLink) {
+  constructor(result: T) {
     super("the link is not used");
     this.result = result;
   }
 }
 
-/** Uses a link up and does what it is for, in one transaction; a result other than ok leaves it as it was. */
-export async function useLink(
+/**
+ * Uses a link up and does what it is for, in one transaction; a result other than ok leaves it as it was, but for an invite
+ * that has ended.
+ */
+export async function useLink<T extends UsedInvite>(
   { sql, clock }: Pick<LinksDeps, "sql" | "clock">,
   purpose: LinkPurpose,
   token: string,
-  work: (tx: Transaction, link: OneTimeLink) => Promise<UsedLink>,
-): Promise<UsedLink> {
+  work: (tx: Transaction, link: OneTimeLink) => Promise<T>,
+): Promise<T | typeof EXPIRED> {
   try {
     return await transact(sql, async (tx) => {
       const link = await takeLink(tx, digestToken(token), purpose, clock.now());
-      const result = link === null ? EXPIRED : await work(tx, link);
-      if (result.kind !== "ok") throw new NotUsed(result);
+      if (link === null) return EXPIRED;
+      const result = await work(tx, link);
+      if (result.kind !== "ok" && result.kind !== "orphaned") throw new NotUsed(result);
       return result;
     });
   } catch (error) {
-    if (error instanceof NotUsed) return error.result;
+    if (error instanceof NotUsed) return error.result as T;
     throw error;
   }
 }

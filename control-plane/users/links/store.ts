@@ -16,6 +16,10 @@ export interface OneTimeLink {
   /** invite: who can use it; null: anybody who has the link. */
   readonly email: string | null;
   readonly role: Role | null;
+  /** invite: the user who made it; null: the operator, or nobody knows. */
+  readonly madeBy: number | null;
+  /** invite: the operator made it. */
+  readonly byOperator: boolean;
   readonly createdAt: Date;
   readonly expiresAt: Date;
 }
@@ -23,9 +27,10 @@ export interface OneTimeLink {
 /** Inserts a link. `digest`: hex. Returns its id. */
 export async function insertLink(sql: Queryable, digest: string, link: Omit<OneTimeLink, "id">): Promise<number> {
   const [row] = await sql<{ id: number }[]>`
-    insert into one_time_links (digest, purpose, account_id, user_id, email, role, created_at, expires_at)
+    insert into one_time_links (digest, purpose, account_id, user_id, email, role, made_by, by_operator, created_at,
+      expires_at)
     values (decode(${digest}, 'hex'), ${link.purpose}, ${link.accountId}, ${link.userId}, ${link.email}, ${link.role},
-      ${link.createdAt}, ${link.expiresAt})
+      ${link.madeBy}, ${link.byOperator}, ${link.createdAt}, ${link.expiresAt})
     returning id`;
   if (row === undefined) throw new Error("the insert returned no row");
   return row.id;
@@ -46,7 +51,8 @@ export async function findLink(
 
 /**
  * Deletes a link that has not expired and returns it: it works once. null if there is none. It locks the account that the
- * link is for before the link, as the erasure of an account does: in the other order the two could deadlock.
+ * link is for before the link, as the erasure of an account and changes of its members do: in the other order they could
+ * deadlock. Members of the account stay as they are until the transaction ends.
  */
 export async function takeLink(
   tx: Transaction,
@@ -56,7 +62,7 @@ export async function takeLink(
 ): Promise<OneTimeLink | null> {
   await tx`
     select from accounts
-    where id = (select account_id from one_time_links where digest = decode(${digest}, 'hex')) for key share`;
+    where id = (select account_id from one_time_links where digest = decode(${digest}, 'hex')) for no key update`;
   const [row] = await tx<OneTimeLink[]>`
     delete from one_time_links
     where digest = decode(${digest}, 'hex') and purpose = ${purpose} and expires_at > ${now}
@@ -71,6 +77,14 @@ export async function listInvites(sql: Queryable, accountId: number, now: Date):
     where account_id = ${accountId} and purpose = 'invite' and expires_at > ${now} order by id desc limit 100`;
 }
 
+/** Counts the invites of an account that can still be used. */
+export async function countInvites(sql: Queryable, accountId: number, now: Date): Promise<number> {
+  const [row] = await sql<{ total: number }[]>`
+    select count(*) as total from one_time_links
+    where account_id = ${accountId} and purpose = 'invite' and expires_at > ${now}`;
+  return row?.total ?? 0;
+}
+
 /** Deletes an invite of an account. Returns false if there is none. */
 export async function deleteInvite(sql: Queryable, accountId: number, id: number): Promise<boolean> {
   const { count } = await sql`
@@ -78,12 +92,20 @@ export async function deleteInvite(sql: Queryable, accountId: number, id: number
   return count > 0;
 }
 
-/** Deletes the invites to an account that are for one address. Returns their ids. */
-export async function deleteInvitesFor(sql: Queryable, accountId: number, email: string): Promise<readonly number[]> {
-  const rows = await sql<{ id: number }[]>`
+/**
+ * Deletes the invites to an account that are for one address, or that a user has made for one of these roles. Returns their
+ * ids and addresses.
+ */
+export async function deleteInvitesOf(
+  sql: Queryable,
+  accountId: number,
+  { email, madeBy, roles }: { readonly email: string | null; readonly madeBy: number; readonly roles: readonly Role[] },
+): Promise<readonly Pick<OneTimeLink, "id" | "email">[]> {
+  return sql<Pick<OneTimeLink, "id" | "email">[]>`
     delete from one_time_links
-    where account_id = ${accountId} and purpose = 'invite' and mail_address = ${addressKey(email)} returning id`;
-  return rows.map(({ id }) => id);
+    where account_id = ${accountId} and purpose = 'invite'
+      and (mail_address = ${email === null ? null : addressKey(email)}::text or made_by = ${madeBy} and role = any(${[...roles]}::text[]))
+    returning id, email`;
 }
 
 /** Deletes a link. */
@@ -106,6 +128,6 @@ export async function deleteExpiredLinks(sql: Queryable, now: Date, limit: numbe
 }
 
 function columns(sql: Queryable): SqlFragment {
-  return sql`id, purpose, account_id as "accountId", user_id as "userId", email, role, created_at as "createdAt",
-    expires_at as "expiresAt"`;
+  return sql`id, purpose, account_id as "accountId", user_id as "userId", email, role, made_by as "madeBy",
+    by_operator as "byOperator", created_at as "createdAt", expires_at as "expiresAt"`;
 }
