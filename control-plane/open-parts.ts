@@ -64,8 +64,9 @@ export async function openParts(app: App, { optOut, version, homepage }: PartOpt
     isMailConfigured: mail.sender !== null,
   });
   teardown.push(() => warnings.stop());
+  const { baseUrl, trustedProxies } = app.config;
   const { mailer, recipients } = mail;
-  const users = createUsers({ ...app, mailer, recipients, baseUrl: app.config.baseUrl });
+  const users = createUsers({ ...app, mailer, recipients, baseUrl, trustedProxies });
   teardown.push(() => users.close());
   return { presence, hub, probes, checks, openLimits, answers, background, listing, warnings, users };
 }

@@ -1,6 +1,8 @@
+import { isIPv4 } from "node:net";
 import { LRUCache } from "lru-cache";
 import ipaddr from "ipaddr.js";
 import type { Clock } from "#shared/clock.ts";
+import { createListRule } from "#shared/egress/addresses.ts";
 import type { AddressLimiter } from "#control-plane/access/ports.ts";
 
 /** Options of an address limiter. */
@@ -63,13 +65,34 @@ export function createAddressLimiter(options: AddressLimiterOptions): AddressLim
  * subscriber gets.
  */
 export function addressGroup(address: string): string {
+  return withPrefix(address, 4);
+}
+
+/**
+ * Creates a function that returns the network of an address, whose holders can be one person: the /24 of an IPv4 address,
+ * the /48 of an IPv6 address. A loopback address or a trusted proxy (CIDR ranges) is a network of its own: its neighbours
+ * serve others. Throws a RangeError for an invalid range.
+ */
+export function createNetworkOf(trustedProxies: readonly string[]): (address: string) => string {
+  const isAlone = createListRule([...LOOPBACK, ...trustedProxies]);
+  return (address) => {
+    if (isAlone(address)) return address;
+    const group = withPrefix(address, 3);
+    return isIPv4(group) ? group.slice(0, group.lastIndexOf(".")) : group;
+  };
+}
+
+const LOOPBACK = ["127.0.0.0/8", "::1/128"];
+
+/** Returns an IPv4 address, or the first parts, of 16 bits, of an IPv6 address. Other text is cut. */
+function withPrefix(address: string, parts: number): string {
   if (!address.includes(":")) return address.slice(0, 64);
   const plain = address.split("%", 1)[0] ?? "";
   if (!ipaddr.IPv6.isValid(plain)) return address.slice(0, 64);
   const parsed = ipaddr.IPv6.parse(plain);
   if (parsed.isIPv4MappedAddress()) return parsed.toIPv4Address().toString();
   return parsed.parts
-    .slice(0, 4)
+    .slice(0, parts)
     .map((part) => part.toString(16))
     .join(":");
 }

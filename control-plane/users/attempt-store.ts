@@ -1,38 +1,36 @@
 import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
 
-/** What limits sign-ins: the SHA-256, in hex, of a user or a client address, and how many attempts it has. */
-interface AttemptLimit {
-  readonly subject: string;
-  readonly limit: number;
-}
-
 /**
- * Inserts an attempt under each subject, unless one of them has as many since `since` as its limit. Returns the ids of the
- * attempts, or the oldest attempt that counts against the limit. Concurrent attempts at a subject wait for each other, so
- * that none is left out of the count.
+ * Counts the attempts since `since` under subjects (hex), with the time of the oldest; one without any is missing.
+ * Concurrent attempts at a subject wait for each other until the transaction ends, so that none is left out of the count.
  */
-export async function insertAttempts(
+export async function countAttempts(
   tx: Transaction,
-  limits: readonly AttemptLimit[],
-  { now, since }: { readonly now: Date; readonly since: Date },
-): Promise<{ readonly ok: true; readonly ids: readonly number[] } | { readonly ok: false; readonly oldest: Date }> {
-  const subjects = limits.map(({ subject }) => subject);
+  subjects: readonly string[],
+  since: Date,
+): Promise<ReadonlyMap<string, { readonly made: number; readonly oldest: Date }>> {
   await tx`
     select pg_advisory_xact_lock(key) from (
-      select ('x' || left(hex, 16))::bit(64)::bigint as key from unnest(${subjects}::text[]) as hex order by key
+      select ('x' || left(hex, 16))::bit(64)::bigint as key from unnest(${[...subjects]}::text[]) as hex order by key
     ) as keys`;
-  const [full] = await tx<{ oldest: Date }[]>`
-    select oldest from (
-      select given.most, count(*) as made, min(attempted_at) as oldest
-      from unnest(${subjects}::text[], ${limits.map(({ limit }) => limit)}::integer[]) as given (hex, most)
-        join sign_in_attempts on subject = decode(hex, 'hex') and attempted_at > ${since}
-      group by hex, most
-    ) as counted where made >= most order by oldest desc limit 1`;
-  if (full !== undefined) return { ok: false, oldest: full.oldest };
+  const rows = await tx<{ hex: string; made: number; oldest: Date }[]>`
+    select hex, count(*) as made, min(attempted_at) as oldest
+    from unnest(${[...subjects]}::text[]) as hex
+      join sign_in_attempts on subject = decode(hex, 'hex') and attempted_at > ${since}
+    group by hex`;
+  return new Map(rows.map(({ hex, made, oldest }) => [hex, { made, oldest }]));
+}
+
+/** Inserts an attempt under each subject (hex). Returns the ids of the attempts. */
+export async function insertAttempts(
+  tx: Transaction,
+  subjects: readonly string[],
+  now: Date,
+): Promise<readonly number[]> {
   const rows = await tx<{ id: number }[]>`
     insert into sign_in_attempts (subject, attempted_at)
-    select decode(hex, 'hex'), ${now} from unnest(${subjects}::text[]) as hex returning id`;
-  return { ok: true, ids: rows.map(({ id }) => id) };
+    select decode(hex, 'hex'), ${now} from unnest(${[...subjects]}::text[]) as hex returning id`;
+  return rows.map(({ id }) => id);
 }
 
 /** Deletes attempts: they did not fail. */

@@ -6,6 +6,7 @@ import { isSameAddress } from "#control-plane/mail-address.ts";
 import type { Recipients } from "#control-plane/mail/recipients/recipients.ts";
 import { isAllowed, rolesAbove, type Role } from "#control-plane/users/roles.ts";
 import type { Client, Session, Sessions } from "#control-plane/users/sessions.ts";
+import type { Devices } from "#control-plane/users/devices.ts";
 import { deleteInvitesOf } from "#control-plane/users/links/store.ts";
 import {
   deleteMember,
@@ -45,9 +46,9 @@ export interface Members {
    */
   setRole(by: MemberAction, userId: number, role: Role, also?: AlsoDone): Promise<MemberChange>;
   /**
-   * Removes a member from the session's account: another one, or the own user. The member's sessions there end, and the links
-   * of mails to the member; so do the member's invites, and those for the member's address. A user who has no other account is
-   * erased.
+   * Removes a member from the session's account: another one, or the own user. The member's sessions there and devices end, and
+   * the links of mails to the member; so do the member's invites, and those for the member's address. A user who has no other
+   * account is erased.
    */
   remove(by: MemberAction, userId: number, also?: AlsoDone): Promise<MemberChange>;
 }
@@ -68,6 +69,7 @@ export interface MemberAction {
 interface MembersDeps {
   readonly sql: Sql;
   readonly sessions: Sessions;
+  readonly devices: Pick<Devices, "end">;
   readonly accounts: Pick<Accounts, "lock" | "passAddress">;
   /** Logs changes. */
   readonly record: RecordChanges;
@@ -78,7 +80,7 @@ interface MembersDeps {
 
 /** Opens the members of accounts. */
 export function createMembers(deps: MembersDeps): Members {
-  const { sql, sessions, accounts, record, forgetMails, recipients } = deps;
+  const { sql, sessions, devices, accounts, record, forgetMails, recipients } = deps;
 
   /**
    * Changes a member while the others stay as they are: of two owners who demote each other at the same time, one
@@ -161,6 +163,7 @@ export function createMembers(deps: MembersDeps): Members {
         async (tx, email) => {
           const { accountId } = by.session;
           await deleteMember(tx, accountId, userId);
+          await devices.end(tx, userId);
           await recipients.endLinks(tx, accountId, email);
           await forgetMails(tx, await deleteStrandedUsers(tx, [userId]));
         },

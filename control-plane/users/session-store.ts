@@ -17,6 +17,8 @@ export interface StoredSession {
   readonly createdAt: Date;
   /** The last time that the password was given. */
   readonly signedInAt: Date;
+  /** The device that was given to it, which can have ended; null: none yet. */
+  readonly deviceId: number | null;
 }
 
 /** A session as its user sees it in a list. */
@@ -35,6 +37,7 @@ interface NewSession {
   readonly digest: string;
   readonly userId: number;
   readonly accountId: number;
+  readonly deviceId: number | null;
   readonly createdAt: Date;
   readonly signedInAt: Date;
   readonly usedAt: Date;
@@ -50,13 +53,13 @@ const MOST_SESSIONS = 50;
  * oldest sessions of the user beyond the maximum are deleted; `replaced`: the digest, hex, of the one that it replaces.
  */
 export async function insertSession(tx: Transaction, session: NewSession, replaced: string | null): Promise<boolean> {
-  const { digest, userId, accountId, createdAt, signedInAt, usedAt, address, userAgent } = session;
+  const { digest, userId, accountId, deviceId, createdAt, signedInAt, usedAt, address, userAgent } = session;
   // Of several at the same time each sees those before it.
   await tx`select from users where id = ${userId} for no key update`;
   const { count } = await tx`
-    insert into sessions (digest, user_id, account_id, created_at, signed_in_at, used_at, address, user_agent)
-    select decode(${digest}, 'hex'), user_id, account_id, ${createdAt}, ${signedInAt}, ${usedAt}, ${address},
-      ${userAgent}
+    insert into sessions (digest, user_id, account_id, device_id, created_at, signed_in_at, used_at, address, user_agent)
+    select decode(${digest}, 'hex'), user_id, account_id, ${deviceId}::bigint, ${createdAt}, ${signedInAt}, ${usedAt},
+      ${address}, ${userAgent}
     from members where user_id = ${userId} and account_id = ${accountId} for key share`;
   if (count === 0) return false;
   if (replaced !== null) await deleteSession(tx, replaced);
@@ -85,7 +88,7 @@ export async function findSession(
     )
     select found.id, found.user_id as "userId", users.email, timezone, is_operator as "isOperator",
       found.account_id as "accountId", accounts.email as "accountEmail", plan, role,
-      found.created_at as "createdAt", signed_in_at as "signedInAt"
+      found.created_at as "createdAt", signed_in_at as "signedInAt", device_id as "deviceId"
     from found join users on users.id = found.user_id join accounts on accounts.id = found.account_id
       join members on members.account_id = found.account_id and members.user_id = found.user_id`;
   return row ?? null;

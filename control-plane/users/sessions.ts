@@ -1,6 +1,7 @@
 import type { Clock, Random } from "#shared/clock.ts";
 import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
 import type { GuardedDatabase } from "#control-plane/database/guarded.ts";
+import type { Devices } from "#control-plane/users/devices.ts";
 import {
   deleteEndedSessions,
   deleteSession,
@@ -38,6 +39,10 @@ export interface Client {
   readonly address: string;
   /** The User-Agent field; empty if there is none. */
   readonly userAgent: string;
+  /** The cookie of its device; null: it sent none. */
+  readonly device: string | null;
+  /** Its live session; null: nobody is signed in. */
+  readonly session: Session | null;
 }
 
 /** Sessions of members. The value of a session's cookie is stored as its SHA-256 alone. */
@@ -81,10 +86,11 @@ interface SessionsDeps {
   readonly gate: GuardedDatabase;
   readonly clock: Clock;
   readonly random: Random;
+  readonly devices: Pick<Devices, "use">;
 }
 
 /** Opens the sessions of one replica. */
-export function createSessions({ gate, clock, random }: SessionsDeps): Sessions {
+export function createSessions({ gate, clock, random, devices }: SessionsDeps): Sessions {
   const before = (ms: number): Date => new Date(clock.now().getTime() - ms);
   const described = ({ address, userAgent }: Client) => ({ address, userAgent: userAgent.slice(0, LONGEST_AGENT) });
 
@@ -93,13 +99,14 @@ export function createSessions({ gate, clock, random }: SessionsDeps): Sessions 
       const token = createToken(random);
       const now = clock.now();
       const times = { createdAt: now, signedInAt: now, usedAt: now };
-      const session = { digest: digestToken(token), userId, accountId, ...times, ...described(from) };
+      const deviceId = await devices.use(tx, from.device, userId);
+      const session = { digest: digestToken(token), userId, accountId, deviceId, ...times, ...described(from) };
       return (await insertSession(tx, session, null)) ? token : null;
     },
-    async switch(tx, { userId, createdAt, signedInAt }, old, accountId, from) {
+    async switch(tx, { userId, deviceId, createdAt, signedInAt }, old, accountId, from) {
       const token = createToken(random);
       const times = { createdAt, signedInAt, usedAt: clock.now() };
-      const session = { digest: digestToken(token), userId, accountId, ...times, ...described(from) };
+      const session = { digest: digestToken(token), userId, accountId, deviceId, ...times, ...described(from) };
       return (await insertSession(tx, session, digestToken(old))) ? token : null;
     },
     async find(token) {

@@ -1,22 +1,15 @@
-import { hash } from "node:crypto";
 import type { Clock } from "#shared/clock.ts";
 import type { RecordChanges } from "#control-plane/access/changes.ts";
 import { secretChange } from "#control-plane/access/diff-shown.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
-import { addressGroup } from "#control-plane/limits/address.ts";
-import { addressKey } from "#control-plane/mail-address.ts";
-import { deleteAttempts, insertAttempts } from "#control-plane/users/attempt-store.ts";
+import type { Devices } from "#control-plane/users/devices.ts";
+import type { Failures } from "#control-plane/users/failures.ts";
 import { deleteResets } from "#control-plane/users/links/store.ts";
 import { recordEverywhere } from "#control-plane/users/own-changes.ts";
 import type { Passwords } from "#control-plane/users/passwords.ts";
 import type { Client, Session, Sessions } from "#control-plane/users/sessions.ts";
 import { findUserByEmail, listMemberships, updateUser, type User } from "#control-plane/users/store.ts";
-
-/** Time in which failed sign-ins are counted, milliseconds. */
-export const ATTEMPT_WINDOW_MS = 900_000;
-const FAILURES_OF_USER = 10;
-const FAILURES_OF_ADDRESS = 30;
 
 /** Email address and password, as typed. */
 interface Credentials {
@@ -41,34 +34,24 @@ interface SignInDeps {
   readonly clock: Clock;
   readonly passwords: Passwords;
   readonly sessions: Sessions;
+  readonly devices: Devices;
+  readonly failures: Failures;
   /** Logs changes. */
   readonly record: RecordChanges;
 }
 
-/**
- * Finds the user with an address and password. An attempt counts as failed from its start until it has succeeded: guesses
- * that are made at the same time are limited too. Unknown addresses are limited as known ones are, and take as long.
- */
+/** Finds the user with an address and password. Unknown addresses are limited as known ones are, and take as long. */
 export async function provePassword(
-  { sql, clock, passwords }: Omit<SignInDeps, "sessions" | "record">,
+  { sql, passwords, failures }: Pick<SignInDeps, "sql" | "passwords" | "failures">,
   { email, password }: Credentials,
-  { address }: Pick<Client, "address">,
+  from: Client,
 ): Promise<{ readonly kind: "ok"; readonly user: User } | Unproven> {
-  const now = clock.now();
-  const since = new Date(now.getTime() - ATTEMPT_WINDOW_MS);
-  const limits = [
-    { subject: subjectOf("user", addressKey(email)), limit: FAILURES_OF_USER },
-    { subject: subjectOf("address", addressGroup(address)), limit: FAILURES_OF_ADDRESS },
-  ];
-  const attempt = await transact(sql, (tx) => insertAttempts(tx, limits, { now, since }));
-  if (!attempt.ok) {
-    const waitMs = attempt.oldest.getTime() + ATTEMPT_WINDOW_MS - now.getTime();
-    return { kind: "limited", retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)) };
-  }
   const user = await findUserByEmail(sql, email);
+  const attempt = await failures.begin(email, user, from);
+  if (!attempt.ok) return { kind: "limited", retryAfterSeconds: attempt.retryAfterSeconds };
   const isRight = await passwords.verify(user?.passwordHash ?? null, password);
   const isProven = isRight === true && user !== null;
-  if (isProven || isRight === null) await deleteAttempts(sql, attempt.ids);
+  if (isProven || isRight === null) await attempt.forget();
   if (isRight === null) return BUSY;
   return isProven ? { kind: "ok", user } : { kind: "wrong" };
 }
@@ -111,8 +94,8 @@ export async function confirmPassword(
 }
 
 /**
- * Sets a new password of a session's user, who proves the current one; wrong ones are limited as sign-ins are. All sessions
- * and links of the old password end. Returns the value of the cookie of the one that takes their place.
+ * Sets a new password of a session's user, who proves the current one; wrong ones are limited as sign-ins are. All sessions,
+ * devices and links of the old password end. Returns the value of the cookie of the one that takes their place.
  */
 export async function changePassword(
   deps: SignInDeps,
@@ -127,14 +110,11 @@ export async function changePassword(
   return transact(deps.sql, async (tx) => {
     await updateUser(tx, userId, { passwordHash }, deps.clock.now());
     await deps.sessions.endOf(tx, userId);
+    await deps.devices.end(tx, userId);
     await deleteResets(tx, userId);
     await recordEverywhere(deps.record, tx, { user: { id: userId, email }, from }, [secretChange("password")]);
     const token = await deps.sessions.open(tx, { userId, accountId }, from);
     // Removed from the account at this moment.
     return token === null ? { kind: "wrong" } : { kind: "ok", token };
   });
-}
-
-function subjectOf(kind: string, value: string): string {
-  return hash("sha256", `${kind} ${value}`, "hex");
 }

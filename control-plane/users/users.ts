@@ -31,18 +31,13 @@ import type { Encryption } from "#control-plane/secrets/encryption.ts";
 import { createUserMails, type UserMails } from "#control-plane/users/mails/mails.ts";
 import { createMembers, type Members } from "#control-plane/users/members.ts";
 import { ownChange, recordOf } from "#control-plane/users/own-changes.ts";
+import { createDevices, type Devices } from "#control-plane/users/devices.ts";
+import { ATTEMPT_WINDOW_MS, createFailures } from "#control-plane/users/failures.ts";
 import { createPasswords } from "#control-plane/users/passwords.ts";
 import type { Role } from "#control-plane/users/roles.ts";
 import type { SessionChoice } from "#control-plane/users/session-store.ts";
 import { createSessions, type Client, type Session, type Sessions } from "#control-plane/users/sessions.ts";
-import {
-  ATTEMPT_WINDOW_MS,
-  changePassword,
-  confirmPassword,
-  signIn,
-  type SignIn,
-  type Unproven,
-} from "#control-plane/users/sign-in.ts";
+import { changePassword, confirmPassword, signIn, type SignIn, type Unproven } from "#control-plane/users/sign-in.ts";
 import {
   deleteMembers,
   deleteStrandedUsers,
@@ -55,6 +50,7 @@ import {
 /** People who sign in: their passwords, sessions, memberships and one-time links. */
 export interface Users {
   readonly sessions: Sessions;
+  readonly devices: Devices;
   readonly members: Members;
   readonly mails: UserMails;
   /** Signs a user in by email address and password. */
@@ -137,6 +133,8 @@ interface UsersDeps {
   /** Address of the service, without a slash at its end. */
   readonly baseUrl: string;
   readonly recipients: Pick<Recipients, "endLinks">;
+  /** Proxies in front of the service, CIDR ranges. */
+  readonly trustedProxies: readonly string[];
 }
 
 const SWEEP_MS = 600_000;
@@ -147,8 +145,10 @@ export function createUsers(deps: UsersDeps): Users {
   const { sql, clock, random, log, accounts } = deps;
   const { record } = deps.changes;
   const passwords = createPasswords(random);
-  const sessions = createSessions(deps);
-  const linked = { sql, clock, random, accounts, passwords, sessions, record };
+  const devices = createDevices(deps);
+  const failures = createFailures({ ...deps, devices });
+  const sessions = createSessions({ ...deps, devices });
+  const linked = { sql, clock, random, accounts, passwords, sessions, devices, failures, record };
 
   const mails = createUserMails(deps);
   const forgetMails = (tx: Transaction, emails: readonly string[]) => mails.forget(tx, emails);
@@ -170,6 +170,7 @@ export function createUsers(deps: UsersDeps): Users {
       await deleteInSteps(DELETED_AT_ONCE, (limit) => deleteOldAttempts(sql, old, limit));
       await deleteInSteps(DELETED_AT_ONCE, (limit) => deleteExpiredLinks(sql, now, limit));
       await deleteInSteps(DELETED_AT_ONCE, (limit) => sessions.sweep(sql, limit));
+      await deleteInSteps(DELETED_AT_ONCE, (limit) => devices.sweep(sql, limit));
       // Erased when they leave their last account; releases before kept them.
       await deleteInSteps(DELETED_AT_ONCE, (limit) => eraseStranded(sql, limit));
     },
@@ -179,6 +180,7 @@ export function createUsers(deps: UsersDeps): Users {
 
   return {
     sessions,
+    devices,
     mails,
     members: createMembers({ ...linked, forgetMails, recipients: deps.recipients }),
     confirm: (session, token, password, from) => confirmPassword(linked, session, token, password, from),
@@ -198,8 +200,10 @@ export function createUsers(deps: UsersDeps): Users {
         const changed = [{ field: "timezone", before: session.timezone, after: timezone }];
         await recordOf(record, tx, { user: { id, email }, from }, accountId, [ownChange({ id, email }, changed)]);
       }),
-    endSessions: ({ userId: id, email }, chosen, from) =>
+    endSessions: ({ userId: id, email, deviceId }, chosen, from) =>
       transact(sql, async (tx) => {
+        // All others end with their devices: one of them is not the user's any more.
+        if (chosen.id === undefined) await devices.end(tx, id, deviceId);
         const ended = Map.groupBy(await sessions.endOf(tx, id, chosen), ({ accountId }) => accountId);
         for (const [accountId, [first, ...others]] of ended) {
           const session = others.length === 0 ? (first?.id ?? null) : null;

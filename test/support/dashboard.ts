@@ -15,10 +15,12 @@ export interface DashboardAnswer {
 /** Fields of a form; a list is a field with several values. */
 export type FormFields = Readonly<Record<string, string | readonly string[]>>;
 
-/** A browser without JavaScript: it keeps the cookie, and follows no redirect. */
+/** A browser without JavaScript: it keeps the cookies, and follows no redirect. */
 export interface Browser {
   /** The value of the session's cookie; null: nobody is signed in. */
   cookie: string | null;
+  /** The value of the device's cookie; null: it has none. */
+  device: string | null;
   /** Loads a page. */
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<DashboardAnswer>;
   /** Sends a form with the Origin of the service. `_csrf` is the session's unless it is given. */
@@ -46,6 +48,7 @@ export function openBrowser({ url }: Pick<TestControlPlane, "url">, address?: st
   let csrf: string | null = null;
   const browser: Browser = {
     cookie: null,
+    device: null,
     get: (path, headers = {}) => load(path, { headers }),
     async post(path, fields = {}, headers = {}) {
       const body = new URLSearchParams();
@@ -75,12 +78,13 @@ export function openBrowser({ url }: Pick<TestControlPlane, "url">, address?: st
       ...init,
       redirect: "manual",
       headers: {
-        ...(browser.cookie === null ? {} : { cookie: `${COOKIE}=${browser.cookie}` }),
+        ...cookiesOf(browser),
         ...(address === undefined ? {} : { "x-forwarded-for": address }),
         ...headers,
       },
     });
     for (const line of response.headers.getSetCookie()) {
+      browser.device = /^vantage_device=([^;]*)/.exec(line)?.[1] ?? browser.device;
       const value = new RegExp(`^${COOKIE}=([^;]*)`).exec(line)?.[1];
       if (value === undefined) continue;
       browser.cookie = value === "" ? null : value;
@@ -93,6 +97,14 @@ export function openBrowser({ url }: Pick<TestControlPlane, "url">, address?: st
     return { status: response.status, headers: response.headers, html, location, csrf: found };
   }
   return browser;
+}
+
+function cookiesOf({ cookie, device }: Pick<Browser, "cookie" | "device">): { readonly cookie?: string } {
+  const all = [
+    ...(cookie === null ? [] : [`${COOKIE}=${cookie}`]),
+    ...(device === null ? [] : [`vantage_device=${device}`]),
+  ];
+  return all.length === 0 ? {} : { cookie: all.join("; ") };
 }
 
 /** Creates an account with an owner, who is signed in by a start link. */

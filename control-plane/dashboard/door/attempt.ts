@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { deviceCookie } from "#control-plane/dashboard/door/cookie.ts";
 import { SIGN_IN } from "#control-plane/dashboard/strings/people.ts";
 import type { Client } from "#control-plane/users/sessions.ts";
 import type { SignIn } from "#control-plane/users/sign-in.ts";
@@ -6,9 +7,10 @@ import type { SignIn } from "#control-plane/users/sign-in.ts";
 /** When to try again where too many passwords are checked, seconds: those that wait take a few. */
 const BUSY_SECONDS = 5;
 
-/** Returns where a request comes from. */
-export function clientOf({ clientAddress, headers }: FastifyRequest): Client {
-  return { address: clientAddress, userAgent: headers["user-agent"] ?? "" };
+/** Returns where a request comes from; its session, once the door has looked for it. */
+export function clientOf(request: FastifyRequest): Client {
+  const { clientAddress, headers, session } = request;
+  return { address: clientAddress, userAgent: headers["user-agent"] ?? "", device: deviceCookie(request), session };
 }
 
 /** Sets the status of a sign-in that failed, and Retry-After. Returns the sentence that says why. */

@@ -1,6 +1,8 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { DEVICE_SECONDS } from "#control-plane/users/devices.ts";
 
 const NAME = "vantage_session";
+const DEVICE_NAME = "vantage_device";
 /** Life of the cookie, seconds: that of a session. */
 const LIFE_SECONDS = 90 * 86_400;
 
@@ -18,4 +20,15 @@ export function setSessionCookie(reply: FastifyReply, token: string, isSecure: b
 /** Removes the session's cookie. */
 export function clearSessionCookie(reply: FastifyReply, isSecure: boolean): void {
   void reply.clearCookie(NAME, { path: "/", httpOnly: true, sameSite: "lax", secure: isSecure });
+}
+
+/** Returns the value of the cookie of the client's device; null if there is none. */
+export function deviceCookie(request: FastifyRequest): string | null {
+  return request.cookies[DEVICE_NAME] ?? null;
+}
+
+/** Sets the cookie of the client's device, which outlives sessions. `isSecure`: as for the session's. */
+export function setDeviceCookie(reply: FastifyReply, value: string, isSecure: boolean): void {
+  const how = { path: "/", httpOnly: true, sameSite: "lax", secure: isSecure, maxAge: DEVICE_SECONDS } as const;
+  void reply.setCookie(DEVICE_NAME, value, how);
 }

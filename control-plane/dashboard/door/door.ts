@@ -5,7 +5,12 @@ import { clientOf, refuse } from "#control-plane/dashboard/door/attempt.ts";
 import { PASSWORD_FIELD, sendConfirm } from "#control-plane/dashboard/door/confirm.ts";
 import { readForm } from "#control-plane/dashboard/door/form.ts";
 import { isOwnOrigin } from "#control-plane/dashboard/door/origin.ts";
-import { sessionCookie, setSessionCookie } from "#control-plane/dashboard/door/cookie.ts";
+import {
+  deviceCookie,
+  sessionCookie,
+  setDeviceCookie,
+  setSessionCookie,
+} from "#control-plane/dashboard/door/cookie.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { createAddressLimiter } from "#control-plane/limits/address.ts";
 import { isAllowed, type Permission } from "#control-plane/users/roles.ts";
@@ -51,7 +56,7 @@ export interface Door {
 
 /** Dependencies of the door. */
 interface DoorDeps {
-  readonly users: Pick<Users, "sessions" | "confirm">;
+  readonly users: Pick<Users, "sessions" | "devices" | "confirm">;
   readonly clock: Clock;
   readonly baseUrl: string;
   /** Whether the service is reached under https. */
@@ -77,6 +82,8 @@ export function createDoor({ users, clock, baseUrl, isSecure }: DoorDeps): Door 
       if (session === null) return reply.redirect(signInPath(request), 303);
       const { ok, retryAfterSeconds } = views.take(`session ${session.id}`);
       if (!ok) throw tooManyViews(retryAfterSeconds);
+      const device = await users.devices.cookieOf(session);
+      if (device !== null && device !== deviceCookie(request)) setDeviceCookie(reply, device, isSecure);
       requireRole(session, needs);
       if (isForRecent && !session.isRecent) return reply.redirect(signInPath(request), 303);
     };

@@ -3,6 +3,8 @@ import type { RecordChanges } from "#control-plane/access/changes.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
+import type { Devices } from "#control-plane/users/devices.ts";
+import type { Failures } from "#control-plane/users/failures.ts";
 import {
   findLink,
   insertLink,
@@ -49,6 +51,8 @@ export interface LinksDeps {
   readonly accounts: Accounts;
   readonly passwords: Passwords;
   readonly sessions: Sessions;
+  readonly devices: Devices;
+  readonly failures: Failures;
   /** Logs changes. */
   readonly record: RecordChanges;
 }

@@ -6,7 +6,7 @@ import type { Client } from "#control-plane/users/sessions.ts";
 import { BUSY } from "#control-plane/users/sign-in.ts";
 import { findUser, listMemberships, updateUser } from "#control-plane/users/store.ts";
 
-/** Sets a new password by a reset link, ends all sessions of the user and signs in. */
+/** Sets a new password by a reset link, ends all sessions and devices of the user and signs in. */
 export async function useResetLink(deps: LinksDeps, token: string, password: string, from: Client): Promise<UsedLink> {
   if ((await peekLink(deps, "reset", token)) === null) return EXPIRED;
   const passwordHash = await deps.passwords.hash(password);
@@ -17,6 +17,7 @@ export async function useResetLink(deps: LinksDeps, token: string, password: str
     if (user === null || membership === undefined) return EXPIRED;
     await updateUser(tx, user.id, { passwordHash }, deps.clock.now());
     await deps.sessions.endOf(tx, user.id);
+    await deps.devices.end(tx, user.id);
     // Links of other mails were for the old password.
     await deleteResets(tx, user.id);
     await recordEverywhere(deps.record, tx, { user, from }, [secretChange("password")]);

@@ -33,7 +33,7 @@ export async function useStartLink(
   { email, password }: Chosen,
   from: Client,
 ): Promise<UsedLink> {
-  const { passwords, clock, sessions, accounts, record } = deps;
+  const { passwords, clock, sessions, devices, accounts, record } = deps;
   if ((await peekLink(deps, "start", token)) === null) return EXPIRED;
   const passwordHash = await passwords.hash(password);
   if (passwordHash === null) return BUSY;
@@ -49,6 +49,7 @@ export async function useStartLink(
     if (user === null) return { kind: "foreign" };
     if (known !== null) await updateUser(tx, known.id, { passwordHash }, now);
     await sessions.endOf(tx, user.id);
+    await devices.end(tx, user.id);
     await deleteResets(tx, user.id);
     const member = { accountId, userId: user.id, role: "owner" as const };
     const before = others.find((one) => one.accountId === accountId)?.role;

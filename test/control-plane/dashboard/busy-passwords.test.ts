@@ -10,8 +10,8 @@ const SLOW = hashOf(19_456, 150);
 const QUICK = hashOf(8, 1);
 /** Passwords that can wait while two are being hashed. */
 const MOST_WAITING = 100;
-/** What a sign-in counts against: its user and its address. */
-const SUBJECTS = 2;
+/** What a sign-in counts against: its user, address and network, and the user in the network. */
+const SUBJECTS = 4;
 
 let plane: TestControlPlane;
 let owner: Browser;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { addressGroup, createAddressLimiter } from "#control-plane/limits/address.ts";
+import { addressGroup, createAddressLimiter, createNetworkOf } from "#control-plane/limits/address.ts";
 import { dayEnd, minuteEnd, secondsUntil, windowsAt } from "#control-plane/access/windows.ts";
 import { createManualClock } from "#test/support/clock.ts";
 
@@ -52,4 +52,22 @@ describe("the limit of an address", () => {
     expect(limiter.isExhausted("192.0.2.1")).toBe(false);
     expect(limiter.isExhausted("192.0.2.11")).toBe(true);
   });
+});
+
+describe("the network of an address", () => {
+  const networkOf = createNetworkOf(["198.51.100.0/24", "2001:db8:ffff::/48"]);
+
+  it.each([
+    ["192.0.2.1", "192.0.2.254", true],
+    ["192.0.2.1", "192.0.3.1", false],
+    ["::ffff:192.0.2.1", "192.0.2.9", true],
+    ["2001:db8:1:2::1", "2001:db8:1:ffff::1", true],
+    ["2001:db8:1:2::1", "2001:db8:2:2::1", false],
+    ["127.0.0.1", "127.0.0.2", false],
+    ["::1", "::2", false],
+    ["198.51.100.1", "198.51.100.2", false],
+    ["2001:db8:ffff::1", "2001:db8:ffff::2", false],
+  ])("of %s and %s is one: %s", (one, other, isOne) => expect(networkOf(one) === networkOf(other)).toBe(isOne));
+
+  it("is bounded for other text", () => expect(networkOf("y.".repeat(1_000)).length).toBeLessThanOrEqual(64));
 });

@@ -1,0 +1,138 @@
+import { hash } from "node:crypto";
+import type { Clock } from "#shared/clock.ts";
+import type { Sql } from "#control-plane/database/connect.ts";
+import { transact } from "#control-plane/database/transaction.ts";
+import { addressGroup, createNetworkOf } from "#control-plane/limits/address.ts";
+import { addressKey } from "#control-plane/mail-address.ts";
+import { countAttempts, deleteAttempts, insertAttempts } from "#control-plane/users/attempt-store.ts";
+import type { Devices } from "#control-plane/users/devices.ts";
+import type { Client } from "#control-plane/users/sessions.ts";
+
+/** Time in which failed sign-ins are counted, milliseconds. */
+export const ATTEMPT_WINDOW_MS = 900_000;
+
+/** Failures in that time. own: those of a session or a device. pair: those of one user from one network. */
+const MOST = { own: 10, pair: 10, user: 100, address: 30, network: 300 } as const;
+
+/** A counter of failed sign-ins: the SHA-256, in hex, of what is counted, and how many failures it allows. */
+export interface Counter {
+  readonly subject: string;
+  readonly most: number;
+}
+
+/** Who tries to sign in, and from where. */
+export interface Attempt {
+  /** What the address of the user is counted by. */
+  readonly user: string;
+  readonly address: string;
+  /** The network of the address. */
+  readonly network: string;
+  /** Its live session, named in a way that lasts until the next sign-in; null: the user is not signed in. */
+  readonly session: string | null;
+  /** A device of the user; null: it is a stranger's. */
+  readonly deviceId: number | null;
+}
+
+/**
+ * Returns the counters of an attempt: lists, of which the first counts where every counter has room. A session and a device
+ * have failures of their own, before those that they share with strangers: nobody else can use them up. Pure.
+ */
+export function countersOf({ user, address, network, session, deviceId }: Attempt): readonly (readonly Counter[])[] {
+  const strangers = [
+    counter(MOST.pair, "pair", network, user),
+    counter(MOST.user, "user", user),
+    counter(MOST.address, "address", addressGroup(address)),
+    counter(MOST.network, "network", network),
+  ];
+  return [
+    ...(session === null ? [] : [[counter(MOST.own, "session", session)]]),
+    ...(deviceId === null ? [] : [[counter(MOST.own, "device", String(deviceId))]]),
+    strangers,
+  ];
+}
+
+/** Failures of a counter: how many there were, and when the oldest was. */
+export interface Counted {
+  readonly made: number;
+  readonly oldest: Date;
+}
+
+/**
+ * Chooses the counters that an attempt counts against. If there is no room, `oldest` is the failure that must be forgotten
+ * for the next attempt. Pure.
+ */
+export function chooseCounters(
+  lists: readonly (readonly Counter[])[],
+  counted: ReadonlyMap<string, Counted>,
+): { readonly ok: true; readonly chosen: readonly Counter[] } | { readonly ok: false; readonly oldest: Date } {
+  const waits: Date[] = [];
+  for (const list of lists) {
+    const full = list.flatMap(({ subject, most }) => {
+      const found = counted.get(subject);
+      return found === undefined || found.made < most ? [] : found.oldest;
+    });
+    if (full.length === 0) return { ok: true, chosen: list };
+    waits.push(new Date(Math.max(...full.map((at) => at.getTime()))));
+  }
+  return { ok: false, oldest: new Date(Math.min(...waits.map((at) => at.getTime()))) };
+}
+
+/** Limits how often passwords are guessed. */
+export interface Failures {
+  /**
+   * Begins an attempt, which counts as failed until `forget` is called: guesses that are made at the same time are limited
+   * too. Addresses that no user has are limited in the same way.
+   */
+  begin(
+    email: string,
+    user: { readonly id: number } | null,
+    from: Client,
+  ): Promise<
+    | { readonly ok: true; readonly forget: () => Promise<void> }
+    | { readonly ok: false; readonly retryAfterSeconds: number }
+  >;
+}
+
+/** Opens the limits of one replica. `trustedProxies`: CIDR ranges. */
+export function createFailures({
+  sql,
+  clock,
+  devices,
+  trustedProxies,
+}: {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly devices: Pick<Devices, "find">;
+  readonly trustedProxies: readonly string[];
+}): Failures {
+  const networkOf = createNetworkOf(trustedProxies);
+  return {
+    async begin(email, user, { address, device, session }) {
+      const now = clock.now();
+      const since = new Date(now.getTime() - ATTEMPT_WINDOW_MS);
+      const lists = countersOf({
+        user: addressKey(email),
+        address,
+        network: networkOf(address),
+        // Not its id, which is another one after a change of the account.
+        session: session === null || session.userId !== user?.id ? null : `${user.id} ${session.createdAt.getTime()}`,
+        deviceId: user === null ? null : await devices.find(sql, device, user.id),
+      });
+      return transact(sql, async (tx) => {
+        const all = lists.flat().map(({ subject }) => subject);
+        const choice = chooseCounters(lists, await countAttempts(tx, all, since));
+        if (!choice.ok) {
+          const waitMs = choice.oldest.getTime() + ATTEMPT_WINDOW_MS - now.getTime();
+          return { ok: false, retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)) };
+        }
+        const subjects = choice.chosen.map(({ subject }) => subject);
+        const ids = await insertAttempts(tx, subjects, now);
+        return { ok: true, forget: () => deleteAttempts(sql, ids) };
+      });
+    },
+  };
+}
+
+function counter(most: number, kind: string, ...values: readonly string[]): Counter {
+  return { subject: hash("sha256", [kind, ...values].join(" "), "hex"), most };
+}
