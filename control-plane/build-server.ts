@@ -20,6 +20,7 @@ import { registerMeasurements } from "#control-plane/measurements/routes.ts";
 import { registerHeartbeats } from "#control-plane/heartbeats/routes.ts";
 import type { HistoryMonitor } from "#control-plane/history/ports.ts";
 import { registerMonitoring } from "#control-plane/monitoring-routes.ts";
+import { sessionCookieOf } from "#control-plane/dashboard/door/cookie.ts";
 import { registerDashboard } from "#control-plane/dashboard/dashboard.ts";
 import { registerProbeRoutes } from "#control-plane/probes/routes.ts";
 import { registerAdminQueue } from "#control-plane/surfaces/operator/queues.ts";
@@ -156,7 +157,11 @@ function registerCallers(server: HttpServer, app: App, parts: Parts, gate: Gate,
   const { registry } = app.metrics;
   const open = createOpenChecks({ checks, ...openLimits, registry });
   const home = createHome(CONTRACTS, { open, clock, baseUrl });
-  registerPublicPages(server, { clock, gate, visits, pages: monitoring.statusPages, baseUrl, home });
+  const memberAccount = async (request: Parameters<typeof sessionCookieOf>[0]): Promise<number | null> => {
+    const token = sessionCookieOf(request);
+    return token === null ? null : ((await parts.users.sessions.find(token))?.accountId ?? null);
+  };
+  registerPublicPages(server, { clock, gate, visits, memberAccount, pages: monitoring.statusPages, baseUrl, home });
   registerConfirmation(server, { clock, recipients: mail.recipients });
   const { recipients, unsubscriptions } = mail;
   registerUnsubscription(server, { clock, unsubscriptions });

@@ -48,6 +48,7 @@ export async function startPublicPages(views: Readonly<Record<string, PageView>>
     clock,
     gate,
     visits: createVisitLimiter(clock),
+    memberAccount: () => Promise.resolve(null),
     baseUrl: "https://vantage.example",
     pages: {
       async view(slug) {

@@ -1,3 +1,4 @@
+import cookie from "@fastify/cookie";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { DEVICE_SECONDS } from "#control-plane/users/devices.ts";
 
@@ -9,6 +10,11 @@ const LIFE_SECONDS = 90 * 86_400;
 /** Returns the value of the session's cookie; null if there is none. */
 export function sessionCookie(request: FastifyRequest): string | null {
   return request.cookies[NAME] ?? null;
+}
+
+/** Returns the same of a request to a route outside of the dashboard, where cookies are not read. */
+export function sessionCookieOf({ headers }: FastifyRequest): string | null {
+  return cookie.parse(headers.cookie ?? "")[NAME] ?? null;
 }
 
 /** Sets the session's cookie. `isSecure`: the service is reached under https. */

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { memberOf, type Door } from "#control-plane/dashboard/door/door.ts";
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { STATUS_PAGES } from "#control-plane/dashboard/strings/status-pages.ts";
-import { wordsOfDomain } from "#control-plane/dashboard/status-pages/render.ts";
+import { visibleAt, wordsOfDomain } from "#control-plane/dashboard/status-pages/render.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 import { OVERALL_WORDS } from "#control-plane/status-pages/render/words.ts";
 import type { OverallStatus } from "#control-plane/status-pages/page.ts";
@@ -78,7 +78,7 @@ function toRow(page: ShownPage, status: OverallStatus, subscribers: number, canW
   return {
     title: page.title,
     path: canWrite ? `/app/status-pages/${page.id}` : `/app/status-pages/${page.id}/preview`,
-    url: page.url,
+    url: visibleAt(page),
     tone: TONES[status],
     state: OVERALL_WORDS[status],
     isPublic: page.is_public,

@@ -103,7 +103,7 @@ export function renderPageForm({
   const choice = (name: (typeof CHECKBOXES)[number]) => renderCheckbox(name, typed.checked.has(name), problemOf(name));
   const minutes = "auto_incidents_after_minutes";
   return [
-    renderHead({ title: page?.title ?? STATUS_PAGES.create, id, url: page?.url ?? "", canManage }),
+    renderHead({ title: page?.title ?? STATUS_PAGES.create, id, url: page === null ? "" : visibleAt(page), canManage }),
     others.length === 0 ? "" : renderNote("bad", others.map(([, message]) => message).join(" ")),
     problems.size > others.length ? renderNote("bad", STATUS_PAGES.problems) : "",
     renderOpening({ action }),
@@ -141,6 +141,11 @@ function renderDomainOf(page: ShownPage): string {
   const tone = isMissing ? "warn" : { pending: "warn", verified: "good", failed: "bad" }[state];
   const hint = isMissing ? note : [STATUS_PAGES.domainHints[state], note ?? ""].join(" ");
   return renderDomain({ state: wordsOfDomain(page), tone, hint, record, canAsk: state !== "verified" || isMissing });
+}
+
+/** Returns where a member sees a page: a private one below the service alone, where he is signed in. */
+export function visibleAt({ is_public: isPublic, slug, url }: ShownPage): string {
+  return isPublic ? url : `/status/${slug}`;
 }
 
 /** Returns the state of a page's domain in words; "": it has none. */

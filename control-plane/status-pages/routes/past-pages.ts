@@ -42,24 +42,25 @@ export function registerPastPages(
       renderError,
       async handler(request, reply) {
         const id = idOf(request);
-        const found = await entrance.read(request, reply, async (slug, viewer) =>
-          id === null ? null : pages.incident(slug, viewer, id),
-        );
+        const readIncident = async (slug: string, viewer: number | null) =>
+          id === null ? null : pages.incident(slug, viewer, id);
+        const { found, isForAll } = await entrance.read(request, reply, readIncident, true);
         const base = entrance.baseOf(found.view);
         reply.header("content-security-policy", policyOf({ ...found.view, canSubscribe: false, responses: null }));
         const document = sender.documentOf(found.incident, base, TYPE, () => renderIncidentPage(found, base));
-        return await sender.send(request, reply, found, document);
+        return await sender.send(request, reply, document, found, isForAll);
       },
     });
     addRoutes(server, entrance.prefix, HISTORY, {
       renderError,
       async handler(request, reply) {
         const { month = null } = readQuery(HISTORY.query, request);
-        const found = await entrance.read(request, reply, (slug, viewer) => pages.archive(slug, viewer, month));
+        const readArchive = (slug: string, viewer: number | null) => pages.archive(slug, viewer, month);
+        const { found, isForAll } = await entrance.read(request, reply, readArchive, true);
         const base = entrance.baseOf(found.view);
         reply.header("content-security-policy", policyOf({ ...found.view, canSubscribe: false, responses: null }));
         const document = sender.documentOf(found.archive, base, TYPE, () => renderArchivePage(found, base));
-        return await sender.send(request, reply, found, document);
+        return await sender.send(request, reply, document, found, isForAll);
       },
     });
   }

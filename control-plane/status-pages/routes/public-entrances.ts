@@ -24,6 +24,8 @@ interface PublicPages {
 
 /** What entrances depend on. */
 export interface EntranceDeps {
+  /** Returns the account in which the sender of a request is signed in; null: none. */
+  readonly memberAccount: (request: FastifyRequest) => Promise<number | null>;
   /** Limits requests without an account by client address. */
   readonly visits: AddressLimiter;
   readonly gate: Gate;
@@ -36,8 +38,18 @@ interface Entrance {
   readonly prefix: string;
   /** Returns the path of a page as its visitors see it, without a slash at its end. */
   baseOf(view: PageView): string;
-  /** Reads what a request is for of its page, for visitors or for the account of its key. Throws Refusal if null. */
-  read<T>(request: FastifyRequest, reply: FastifyReply, read: ReadOfPage<T>): Promise<T>;
+  /**
+   * Reads what a request is for of its page, for visitors or for the account of its key; with `forMembers`, below /status/
+   * also for the account of its session. Throws Refusal if null.
+   */
+  read<T>(request: FastifyRequest, reply: FastifyReply, read: ReadOfPage<T>, forMembers?: boolean): Promise<Read<T>>;
+}
+
+/** What was read. */
+interface Read<T> {
+  readonly found: T;
+  /** Whether everybody may see it; else no cache may keep it. */
+  readonly isForAll: boolean;
 }
 
 /** Reads something of a page by its slug; null: there is none that the viewer can see. */
@@ -45,29 +57,37 @@ type ReadOfPage<T> = (slug: string, viewerAccountId: number | null) => Promise<T
 
 /**
  * Creates the addresses of pages. They limit requests by client address before they look for a page. A request with a
- * key counts against the limits of its account and can see pages of the account that are not public.
+ * key counts against the limits of its account and can see pages of the account that are not public; so can its members,
+ * where they are signed in: at the service's own host.
  */
-export function createEntrances({ visits, gate, pages }: EntranceDeps): readonly Entrance[] {
+export function createEntrances({ memberAccount, visits, gate, pages }: EntranceDeps): readonly Entrance[] {
   async function readOf<T>(
     slug: string,
     request: FastifyRequest,
     reply: FastifyReply,
     read: ReadOfPage<T>,
-  ): Promise<T> {
+    forMembers = false,
+  ): Promise<Read<T>> {
     const viewer = keyInHeaders(request) === null ? null : await gate.admit(request, reply, { scope: null });
     const found = await read(slug, viewer?.accountId ?? null);
+    if (found !== null) return { found, isForAll: viewer === null };
+    // Only what visitors cannot see needs to know who is signed in.
+    const member = forMembers && viewer === null ? await memberAccount(request) : null;
+    const own = member === null ? null : await read(slug, member);
     // One text for all: a visitor cannot learn whether a page that is not public exists.
-    if (found === null) throw new Refusal("not_found", NO_PAGE);
-    return found;
+    if (own === null) throw new Refusal("not_found", NO_PAGE);
+    return { found: own, isForAll: false };
   }
 
   return [
     {
       prefix: "/status/:slug",
       baseOf: ({ slug }) => `/status/${slug}`,
-      async read(request, reply, read) {
+      async read(request, reply, read, forMembers = false) {
         takeVisit(visits, request);
-        return await readOf((request.params as { readonly slug: string }).slug, request, reply, read);
+        const isService = pages.slugOfDomain(request.headers.host ?? "") === null;
+        const { slug } = request.params as { readonly slug: string };
+        return await readOf(slug, request, reply, read, forMembers && isService);
       },
     },
     {

@@ -18,8 +18,8 @@ export const PUBLIC_CACHE = `public, max-age=${MOST_SECONDS}`;
 /** Cache-Control of answers to requests with a key for a page that is not public. */
 export const PRIVATE_CACHE = `private, max-age=${MOST_SECONDS}`;
 
-/** Cache-Control of other answers to requests with a key, which can be of a page that is not public. */
-export const KEYED_CACHE = "private, no-store";
+/** Cache-Control of other answers to requests with a key or of a member, which can be of a page that is not public. */
+export const OWN_CACHE = "private, no-store";
 
 /** Cache-Control of files whose address has the hash of their content, so that it is of one content for ever. */
 export const HASHED_CACHE = "public, max-age=31536000, immutable";

@@ -12,12 +12,7 @@ import { PAGE_SCRIPTS } from "#control-plane/status-pages/browser/scripts.ts";
 import { renderBadge, renderErrorBadge } from "#control-plane/status-pages/render/badge.ts";
 import { createEntrances, type EntranceDeps } from "#control-plane/status-pages/routes/public-entrances.ts";
 import { PUBLIC_FORMATS } from "#control-plane/status-pages/routes/public-formats.ts";
-import {
-  HASHED_CACHE,
-  KEYED_CACHE,
-  PUBLIC_CACHE,
-  READABLE,
-} from "#control-plane/status-pages/routes/public-headers.ts";
+import { HASHED_CACHE, OWN_CACHE, PUBLIC_CACHE, READABLE } from "#control-plane/status-pages/routes/public-headers.ts";
 import { registerPastPages } from "#control-plane/status-pages/routes/past-pages.ts";
 import { addRoutes, errorRendererOf } from "#control-plane/status-pages/routes/public-route.ts";
 import { createPublicSender } from "#control-plane/status-pages/routes/public-sender.ts";
@@ -86,13 +81,13 @@ export function registerPublicPages(server: FastifyInstance, { baseUrl, clock, h
             if (answered === null) throw notFound();
             return await answered;
           }
-          const view = await entrance.read(request, reply, readView);
+          const { found: view, isForAll } = await entrance.read(request, reply, readView, format.path === "");
           const base = entrance.baseOf(view);
           const document = sender.documentOf(view, `${base} ${format.path}`, format.type, () =>
             format.render(view, { base, serviceUrl }),
           );
           reply.headers(format.headers(view));
-          return await sender.send(request, reply, view, document);
+          return await sender.send(request, reply, document, view, isForAll);
         },
       });
     }
@@ -104,7 +99,7 @@ export function registerPublicPages(server: FastifyInstance, { baseUrl, clock, h
         renderError: renderBadgeError,
         async handler(request, reply) {
           const { label = null, monitor = null, metric = "status" } = readQuery(BADGE_QUERY, request);
-          const view = await entrance.read(request, reply, readView);
+          const { found: view, isForAll } = await entrance.read(request, reply, readView);
           const draw = (): string => {
             const badge = renderBadge(view, { label, monitorId: monitor, isUptime: metric === "uptime" });
             if (badge === null) throw new Refusal("not_found", "The page has no monitor with this id.");
@@ -116,7 +111,7 @@ export function registerPublicPages(server: FastifyInstance, { baseUrl, clock, h
               ? sender.documentOf(view, `badge ${monitor} ${metric}`, SVG_TYPE, draw)
               : createDocument(draw(), { type: SVG_TYPE, cacheControl: PUBLIC_CACHE });
           reply.headers(READABLE);
-          return await sender.send(request, reply, view, document);
+          return await sender.send(request, reply, document, view, isForAll);
         },
       },
     );
@@ -146,11 +141,10 @@ function registerLogos(server: FastifyInstance, deps: EntranceDeps): void {
     addRoutes(server, entrance.prefix, LOGO, {
       async handler(request, reply) {
         const { file } = request.params as { readonly file: string };
-        const logo = await entrance.read(request, reply, (slug, viewer) =>
-          deps.pages.logo(slug, viewer, `/logo/${file}`),
-        );
+        const readLogo = (slug: string, viewer: number | null) => deps.pages.logo(slug, viewer, `/logo/${file}`);
+        const { found: logo, isForAll } = await entrance.read(request, reply, readLogo, true);
         const sent = new SentFile(logo.type, Buffer.from(logo.content), logo.hash);
-        return sendFile(request, reply, sent, request.principal === null ? HASHED_CACHE : KEYED_CACHE);
+        return sendFile(request, reply, sent, isForAll ? HASHED_CACHE : OWN_CACHE);
       },
     });
   }

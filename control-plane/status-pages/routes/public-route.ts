@@ -59,7 +59,8 @@ export function addRoutes(
             ...described,
             tag: "Status pages",
             description:
-              "At most 60 requests per minute and client address. With a key: also pages of the account that are not public.",
+              "At most 60 requests per minute and client address. With a key: also pages of the account that are not public" +
+              (type.startsWith("text/html") ? ", as for its members who are signed in." : "."),
             security: "none",
             plain: type.split(";", 1)[0] ?? type,
             data: type.includes("json") ? Type.Unknown() : Type.String(),

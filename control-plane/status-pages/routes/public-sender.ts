@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "#shared/clock.ts";
 import { createDocument, sendDocument, type Document } from "#control-plane/http/operations/document.ts";
-import { ageOf, KEYED_CACHE, PUBLIC_CACHE } from "#control-plane/status-pages/routes/public-headers.ts";
+import { ageOf, OWN_CACHE, PUBLIC_CACHE } from "#control-plane/status-pages/routes/public-headers.ts";
 
 /** What is sent of a page, as it was at a time. */
 interface Dated {
@@ -12,8 +12,14 @@ interface Dated {
 interface PublicSender {
   /** Returns a body of what is shown, rendered once: what is dropped takes its bodies with it. */
   documentOf(shown: object, key: string, type: string, render: () => string): Document;
-  /** Sends a body with the age of its view. */
-  send(request: FastifyRequest, reply: FastifyReply, view: Dated, document: Document): Promise<FastifyReply>;
+  /** Sends a body with the age of its view. `isForAll`: whether everybody may see it, so that caches may keep it. */
+  send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    document: Document,
+    view: Dated,
+    isForAll: boolean,
+  ): Promise<FastifyReply>;
 }
 
 /** Creates the sender of one server. */
@@ -27,10 +33,9 @@ export function createPublicSender(clock: Clock): PublicSender {
       known.set(key, document);
       return document;
     },
-    async send(request, reply, view, document) {
-      const isKeyed = request.principal !== null;
-      if (!isKeyed) reply.headers(ageOf(view, clock.now()));
-      return await sendDocument(request, reply, isKeyed ? { ...document, cacheControl: KEYED_CACHE } : document);
+    async send(request, reply, document, view, isForAll) {
+      if (isForAll) reply.headers(ageOf(view, clock.now()));
+      return await sendDocument(request, reply, isForAll ? document : { ...document, cacheControl: OWN_CACHE });
     },
   };
 }

@@ -111,7 +111,8 @@ const OPTIONAL = {
   ),
   is_public: Type.Boolean({
     examples: [true],
-    description: "Whether everybody can see the page; false: only with a key of the account. Default: true",
+    description:
+      "Whether everybody can see the page; false: only with a key of the account, and its members who are signed in. Default: true",
   }),
   domain: Nullable(
     Type.String({
