@@ -1,6 +1,6 @@
 import type { Egress } from "#shared/egress.ts";
 import { hiddenProblem } from "#shared/hidden-characters.ts";
-import { refuse, type Read } from "#shared/schema/problem.ts";
+import { refuse, type FieldProblem, type Read } from "#shared/schema/problem.ts";
 import { readHeaderFields } from "#control-plane/header-fields.ts";
 import type { EventType } from "#control-plane/events/event.ts";
 import { refuseProblem, refuseWrite, type Written } from "#control-plane/http/written.ts";
@@ -9,13 +9,23 @@ import type { FormatName } from "#control-plane/webhooks/formats/format.ts";
 import { FORMATS, keepMasked, parseOptions } from "#control-plane/webhooks/formats/formats.ts";
 import { selectedTypes, typesOf } from "#control-plane/webhooks/match.ts";
 import { MOST_HEADERS, type Given } from "#control-plane/webhooks/schemas.ts";
-import { MASK, maskSecret, replaceSecret, secretProblem } from "#control-plane/webhooks/secrets.ts";
+import { leaveSecrets } from "#control-plane/webhooks/new-origin.ts";
+import { MASK, maskSecret, replaceSecret, secretProblem, signingSecrets } from "#control-plane/webhooks/secrets.ts";
 import type { WebhookFilter, WebhookSecrets, WebhookSettings } from "#control-plane/webhooks/webhook.ts";
 
 /** A subscription as it is read and written. */
 export interface WebhookDraft {
   readonly settings: WebhookSettings;
   readonly secrets: WebhookSecrets;
+}
+
+/** A subscription to which a write was applied. */
+export interface ReadWebhook extends WebhookDraft {
+  /**
+   * Secrets that stay behind because the url leads to another origin: `headers.` or `format_options.` and the name, and
+   * `secret` for the one before the present one.
+   */
+  readonly removed: readonly string[];
 }
 
 /** What a draft is read with. */
@@ -48,14 +58,16 @@ const OWN = ["content-", "x-service-", "webhook-"];
 
 /**
  * Applies the fields of a write to a subscription. Those that are not given keep their values. What a response shows in
- * place of a secret, sent back, keeps the secret; so does the list that it shows where all types are sent.
+ * place of a secret, sent back, keeps the secret, unless the url leads to another origin; so does the list that it shows
+ * where all types are sent.
  */
 export function readWebhook(
-  given: Given,
+  fields: Given,
   present: WebhookDraft,
   { plan, egress, now }: ReadContext,
-): Written<WebhookDraft> {
-  const { settings, secrets } = present;
+): Written<ReadWebhook> {
+  const { isMoved, base, given, removed } = leaveSecrets(present, fields);
+  const { settings, secrets } = base;
   const url = given.url === undefined ? null : readUrl(given.url, egress);
   if (url?.ok === false) return url;
   const unreadable = given.name === settings.name ? null : hiddenProblem(given.name ?? "");
@@ -74,8 +86,10 @@ export function readWebhook(
     return refuseProblem({ field: "managed_by", reason: "type", message });
   }
   const format = given.format ?? settings.format;
-  const options = readOptions(format, given.format_options, { settings, secrets });
-  if (!options.ok) return refuseProblem(options.problem);
+  const options = readOptions(format, given.format_options, base);
+  if (!options.ok) return refuseProblem(explainLeft(options.problem, removed));
+  const signing = replaceSecret(secrets, secret.value, now);
+  const hasPrevious = signingSecrets(signing, now).length > 1;
   return {
     ok: true,
     value: {
@@ -88,16 +102,25 @@ export function readWebhook(
         format,
       },
       secrets: {
-        ...replaceSecret(secrets, secret.value, now),
+        ...signing,
+        ...(isMoved ? { previous: null } : {}),
         headers: headers.value,
         format_options: options.value,
         managed_by: manager,
       },
     },
+      removed: [...removed, ...(isMoved && hasPrevious ? ["secret"] : [])],
   };
 }
 
 /** Checks the address of a receiver. The addresses of a name are checked at each attempt. */
+/** Says of a required option why its stored value is not there. */
+function explainLeft(problem: FieldProblem, removed: readonly string[]): FieldProblem {
+  if (!removed.includes(problem.field)) return problem;
+  const message = "is required with this url: the stored value does not go to another origin";
+  return { ...problem, reason: "required", message };
+}
+
 function readUrl(raw: string, egress: Egress): Written<string> {
   const checked = egress.checkUrl(raw);
   if (!checked.ok && checked.code === "target_not_allowed") {

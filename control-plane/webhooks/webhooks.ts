@@ -6,7 +6,7 @@ import type { FailingReceivers } from "#control-plane/deliveries/failing/failing
 import type { PlanName, Plans } from "#control-plane/plans/plans.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 import { changedFields, changedNames } from "#control-plane/webhooks/changed-fields.ts";
-import { readWebhook, type WebhookDraft } from "#control-plane/webhooks/read-webhook.ts";
+import { readWebhook, type ReadWebhook, type WebhookDraft } from "#control-plane/webhooks/read-webhook.ts";
 import { refuseAbsent, refuseGone, refuseWrite, type Written } from "#control-plane/http/written.ts";
 import type { Given } from "#control-plane/webhooks/schemas.ts";
 import { generateSecret, openSecrets, replaceSecret, sealSecrets } from "#control-plane/webhooks/secrets.ts";
@@ -28,6 +28,14 @@ interface ChangedWebhook {
   readonly webhook: ShownWebhook;
   /** For the log of changes. */
   readonly changed: readonly ChangedField[];
+  readonly removed: ReadWebhook["removed"];
+}
+
+/** What a write would do. */
+interface Attempted {
+  /** Names of the fields that would get another value. */
+  readonly changed: readonly string[];
+  readonly removed: ReadWebhook["removed"];
 }
 
 /** Webhook subscriptions of accounts. */
@@ -38,11 +46,8 @@ export interface Webhooks {
   create(tx: Transaction, accountId: number, given: Given): Promise<Written<ShownWebhook>>;
   /** Changes a subscription. */
   change(tx: Transaction, accountId: number, id: number, given: Given): Promise<Written<ChangedWebhook>>;
-  /**
-   * Checks a creation, or the change of a subscription, and writes nothing. Returns the fields that would get another
-   * value.
-   */
-  attempt(tx: Transaction, accountId: number, id: number | null, given: Given): Promise<Written<readonly string[]>>;
+  /** Checks a creation, or the change of a subscription, and writes nothing. */
+  attempt(tx: Transaction, accountId: number, id: number | null, given: Given): Promise<Written<Attempted>>;
   /** Gives a subscription a new secret, which the result shows. The old one signs too for 24 h. */
   rotate(tx: Transaction, accountId: number, id: number): Promise<Written<ChangedWebhook>>;
   /**
@@ -71,13 +76,13 @@ interface WebhooksDeps {
 }
 
 /** Makes another draft of a subscription. */
-type Edit = (present: WebhookDraft, context: Parameters<typeof readWebhook>[2]) => Written<WebhookDraft>;
+type Edit = (present: WebhookDraft, context: Parameters<typeof readWebhook>[2]) => Written<ReadWebhook>;
 
 /** A change of a subscription that can be written. */
 interface Vetted {
   readonly stored: StoredWebhook;
   readonly present: WebhookDraft;
-  readonly draft: WebhookDraft;
+  readonly draft: ReadWebhook;
   readonly plan: PlanName;
   readonly now: Date;
 }
@@ -124,7 +129,7 @@ export function createWebhooks({
     const webhook = showWebhook(written, secrets, plan);
     const before = { ...present, shown: showWebhook(stored, present.secrets, plan) };
     const after = { ...draft, shown: webhook };
-    return { ok: true, value: { webhook, changed: changedFields(before, after) } };
+    return { ok: true, value: { webhook, changed: changedFields(before, after), removed: draft.removed } };
   }
 
   /** Locks the account, and checks a subscription that it would get. */
@@ -173,20 +178,22 @@ export function createWebhooks({
       if (id === null) {
         const generated = generateSecret(random);
         const made = await vetCreation(tx, accountId, given, generated);
-        return made.ok ? { ok: true, value: changedNames(newDraft(generated), made.value.draft) } : made;
+        if (!made.ok) return made;
+        return { ok: true, value: { changed: changedNames(newDraft(generated), made.value.draft), removed: [] } };
       }
       const vetted = await vet(tx, accountId, id, (present, context) => readWebhook(given, present, context));
       if (!vetted.ok) return vetted;
-      return { ok: true, value: changedNames(vetted.value.present, vetted.value.draft) };
+      const { present, draft } = vetted.value;
+      return { ok: true, value: { changed: changedNames(present, draft), removed: draft.removed } };
     },
     async rotate(tx, accountId, id) {
       const generated = generateSecret(random);
       const rotated = await edit(tx, accountId, id, ({ settings, secrets }, { now }) => {
-        return { ok: true, value: { settings, secrets: replaceSecret(secrets, generated, now) } };
+        return { ok: true, value: { settings, secrets: replaceSecret(secrets, generated, now), removed: [] } };
       });
       if (!rotated.ok) return rotated;
-      const { webhook, changed } = rotated.value;
-      return { ok: true, value: { webhook: { ...webhook, signing_secret: generated }, changed } };
+      const webhook = { ...rotated.value.webhook, signing_secret: generated };
+      return { ok: true, value: { ...rotated.value, webhook } };
     },
     async remove(tx, accountId, id) {
       await lockAccount(tx, accountId);

@@ -202,7 +202,8 @@ it("a write of a webhook whose provider ends says so, also when it is repeated",
   expect(rotated.body.meta).toMatchObject({ warnings: [warning] });
 
   const jsm = { url: "https://api.atlassian.com", format: "jsm", format_options: { api_key: "k" } };
-  expect(await put(jsm)).not.toHaveProperty("warnings");
+  expect(await put(jsm)).toMatchObject({ warnings: [{ parameter: "secret" }] });
+  expect(await put({ name: "On-call" })).not.toHaveProperty("warnings");
   const list = await plane.call(PATH, { key });
   expect(list.body.meta).not.toHaveProperty("warnings");
 });

@@ -125,6 +125,7 @@ function asText(value: unknown): unknown {
 
 function problemOf(one: FormatOption, value: unknown): string | null {
   if (typeof value !== "string") return `must be a string: ${one.description}`;
+  if (one.secret && value === MASK) return `${MASK} is what responses show in place of a secret; give the value itself`;
   return value.length > MOST_VALUE ? `must have at most ${MOST_VALUE} characters` : one.check(value);
 }
 

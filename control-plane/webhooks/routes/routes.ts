@@ -15,9 +15,11 @@ import {
   TESTED,
   type ActionDeps,
 } from "#control-plane/webhooks/routes/actions.ts";
-import { requireWritten, type Written } from "#control-plane/http/written.ts";
+import { requireWritten } from "#control-plane/http/written.ts";
 import { CHANGE, CREATE, READ_ONLY, SHOWN, TRIED } from "#control-plane/webhooks/schemas.ts";
 import { warningsOn } from "#control-plane/webhooks/view.ts";
+import type { Webhooks } from "#control-plane/webhooks/webhooks.ts";
+import { warnOfRemoval } from "#control-plane/webhooks/new-origin.ts";
 
 const URL = "/api/v4/webhooks";
 const TAG = "Webhooks";
@@ -113,6 +115,10 @@ function registerChange(server: FastifyInstance, { gate, writes, webhooks }: Web
       id: "update_webhook",
       tag: TAG,
       summary: "Change a webhook; fields that are absent keep their values",
+      description:
+        "A url of another scheme, host or port does not get the stored secrets: own headers, secret format_options and the " +
+        "secret before the present one are left out, unless they come with the change. Warnings name them; one that the " +
+        "format requires is missing_parameter.",
       data: Type.Union([SHOWN, TRIED]),
       query: CHANGE_QUERY,
       body: CHANGE,
@@ -132,17 +138,18 @@ function registerChange(server: FastifyInstance, { gate, writes, webhooks }: Web
       const given = readWrite(CHANGE, request, READ_ONLY);
       return writes.run(request, reply, async (tx) => {
         if (isDryRun) return tried(await webhooks.attempt(tx, accountId, id, given));
-        const { webhook, changed } = requireWritten(await webhooks.change(tx, accountId, id, given));
+        const { webhook, changed, removed } = requireWritten(await webhooks.change(tx, accountId, id, given));
         const change = { resource: "webhook", id, name: webhook.name, action: "changed", changed } as const;
-        return { data: webhook, changes: [change], warnings: warningsOn(webhook) };
+        return { data: webhook, changes: [change], warnings: [...warningsOn(webhook), ...removed.map(warnOfRemoval)] };
       });
     },
   });
 }
 
 /** Returns what a write that is only tried answers. Throws its refusal. */
-function tried(attempt: Written<readonly string[]>) {
-  return { data: { changed: requireWritten(attempt) }, changes: [] };
+function tried(attempt: Awaited<ReturnType<Webhooks["attempt"]>>) {
+  const { changed, removed } = requireWritten(attempt);
+  return { data: { changed }, changes: [], warnings: removed.map(warnOfRemoval) };
 }
 
 function registerRemoval(server: FastifyInstance, { gate, writes, webhooks }: WebhookRoutesDeps): void {

@@ -101,13 +101,24 @@ function findMasks(row: Row, own: OwnWebhook | null, refuse: Refuse): void {
   const isOwnSecret = own !== null && secret === own.shownSecret;
   if (typeof secret === "string" && MASKED_SECRET.test(secret) && !isOwnSecret) refuse("secret", explain);
   const isOtherFormat = own === null || (row["format"] ?? own.row["format"]) !== own.row["format"];
+  const isMoved = own !== null && !isOwnUrl && isOtherOrigin(url, own.row["url"]);
+  const stays =
+    "is masked, and the url leads to another origin, which does not get the stored value; give it as a text";
   for (const field of ["headers", "format_options"] as const) {
     const present = field === "format_options" && isOtherFormat ? {} : valuesOf(own?.row ?? {}, field);
     const names = new Set(Object.keys(present).map((name) => keyOf(field, name)));
     for (const [name, value] of Object.entries(valuesOf(row, field))) {
-      if (value === MASK && !names.has(keyOf(field, name))) refuse(`${field}.${name}`, explain);
+      if (value !== MASK) continue;
+      if (!names.has(keyOf(field, name))) refuse(`${field}.${name}`, explain);
+      else if (isMoved) refuse(`${field}.${name}`, `${stays}, {env: NAME} or {file: path}`);
     }
   }
+}
+
+/** Reports whether an address leads to another origin. One that is no URL is refused by the service. */
+function isOtherOrigin(url: unknown, present: unknown): boolean {
+  const origin = typeof url === "string" ? URL.parse(url.trim())?.origin : undefined;
+  return origin !== undefined && origin !== URL.parse(String(present))?.origin;
 }
 
 function compare(row: Row, own: OwnWebhook | null): Pick<PlannedWebhook, "own" | "changes" | "unknown"> {

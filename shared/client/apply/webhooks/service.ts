@@ -116,9 +116,9 @@ function settle(
           : { field: name, secret: "changed" },
     );
   const known = new Set([...changes.map((one) => one.field), ...unknown].map((name) => name.toLowerCase()));
-  // Another format loses the options of the one before.
+  // Another format loses the options of the one before, and another origin the secrets.
   const others = names.filter((name) => !known.has(name.toLowerCase()));
-  return [...certain, ...secrets, ...others.map((name): PropertyChange => ({ field: name, secret: "changed" }))];
+  return [...certain, ...secrets, ...others.map((name): PropertyChange => ({ field: name, secret: "removed" }))];
 }
 
 /** Writes a plan row by row. `onDone` is called after each. The first failure ends it, and its line names the webhook. */

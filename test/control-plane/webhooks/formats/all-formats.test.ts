@@ -23,8 +23,12 @@ const TARGETS = {
 };
 const HOOK = targetOf("https://hooks.example/T0/secret");
 
+function target(name: FormatName): typeof HOOK {
+  return (TARGETS as Partial<Record<FormatName, typeof HOOK>>)[name] ?? HOOK;
+}
+
 function build(name: FormatName, event: FormatEvent): FormatRequest {
-  return FORMATS[name].build(event, (TARGETS as Partial<Record<FormatName, typeof HOOK>>)[name] ?? HOOK);
+  return FORMATS[name].build(event, target(name));
 }
 
 /** Every string of a JSON document. */
@@ -78,6 +82,8 @@ describe.each(FORMAT_NAMES)("%s", (name) => {
     expect(Object.keys(first.headers)).toEqual(Object.keys(first.headers).map((header) => header.toLowerCase()));
     expect(JSON.parse(first.body)).toBeTypeOf("object");
     expect(build(name, structuredClone(event))).toEqual(first);
+    // Secrets stay at the origin of the url, by which alone a change is judged.
+    expect(new URL(first.url).origin).toBe(new URL(target(name).url).origin);
   });
 });
 

@@ -115,6 +115,46 @@ describe("apply", () => {
     expect(form).toMatchObject({ status: 2, said: "" });
     expect(form.complained.split("\n")).toEqual([
       "vantage apply: 4 problems; nothing is changed",
+  it("shows which secrets a webhook loses at another origin, and refuses those that it is to keep", async () => {
+    const url = "https://hooks.example.com/vantage";
+    await create({ name: "On-call", url, headers: { Authorization: "Bearer a", "X-A": "b" } });
+    const format_options = { topic: "alerts", token: "tk_a1" };
+    await create({ name: "Phone", url: "https://ntfy.example.com", format: "ntfy", format_options });
+    const moved = (headers: object) =>
+      write(
+        stringify({
+          version: 2,
+          monitors: [],
+          webhooks: [{ name: "On-call", url: "https://other.example.com/", ...headers }],
+        }),
+      );
+    moved({});
+    const dry = await apply({}, ["--dry-run"]);
+    expect(dry.said.split("\n")).toEqual([
+      "~ webhook On-call",
+      '    url: "https://hooks.example.com/vantage" -> "https://other.example.com/"',
+      "    headers.authorization: (secret) removed",
+      "    headers.x-a: (secret) removed",
+      "",
+      "Plan: 0 to create, 1 to change, 0 to delete, 0 unchanged.",
+    ]);
+    moved({ headers: { Authorization: "****", "X-A": "c" } });
+    const refused = await apply();
+    expect(refused.status).toBe(2);
+    expect(refused.complained).toContain(
+      "(On-call): headers.Authorization is masked, and the url leads to another origin",
+    );
+    expect((await listed())[0]).toMatchObject({ url });
+    moved({ headers: { "X-A": "c" } });
+    expect((await apply()).said).toContain(
+      "headers.Authorization: (secret) removed\n    headers.X-A: (secret) changed",
+    );
+    expect((await listed())[0]).toMatchObject({ url: "https://other.example.com/", headers: { "X-A": "****" } });
+
+    write("version: 2\nmonitors: []\nwebhooks:\n  - {name: Phone, url: https://other.example.com}\n");
+    expect((await apply()).complained).toContain("(Phone): format_options.topic is required with this url");
+  });
+
       expect.stringContaining(at("17:5", "webhooks.2 (Phone): interval no such field; allowed: name, url, ")),
       at("21:5", "webhooks.3: name must be a text: it says which webhook the row is"),
       at("22:6", "webhooks.4 (Chat): name another row of the document has this name"),
