@@ -151,6 +151,23 @@ it("a plan limits the number of webhooks, and the surplus is made inactive with 
   expect(answers.at(-1)?.body.error).toMatchObject({ code: "plan_limit_exceeded" });
 });
 
+it("an address that is stored without the slashes of https:// is sent to until it is written again", async () => {
+  const unwritten = `https:${new URL(receiver.url).host}/hook`;
+  for (const url of [unwritten, unwritten.replace("https:", "https:///"), unwritten.replace("https:", "HTTPS:/")]) {
+    const refused = await plane.call(PATH, { key, body: { url } });
+    expect([refused.status, refused.body.error]).toMatchObject([400, { code: "invalid_url", field: "url" }]);
+  }
+  const { id } = await create({ url: `HTTPS://${new URL(receiver.url).host}/hook`, headers: { "X-A": "a" } });
+  await plane.app.sql`update webhooks set url = ${unwritten} where id = ${id}`;
+  const put = (body: object) => plane.call(`${PATH}?id=${id}`, { key, method: "PUT", body });
+  expect((await put({ name: "On-call" })).body.data).toMatchObject({ name: "On-call", url: unwritten });
+  await fail();
+  await expect.poll(() => receiver.received).toMatchObject([{ path: "/hook", headers: { "x-a": "a" } }]);
+  expect((await put({ url: unwritten })).body.error).toMatchObject({ code: "invalid_url", field: "url" });
+  // The same origin, so that its header field stays.
+  expect((await put({ url: `${receiver.url}/hook` })).body.data).toMatchObject({ headers: { "X-A": "****" } });
+});
+
 it("an event is written as its format says, with options that are masked", async () => {
   const { format_options: shown } = await create({
     format: "pagerduty",
