@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { signStandard, signV2 } from "#shared/webhooks/signature.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { createWebhook, failHeartbeat, webhookSettings } from "#test/support/webhooks.ts";
-import { startWebhookReceiver, type WebhookReceiver } from "#test/support/webhook-receiver.ts";
+import { startWebhookReceiver, type ReceivedDelivery, type WebhookReceiver } from "#test/support/webhook-receiver.ts";
 
 const PATH = "/api/v4/webhooks";
 
@@ -167,6 +167,37 @@ it("an address that is stored without the slashes of https:// is sent to until i
   // The same origin, so that its header field stays.
   expect((await put({ url: `${receiver.url}/hook` })).body.data).toMatchObject({ headers: { "X-A": "****" } });
 });
+
+it.each([
+  ["standard", {}, {}],
+  ["gotify", { app_token: "of-the-format" }, { "x-gotify-key": "of-the-format" }],
+  ["ntfy", { topic: "alerts" }, { authorization: "Bearer of-mine" }],
+  ["ntfy", { topic: "alerts", token: "of-the-format" }, { authorization: "Bearer of-the-format" }],
+  ["opsgenie", { api_key: "of-the-format" }, { authorization: "GenieKey of-the-format" }],
+  ["incident-io", { token: "of-the-format" }, { authorization: "Bearer of-the-format" }],
+])(
+  "a request of the format %s has each header field once, and an own User-Agent",
+  async (format, options, expected) => {
+    const own = {
+      "USER-agent": "of-mine/1",
+      Accept: "text/plain",
+      Authorization: "Bearer of-mine",
+      "X-Gotify-Key": "of-mine",
+      Date: "Tue, 03 Mar 2026 10:00:00 GMT",
+    };
+    const { id } = await create({ headers: own, format, format_options: options });
+    await plane.call(`${PATH}?action=test&id=${id}`, { key, method: "POST" });
+    const { id: plain } = await create();
+    await plane.call(`${PATH}?action=test&id=${plain}`, { key, method: "POST" });
+    const [{ headers, fields }, ours] = receiver.received as [ReceivedDelivery, ReceivedDelivery];
+    const names = fields.map(([name]) => name.toLowerCase());
+    expect(names.toSorted()).toEqual([...new Set(names)].toSorted());
+    expect(headers).toMatchObject({ "user-agent": "of-mine/1", accept: "text/plain", ...expected });
+    expect(ours.fields.filter(([name]) => name.toLowerCase() === "user-agent")).toEqual([
+      ["user-agent", expect.stringMatching(/Vantage/i)],
+    ]);
+  },
+);
 
 it("an event is written as its format says, with options that are masked", async () => {
   const { format_options: shown } = await create({

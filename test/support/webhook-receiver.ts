@@ -6,6 +6,8 @@ export interface ReceivedDelivery {
   readonly path: string;
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The header fields as they arrived. */
+  readonly fields: readonly (readonly [name: string, value: string])[];
   readonly body: string;
   /** The parsed body. */
   readonly event: { readonly id: string; readonly type: string; readonly data: Record<string, unknown> };
@@ -49,6 +51,7 @@ export async function startWebhookReceiver(
       const one: ReceivedDelivery = {
         path,
         headers: Object.fromEntries(headers.map(([key, value]) => [key.toLowerCase(), value])),
+        fields: headers,
         body,
         event: JSON.parse(body) as ReceivedDelivery["event"],
       };

@@ -100,7 +100,8 @@ export function createWebhookSender(deps: WebhookSenderDeps): Sender & { close()
     if (!vetted.ok) return failWith(vetted.fault);
     const { body } = request;
     const signed = signRequest({ delivery, secrets, body, now: clock.now(), legacyUntil: settings.legacyUntil });
-    const headers = { ...secrets.headers, ...signed, ...request.headers, "user-agent": settings.userAgent };
+    const written = { ...signed, ...request.headers };
+    const headers = joinHeaders(secrets.headers, written, { "user-agent": settings.userAgent });
     const exchanged = await sendToAny(exchanger, vetted, { headers, body }, signal);
     return toOutcome(exchanged, clock.now(), format.reference);
   }
@@ -167,6 +168,21 @@ function toFormatEvent({ id, type, body }: SentEvent): FormatEvent {
   const { created_at, data } = JSON.parse(body) as { readonly created_at: string; readonly data: unknown };
   return { id, type: type as EventType, createdAt: created_at, body, data };
 }
+
+/**
+ * Returns the header fields of a request, each name once: the fields of the service take the place of own ones, such as the
+ * authorization of a format, and own ones that of the defaults. Those of the service and the defaults are in lower case.
+ */
+function joinHeaders(own: Headers, written: Headers, defaults: Headers): Headers {
+  const names = new Set(Object.keys(own).map((name) => name.toLowerCase()));
+  return {
+    ...Object.fromEntries(Object.entries(defaults).filter(([name]) => !names.has(name))),
+    ...Object.fromEntries(Object.entries(own).filter(([name]) => !Object.hasOwn(written, name.toLowerCase()))),
+    ...written,
+  };
+}
+
+type Headers = Readonly<Record<string, string>>;
 
 /** The address of a receiver with the addresses that may be connected to, or why there are none. */
 type Vetted =
