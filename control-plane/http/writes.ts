@@ -9,7 +9,12 @@ import { accountDeleted, Refusal, refuseField } from "#control-plane/http/errors
 import { actorOf, answer, callerOf } from "#control-plane/http/request.ts";
 import type { Warning } from "#control-plane/http/warnings.ts";
 import type { Answer, Answers, KeyedWrite } from "#control-plane/idempotency/answers.ts";
-import { identifyWrite, isIdempotencyKey, type WriteIdentity } from "#control-plane/idempotency/identity.ts";
+import {
+  identifyWrite,
+  isIdempotencyKey,
+  type WriteIdentity,
+  type WriteRequest,
+} from "#control-plane/idempotency/identity.ts";
 import type { Metrics } from "#control-plane/metrics.ts";
 
 /** What a write answers; the default status is 200. */
@@ -180,7 +185,9 @@ function identityOf(request: FastifyRequest): WriteIdentity | null {
   }
   const body = request.body instanceof RawBody ? request.body.bytes : Buffer.alloc(0);
   const { keyId } = callerOf(request);
-  return identifyWrite({ keyId, method: request.method, target: request.url, body }, key);
+  const { method, routeOptions } = request;
+  const { params, query } = request as Pick<WriteRequest, "params" | "query">;
+  return identifyWrite({ keyId, method, route: routeOptions.url ?? "", params, query, body }, key);
 }
 
 function stillRunning(): Refusal {

@@ -1,20 +1,26 @@
 import { createHash } from "node:crypto";
 
+/** Values by name; those of one name keep their order, which can have a meaning. */
+type Parameters = Readonly<Record<string, string | readonly string[]>>;
+
 /** The parts of a write that identify it. */
 export interface WriteRequest {
   readonly keyId: number;
   readonly method: string;
-  /** Path and query, verbatim. */
-  readonly target: string;
+  /** The route's own path, such as /api/v4/monitors: one for every spelling of a path that leads to it. */
+  readonly route: string;
+  /** Parameters of the path and of the query, decoded. */
+  readonly params: Parameters;
+  readonly query: Parameters;
   /** Bytes of the body; empty if there is none. */
   readonly body: Uint8Array;
 }
 
 /** Hashes that distinguish a repeated write from a different one. Both are SHA-256, 32 bytes. */
 export interface WriteIdentity {
-  /** Selects the stored answer: API key, method, path, query in any order, X-Idempotency-Key. */
+  /** Selects the stored answer: API key, method, route, parameters in any order, X-Idempotency-Key. */
   readonly scope: Buffer;
-  /** Confirms that the stored answer belongs to the same request: method, path, query, body. */
+  /** Confirms that the stored answer belongs to the same request: method, route, parameters, body. */
   readonly fingerprint: Buffer;
 }
 
@@ -27,8 +33,8 @@ export function isIdempotencyKey(key: string): boolean {
 }
 
 /** Returns the identity of a write with the client's X-Idempotency-Key. */
-export function identifyWrite({ keyId, method, target, body }: WriteRequest, key: string): WriteIdentity {
-  const place = [method, ...sortQuery(target)];
+export function identifyWrite({ keyId, method, route, params, query, body }: WriteRequest, key: string): WriteIdentity {
+  const place = [method, route, sorted(params), sorted(query)];
   return {
     scope: digest([String(keyId), ...place, key]),
     fingerprint: digest([...place, createHash("sha256").update(body).digest("hex")]),
@@ -40,14 +46,9 @@ export function lockNumber(scope: Buffer): string {
   return scope.readBigInt64BE().toString();
 }
 
-/**
- * Returns the path, and the query sorted by name. Parameters of one name keep their order, which can have a meaning.
- */
-function sortQuery(target: string): string[] {
-  const [path = "", query = ""] = target.split("?", 2);
-  const params = new URLSearchParams(query);
-  params.sort();
-  return [path, params.toString()];
+/** Returns parameters as one text, by name. */
+function sorted(parameters: Parameters): string {
+  return JSON.stringify(Object.entries(parameters).toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 /** Hashes the parts as JSON, in which two different lists never have the same text. */

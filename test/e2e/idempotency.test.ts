@@ -70,7 +70,8 @@ describe("a write with an X-Idempotency-Key", () => {
   it("is a conflict while the first is running on any replica", async () => {
     const [row] = await one.app.sql<{ id: number }[]>`select max(id) as id from keys`;
     const body = Buffer.from(JSON.stringify(BODY));
-    const { scope } = identifyWrite({ keyId: row?.id ?? 0, method: "POST", target: BATCH, body }, "running");
+    const write = { keyId: row?.id ?? 0, method: "POST", route: BATCH, params: {}, query: {}, body };
+    const { scope } = identifyWrite(write, "running");
     const held = Promise.withResolvers<void>();
     const done = Promise.withResolvers<void>();
     const holding = one.app.sql.begin(async (tx) => {
@@ -104,7 +105,27 @@ describe("a write with an X-Idempotency-Key", () => {
       await ask("Apart"),
     ];
     expect(new Set([first, ...others.map(jobOf)]).size).toBe(4);
-    expect(jobOf(await ask("apart", { path: `${BATCH}.php` }))).toBe(first);
+  });
+
+  it.each([
+    ["a final slash", `${BATCH}/`],
+    ["the suffix of older clients", `${BATCH}.php`],
+    ["both", `${BATCH}.php/`],
+    ["an escape in its name", "/api/v4/b%61tch"],
+    ["an escape in its version", "/api/%764/batch"],
+    ["an escape in its query", `${BATCH}?x=%31`, `${BATCH}?x=1`],
+    ["an empty query", `${BATCH}?`],
+  ])("is the same write with %s", async (what, path, plain = BATCH) => {
+    const name = what.replaceAll(" ", "-");
+    const first = await ask(name, { path: plain });
+    const again = await ask(name, { path });
+    expect([again.status, again.headers.get("x-idempotent-replayed")]).toEqual([202, "true"]);
+    expect(jobOf(again)).toBe(jobOf(first));
+  });
+
+  it("is another write with another value of its query behind a question mark", async () => {
+    const first = await ask("marks", { path: `${BATCH}?x=1?y=1` });
+    expect(jobOf(await ask("marks", { path: `${BATCH}?x=1?y=2` }))).not.toBe(jobOf(first));
   });
 
   it("with another body is refused, and the first answer is kept", async () => {

@@ -38,8 +38,10 @@ afterAll(async () => {
   await database?.drop();
 });
 
+const ROUTE = { keyId: 1, method: "POST", route: "/api/v4/batch", params: {}, query: {} };
+
 const write = (key: string, body = "{}") => ({
-  identity: identifyWrite({ keyId: 1, method: "POST", target: "/api/v4/batch", body: Buffer.from(body) }, key),
+  identity: identifyWrite({ ...ROUTE, body: Buffer.from(body) }, key),
   accountId,
 });
 const once = (key: string, { body = "{}", make = () => Promise.resolve(ANSWER) } = {}): Promise<KeyedWrite> =>
