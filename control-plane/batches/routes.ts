@@ -1,15 +1,15 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Contract } from "#shared/tools/define.ts";
-import { hasScope } from "#control-plane/access/principal.ts";
 import type { Batches } from "#control-plane/batches/batches.ts";
 import { CANCEL, POLL, PROGRESS, SUBMIT, SUBMITTED } from "#control-plane/batches/schemas.ts";
 import { BATCH_URL, showBatch, showProgress } from "#control-plane/batches/view.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
-import { outOfScope, type Gate } from "#control-plane/http/gate.ts";
+import type { Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { pageOf, readQuery, readWrite } from "#control-plane/http/params.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
 import type { Write, Writes } from "#control-plane/http/writes.ts";
+import { requireTool } from "#control-plane/tool-requests/tool-scope.ts";
 
 const TAG = "Batch";
 
@@ -57,7 +57,7 @@ export function registerBatches(server: FastifyInstance, { gate, writes, batches
       const { job_id: id, page, per_page: perPage = 100 } = readQuery(POLL, request);
       const paged = pageOf({ per_page: perPage, ...(page === undefined ? {} : { page }) });
       const found = requireFound(await batches.find(callerOf(request).accountId, id, paged));
-      requireTool(batches, request, found.batch.tool);
+      requireTool(callerOf(request), batches.contract(found.batch.tool));
       return answer(request, showProgress(found.batch, found.targets), {
         pagination: paged.pagination(found.batch.total),
       });
@@ -81,7 +81,7 @@ export function registerBatches(server: FastifyInstance, { gate, writes, batches
       const { job_id: id } = readQuery(CANCEL, request);
       return writes.run(request, reply, async (tx) => {
         const found = requireFound(await batches.cancel(tx, accountId, id));
-        requireTool(batches, request, found.batch.tool);
+        requireTool(callerOf(request), batches.contract(found.batch.tool));
         return { data: showProgress(found.batch, found.targets), changes: [] };
       });
     },
@@ -116,15 +116,8 @@ function readTool(batches: Batches, request: FastifyRequest, type: string): Cont
     const message = "no tool of this name that takes one target; GET /api/v4/tools lists the tools";
     throw refuseField({ field: "type", reason: "enum", message });
   }
-  requireTool(batches, request, type);
+  requireTool(callerOf(request), contract);
   return contract;
-}
-
-/** Refuses a key without the scope of a tool: it reads no results of it either. Of a tool that is gone it reads none. */
-function requireTool(batches: Batches, request: FastifyRequest, tool: string): void {
-  const caller = callerOf(request);
-  const scope = batches.contract(tool)?.scope ?? "check";
-  if (!hasScope(caller.scopes, scope)) throw outOfScope(scope, caller);
 }
 
 function requireFound<T>(found: T | null): T {

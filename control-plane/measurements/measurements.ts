@@ -48,7 +48,7 @@ async function exportMeasurements(
   contracts: ReadonlyMap<string, Contract>,
   now: Date,
 ): Promise<readonly unknown[]> {
-  const listed = await listMeasurements(sql, accountId, [], now, { limit: MOST_EXPORTED, offset: 0 });
+  const listed = await listMeasurements(sql, accountId, null, now, { limit: MOST_EXPORTED, offset: 0 });
   const exported: unknown[] = [];
   for (const measurement of listed) {
     const locations = await readLocations(sql, measurement.id);
@@ -86,10 +86,10 @@ export interface Measurements {
   /** Finds a measurement of the account; null if it has none with this id. */
   find(accountId: number, id: string): Promise<FoundMeasurement | null>;
   findShared(shareId: string): Promise<FoundMeasurement | null>;
-  /** Lists one page of the account's measurements, newest first, and the total number. */
+  /** Lists one page of the account's measurements with some tools (null: all), newest first, and the total number. */
   list(
     accountId: number,
-    hidden: readonly string[],
+    tools: readonly string[] | null,
     page: { readonly limit: number; readonly offset: number },
   ): Promise<{ readonly rows: readonly ListedMeasurement[]; readonly total: number }>;
   /** Cancels a measurement that has not ended, with its open jobs on agents. Resolves as `find` does afterwards. */
@@ -172,10 +172,10 @@ export function createMeasurements(deps: MeasurementsDeps): Measurements {
     },
     find: async (accountId, id) => withLocations(sql, await findMeasurement(sql, accountId, id, now())),
     findShared: async (shareId) => withLocations(sql, await findShared(sql, shareId, now())),
-    async list(accountId, hidden, page) {
+    async list(accountId, tools, page) {
       const [rows, total] = await Promise.all([
-        listMeasurements(sql, accountId, hidden, now(), page),
-        countMeasurements(sql, accountId, hidden, now()),
+        listMeasurements(sql, accountId, tools, now(), page),
+        countMeasurements(sql, accountId, tools, now()),
       ]);
       return { rows, total };
     },

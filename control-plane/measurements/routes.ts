@@ -3,13 +3,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { parseParams } from "#shared/schema.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import { parseToolParams } from "#shared/tools/parse-params.ts";
-import { hasScope } from "#control-plane/access/principal.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
 import type { CheckAnswer } from "#control-plane/checks/answer.ts";
 import { readBody } from "#control-plane/http/body.ts";
 import { Refusal, refuseField, requireRead } from "#control-plane/http/errors.ts";
-import { outOfScope, type Gate } from "#control-plane/http/gate.ts";
+import type { Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { pageOf, readQuery, readWrite } from "#control-plane/http/params.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
@@ -20,6 +19,7 @@ import type { FoundMeasurement, Measurements } from "#control-plane/measurements
 import { CANCEL, CREATE, CREATED, LISTED, READ, SHOWN, SWITCHES } from "#control-plane/measurements/schemas.ts";
 import { showMeasurement, showSummary } from "#control-plane/measurements/view.ts";
 import { openEventStream, replyWithStream, wantsEvents } from "#control-plane/http/event-stream.ts";
+import { readableTools, requireTool } from "#control-plane/tool-requests/tool-scope.ts";
 import { refuseUnanswered } from "#control-plane/tool-requests/refuse-unanswered.ts";
 import { measurementBody } from "#control-plane/measurements/body-schema.ts";
 import { readLocations } from "#control-plane/tool-requests/read-request.ts";
@@ -87,17 +87,12 @@ export function registerMeasurements(
       const { id, ...fields } = readQuery(READ, request);
       if (id !== undefined) {
         const found = requireFound(await measurements.find(accountId, id));
-        requireTool(measurements, request, found);
+        requireTool(callerOf(request), measurements.contract(found.measurement.tool));
         if (wantsEvents(request)) return stream(measurements, found, request, reply);
         return answer(request, show(measurements, found));
       }
       const page = pageOf(fields);
-      const hidden = contracts.filter(({ scope }) => !hasScope(callerOf(request).scopes, scope));
-      const { rows, total } = await measurements.list(
-        accountId,
-        hidden.map(({ name }) => name),
-        page,
-      );
+      const { rows, total } = await measurements.list(accountId, readableTools(callerOf(request), contracts), page);
       const data = rows.map((row) => showSummary(row, row.total, row.completed));
       return answer(request, data, { pagination: page.pagination(total) });
     },
@@ -121,7 +116,7 @@ export function registerMeasurements(
       const { id } = readQuery(CANCEL, request);
       return writes.run(request, reply, async (tx) => {
         const found = requireFound(await measurements.cancel(tx, accountId, id));
-        requireTool(measurements, request, found);
+        requireTool(callerOf(request), measurements.contract(found.measurement.tool));
         return { data: show(measurements, found), changes: [] };
       });
     },
@@ -171,16 +166,8 @@ function readTool(measurements: Measurements, request: FastifyRequest): Contract
     const message = "no such tool; GET /api/v4/tools lists the tools";
     throw refuseField({ field: "tool", reason: "enum", message });
   }
-  const caller = callerOf(request);
-  if (!hasScope(caller.scopes, contract.scope)) throw outOfScope(contract.scope, caller);
+  requireTool(callerOf(request), contract);
   return contract;
-}
-
-/** Refuses a key without the scope of the tool: it reads no results of it either. A tool that is gone has no scope. */
-function requireTool(measurements: Measurements, request: FastifyRequest, { measurement }: FoundMeasurement): void {
-  const caller = callerOf(request);
-  const scope = measurements.contract(measurement.tool)?.scope;
-  if (scope !== undefined && !hasScope(caller.scopes, scope)) throw outOfScope(scope, caller);
 }
 
 /** Parses the tool's parameters. Notes unknown fields on the request as warnings. Throws Refusal. */

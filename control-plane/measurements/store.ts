@@ -119,18 +119,18 @@ export async function findShared(sql: Sql, shareId: string, now: Date): Promise<
   return row ?? null;
 }
 
-/** Lists the measurements of an account but those of some tools, newest first. */
+/** Lists the measurements of an account with some tools, newest first; null: with all. */
 export async function listMeasurements(
   sql: Queryable,
   accountId: number,
-  hidden: readonly string[],
+  tools: readonly string[] | null,
   now: Date,
   { limit, offset }: { readonly limit: number; readonly offset: number },
 ): Promise<readonly ListedMeasurement[]> {
   return sql<ListedMeasurement[]>`
     select page.*, counts.* from (
       select ${columns(sql)} from measurements
-      where account_id = ${accountId} and expires_at > ${now} and tool <> all(${[...hidden]}::text[])
+      where account_id = ${accountId} and expires_at > ${now} and ${isOneOf(sql, tools)}
       order by created_at desc, id desc limit ${limit} offset ${offset}
     ) as page cross join lateral (
       select count(*) as total, count(status) as completed from measurement_locations where measurement_id = page.id
@@ -138,17 +138,21 @@ export async function listMeasurements(
     order by page."createdAt" desc, page.id desc`;
 }
 
-/** Counts the measurements of an account that have not expired, but those of some tools. */
+/** Counts the measurements of an account with some tools that have not expired; null: with all. */
 export async function countMeasurements(
   sql: Sql,
   accountId: number,
-  hidden: readonly string[],
+  tools: readonly string[] | null,
   now: Date,
 ): Promise<number> {
   const [row] = await sql<{ total: number }[]>`
     select count(*) as total from measurements
-    where account_id = ${accountId} and expires_at > ${now} and tool <> all(${[...hidden]}::text[])`;
+    where account_id = ${accountId} and expires_at > ${now} and ${isOneOf(sql, tools)}`;
   return row?.total ?? 0;
+}
+
+function isOneOf(sql: Queryable, tools: readonly string[] | null) {
+  return tools === null ? sql`true` : sql`tool = any(${[...tools]}::text[])`;
 }
 
 function columns(sql: Queryable) {

@@ -5,6 +5,8 @@ import { attachScripted, helloOf } from "#test/support/scripted-agent.ts";
 
 let plane: TestControlPlane;
 let accountId: number;
+/** Scopes of all tools. */
+const TOOLS = "check,dns,ssl,ip,ping";
 /** Keys of one account by their scopes. */
 const keys = new Map<string, string>();
 
@@ -12,7 +14,8 @@ beforeAll(async () => {
   plane = await startControlPlane();
   const { body } = await plane.operate("POST", "/api/admin/keys", { plan: "captain" });
   accountId = (body.data as { account_id: number }).account_id;
-  for (const scopes of [["check"], ["check", "dns"], ["dns"], ["monitors"], ["monitors:read"], ["check", "monitors"]]) {
+  const lists = [["check"], ["check", "dns"], ["dns"], ["monitors"], ["monitors:read"], ["check", "monitors"]];
+  for (const scopes of [...lists, TOOLS.split(",")]) {
     const made = await plane.operate("POST", "/api/admin/keys", { account_id: accountId, scopes });
     keys.set((made.body.data["scopes"] as readonly string[]).join(), made.body.data["key"]);
   }
@@ -63,6 +66,33 @@ describe("a key without the scope of a tool", () => {
     expect(await mcp("check", "get_batch", { job_id: id })).toContain("insufficient_scope");
     expect(await mcp("check,dns", "get_batch", { job_id: id })).toContain(id);
     expect((await get("check,dns", path)).status).toBe(200);
+  });
+
+  it("reads nothing of a tool that an earlier release had: it can have needed any scope", async () => {
+    const check = { tool: "dns", params: { domain: "example.com" } };
+    const measurement = (await send("check,dns", "POST", "v4/measurements", check)).body.data as { id: string };
+    const batch = await send("check,dns", "POST", "v4/batch", { type: "dns", urls: ["example.com"] });
+    const { job_id: batchId } = batch.body.data as { job_id: string };
+    // No agent works at them while they are renamed: the renamed ones have ended.
+    for (const path of [`v4/measurements?id=${measurement.id}`, `v4/batch?job_id=${batchId}`])
+      await send("check,dns", "DELETE", path);
+    await plane.app.sql`update measurements set tool = 'former' where id = ${measurement.id}`;
+    await plane.app.sql`update batches set tool = 'former' where id = ${batchId}`;
+    const paths = [`v4/measurements?id=${measurement.id}`, `v4/batch?job_id=${batchId}`];
+    const formers = async (scopes: string) => {
+      const listed = (await get(scopes, "v4/measurements")).body.data as readonly { readonly tool: string }[];
+      return listed.filter(({ tool }) => tool === "former").length;
+    };
+    for (const path of paths) {
+      for (const method of ["GET", "DELETE"]) {
+        const refused = await send("check,dns", method, path);
+        expect([refused.status, refused.body.error], path).toMatchObject([403, REFUSED]);
+        expect((await send(TOOLS, method, path)).status, path).toBe(200);
+      }
+    }
+    expect(await mcp("check,dns", "get_batch", { job_id: batchId })).toContain("insufficient_scope");
+    expect(await mcp(TOOLS, "get_batch", { job_id: batchId })).toContain(batchId);
+    expect([await formers("check,dns"), await formers(TOOLS)]).toEqual([0, 1]);
   });
 
   it("sees a private page as everybody does who may not see it", async () => {
@@ -145,7 +175,7 @@ describe("a key with the scope monitors:read", () => {
   });
 
   it("is made where the plan has monitors, and only if it is asked for", async () => {
-    const made = ["check", "check,dns", "dns", "monitors", "monitors:read", "check,monitors"];
+    const made = ["check", "check,dns", "dns", "monitors", "monitors:read", "check,monitors", TOOLS];
     expect([...keys.keys()]).toEqual(made);
     const asked = (plan: string) => plane.operate("POST", "/api/admin/keys", { plan, scopes: ["monitors:read"] });
     expect((await asked("free")).body.error).toMatchObject({ field: "scopes", reason: "enum" });

@@ -1,14 +1,13 @@
 import { Type } from "typebox";
 import { parseParams } from "#shared/schema.ts";
-import { hasScope } from "#control-plane/access/principal.ts";
 import type { Batches } from "#control-plane/batches/batches.ts";
 import { POLL, PROGRESS } from "#control-plane/batches/schemas.ts";
 import { showProgress } from "#control-plane/batches/view.ts";
-import { outOfScope } from "#control-plane/http/gate.ts";
 import { pageOf } from "#control-plane/http/params.ts";
 import { publishArguments, publishResult } from "#control-plane/surfaces/mcp/publish-schemas.ts";
 import { refuseArgument } from "#control-plane/surfaces/mcp/refuse-argument.ts";
 import type { McpTool } from "#control-plane/surfaces/mcp/mcp-tool.ts";
+import { refuseTool } from "#control-plane/tool-requests/tool-scope.ts";
 
 /** Creates the tool that returns a batch of the caller, without `poll_url`: MCP clients call the tool again instead. */
 export function getBatchTool(batches: Batches): McpTool {
@@ -33,11 +32,8 @@ export function getBatchTool(batches: Batches): McpTool {
           details: { message: "No batch has this id, or it has expired." },
         };
       }
-      const scope = batches.contract(found.batch.tool)?.scope ?? "check";
-      if (!hasScope(principal.scopes, scope)) {
-        const { code, details } = outOfScope(scope, principal);
-        return { ok: false, code, details };
-      }
+      const refused = refuseTool(principal, batches.contract(found.batch.tool));
+      if (refused !== null) return { ok: false, code: refused.code, details: refused.details };
       const { poll_url: _path, ...progress } = showProgress(found.batch, found.targets);
       return { ok: true, data: progress };
     },
