@@ -2,31 +2,48 @@ import { describe, expect, it } from "vitest";
 import { readSourceFiles, type SourceFile } from "#test/laws/source-files.ts";
 
 const product = readSourceFiles(["control-plane", "probe-agent", "shared", "deploy"]);
-const controlPlane = product.filter(({ path }) => path.startsWith("control-plane/"));
+/** The two processes, and what both run. */
+const processes = product.filter(({ path }) => /^(?:control-plane|probe-agent|shared\/process)\//.test(path));
 
 /** Node's modules that can open a connection or send a datagram. */
 const NETWORK = "http|https|http2|net|tls|dgram|dns|dns/promises|child_process|quic";
 /** What they offer besides: listeners, classes of sockets that others opened, and pure functions. */
 const HARMLESS = new Set(["createServer", "createTlsServer", "isIP", "isIPv4", "isIPv6", "BlockList", "TLSSocket"]);
 
-/** The files that may send something, each to one kind of peer. */
-const SENDERS: readonly RegExp[] = [
+/** The files and folders that may send something, each to one kind of peer. */
+const SENDERS: readonly string[] = [
   // Looks up the address that this process listens on.
-  /^control-plane\/dispatch\/grpc\/listen-tcp\.ts$/,
+  "control-plane/dispatch/grpc/listen-tcp.ts",
   // Receivers of webhooks: names are looked up, and their addresses checked before a connection.
-  /^control-plane\/webhooks\/send\/(connector|lookup)\.ts$/,
+  "control-plane/webhooks/send/connector.ts",
+  "control-plane/webhooks/send/lookup.ts",
   // The mail server of the settings, and no other.
-  /^control-plane\/mail\/smtp\/session\.ts$/,
+  "shared/process/smtp/session.ts",
+  // Targets of jobs: each address is checked before a connection.
+  "probe-agent/net/",
+  // Asks the system for a route to root servers, and sends them nothing.
+  "probe-agent/attachment/canaries.ts",
+  // The control plane of the settings, before its certificate is known.
+  "probe-agent/membership/first-contact.ts",
 ];
 
-/** Packages that open connections, and the files of the control plane that may import them. */
-const CLIENTS: readonly (readonly [RegExp, RegExp])[] = [
-  [/^postgres$/, /^control-plane\/(database\/[a-z-]+|app|migrations\/migrate)\.ts$/],
-  [/^pg-boss$/, /^control-plane\/jobs\.ts$/],
-  [/^@grpc\/grpc-js/, /^control-plane\/dispatch\/grpc(\/[a-z-]+)?\.ts$/],
-  [/^undici$/, /^control-plane\/webhooks\/send\/(connector|exchange)\.ts$/],
-  [/^nodemailer/, /^control-plane\/mail\/(smtp\/session|compose)\.ts$/],
-  [/^(axios|got|ky|needle|node-fetch|request|superagent|ws|socks|smtp-client)(\/|$)/, /^$/],
+/** Packages that open connections, and the files that may import them. */
+const CLIENTS: readonly (readonly [RegExp, readonly string[]])[] = [
+  [/^postgres$/, ["control-plane/database/connect.ts"]],
+  [/^pg-boss$/, ["control-plane/jobs.ts"]],
+  [
+    /^@grpc\/grpc-js/,
+    [
+      "control-plane/dispatch/grpc.ts",
+      "control-plane/dispatch/grpc/first-message.ts",
+      "control-plane/dispatch/grpc/stream.ts",
+      "probe-agent/attachment/attach.ts",
+      "probe-agent/membership/enroll.ts",
+    ],
+  ],
+  [/^undici$/, ["control-plane/webhooks/send/exchange.ts"]],
+  [/^nodemailer/, ["control-plane/mail/compose.ts", "shared/process/smtp/session.ts"]],
+  [/^(axios|got|ky|needle|node-fetch|request|superagent|ws|socks|smtp-client)(\/|$)/, []],
 ];
 
 /** What of Node's network modules a text imports to open connections with, e.g. "connect of node:net". */
@@ -58,26 +75,31 @@ function opensByGlobal(code: string): readonly string[] {
   return Array.from(code.matchAll(calls), ([call]) => call.trim());
 }
 
-function sendersAmong(files: readonly SourceFile[]): readonly string[] {
-  return files
-    .filter(({ path }) => !SENDERS.some((allowed) => allowed.test(path)))
-    .flatMap(({ path, text, code }) =>
-      [...opensByImport(text), ...opensByGlobal(code)].map((what) => `${path}: ${what}`),
-    );
+/** What a file opens connections with. */
+function opens({ text, code }: SourceFile): readonly string[] {
+  return [...opensByImport(text), ...opensByGlobal(code)];
 }
 
-describe("outgoing connections of the control plane", () => {
+function isIn(place: string, path: string): boolean {
+  return place.endsWith("/") ? path.startsWith(place) : path === place;
+}
+
+describe("outgoing connections of the processes", () => {
   it("are opened by the files listed here alone", () => {
-    expect(sendersAmong(controlPlane)).toEqual([]);
+    const others = processes.filter(({ path }) => !SENDERS.some((place) => isIn(place, path)));
+    expect(others.flatMap((file) => opens(file).map((what) => `${file.path}: ${what}`))).toEqual([]);
   });
 
-  it("use a client library only where it is wrapped", () => {
-    const wrong = CLIENTS.flatMap(([library, allowed]) =>
-      controlPlane
-        .filter(({ path, loads }) => !allowed.test(path) && loads.some((name) => library.test(name)))
-        .map(({ path }) => `${path}: ${library.source}`),
+  it("are opened by every file and in every folder listed here", () => {
+    const senders = processes.filter((file) => opens(file).length > 0);
+    expect(SENDERS.filter((place) => !senders.some(({ path }) => isIn(place, path)))).toEqual([]);
+  });
+
+  it("use a client library only where it is wrapped, and in every file listed here", () => {
+    const importers = CLIENTS.map(([library]) =>
+      processes.filter(({ loads }) => loads.some((name) => library.test(name))).map(({ path }) => path),
     );
-    expect(wrong).toEqual([]);
+    expect(importers.map((paths) => paths.toSorted())).toEqual(CLIENTS.map(([, files]) => files.toSorted()));
   });
 
   it.each([
