@@ -109,12 +109,11 @@ export function readWebhook(
         format_options: options.value,
         managed_by: manager,
       },
-    },
       removed: [...removed, ...(isMoved && hasPrevious ? ["secret"] : [])],
+    },
   };
 }
 
-/** Checks the address of a receiver. The addresses of a name are checked at each attempt. */
 /** Says of a required option why its stored value is not there. */
 function explainLeft(problem: FieldProblem, removed: readonly string[]): FieldProblem {
   if (!removed.includes(problem.field)) return problem;
@@ -122,6 +121,7 @@ function explainLeft(problem: FieldProblem, removed: readonly string[]): FieldPr
   return { ...problem, reason: "required", message };
 }
 
+/** Checks the address of a receiver. The addresses of a name are checked at each attempt. */
 function readUrl(raw: string, egress: Egress): Written<string> {
   const checked = egress.checkUrl(raw);
   if (!checked.ok && checked.code === "target_not_allowed") {

@@ -1,7 +1,40 @@
-import { readFileSync } from "node:fs";
+import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import { resolve } from "node:path";
 import type { CommandContext } from "#shared/client/context.ts";
 import { describeError } from "#shared/error-code.ts";
+
+/** Standard input or output as a file. */
+export const STDIN = "-";
+
+/** Reads a file, or standard input, of at most `most` bytes. */
+export async function readBounded(
+  { directory, input }: Pick<CommandContext, "directory" | "input">,
+  file: string,
+  most: number,
+): Promise<{ readonly ok: true; readonly value: Uint8Array } | { readonly ok: false; readonly line: string }> {
+  try {
+    const value = file === STDIN ? await input.read() : readUpTo(resolve(directory, file), most + 1);
+    if (value.length <= most) return { ok: true, value };
+    return { ok: false, line: `${file} is larger than ${most / 1024 / 1024} MB` };
+  } catch (error) {
+    return { ok: false, line: `${file} cannot be read (${describeError(error)})` };
+  }
+}
+
+/** Reads the beginning of a file, which can be a device without an end. Throws if it cannot be read. */
+export function readUpTo(path: string, most: number): Buffer {
+  const descriptor = openSync(path, "r");
+  try {
+    const buffer = Buffer.alloc(most);
+    let length = 0;
+    for (let read = 1; read > 0 && length < most; length += read) {
+      read = readSync(descriptor, buffer, length, most - length, null);
+    }
+    return buffer.subarray(0, length);
+  } finally {
+    closeSync(descriptor);
+  }
+}
 
 /** Returns the content of a file; null after a line that says why it cannot be read. */
 export function readInputFile({ directory, complain }: CommandContext, file: string): Buffer | null {

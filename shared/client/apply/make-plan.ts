@@ -1,9 +1,15 @@
-import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { keyOf, rowsOf, type ListName, type Row } from "#shared/client/apply/document.ts";
 import { planChanges, type Plan } from "#shared/client/apply/plan.ts";
 import { explainRefusal, hideSecrets, listProblems } from "#shared/client/apply/problems.ts";
-import { locateProblem, readDocument, VERSION, type ReadDocument } from "#shared/client/apply/read-document.ts";
+import {
+  locateProblem,
+  readDocument,
+  VERSION,
+  type ReadDocument,
+  type SecretSources,
+} from "#shared/client/apply/read-document.ts";
+import { createSecretFiles } from "#shared/client/apply/secret-files.ts";
 import {
   fingerprint,
   importDocument,
@@ -20,10 +26,11 @@ import { listWebhooks, tryWebhooks, unseenSecrets } from "#shared/client/apply/w
 import { readConnection, type ClientFlags, type Connection } from "#shared/client/connection.ts";
 import type { CommandContext } from "#shared/client/context.ts";
 import { USAGE } from "#shared/client/exit-codes.ts";
+import { readBounded, STDIN } from "#shared/client/input-file.ts";
 import { describeError } from "#shared/error-code.ts";
 
-/** Standard input or output as a file. */
-export const STDIN = "-";
+/** Maximum size of a document, in bytes. */
+const LARGEST_FILE = 8 * 1024 * 1024;
 
 /** An apply whose plan is known. */
 export interface Planned {
@@ -50,11 +57,9 @@ export async function makePlan(context: CommandContext, flags: ClientFlags): Pro
   const file = String(flags["file"]);
   const text = await readText(context, file);
   if (!text.ok) return text;
-  const directory = file === STDIN ? context.directory : dirname(resolve(context.directory, file));
-  const parsed = readDocument(text.value, {
-    environment: context.environment,
-    readFile: (path) => readSecret(directory, path),
-  });
+  const readFile = openSecretFiles(context, flags);
+  if (!readFile.ok) return readFile;
+  const parsed = readDocument(text.value, { environment: context.environment, readFile: readFile.value });
   if (!parsed.ok) return { ok: false, line: listProblems(file, parsed.problems), exit: USAGE };
   const { read } = parsed;
   const prune = flags["prune"] === true;
@@ -177,20 +182,24 @@ function warningsOf({ warnings }: Imported, webhooks: WebhookPlan | null): reado
   return [...warnings, ...(webhooks === null ? [] : unseenSecrets(webhooks))];
 }
 
-async function readText({ directory, input }: CommandContext, file: string): Promise<Step<string>> {
+async function readText(context: CommandContext, file: string): Promise<Step<string>> {
+  const bytes = await readBounded(context, file, LARGEST_FILE);
+  if (!bytes.ok) return { ...bytes, exit: USAGE };
   try {
-    const bytes = file === STDIN ? await input.read() : readFileSync(resolve(directory, file));
-    return { ok: true, value: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
-  } catch (error) {
-    const why = error instanceof TypeError ? "it is not UTF-8" : describeError(error);
-    return { ok: false, line: `${file} cannot be read (${why})`, exit: USAGE };
+    return { ok: true, value: new TextDecoder("utf-8", { fatal: true }).decode(bytes.value) };
+  } catch {
+    return { ok: false, line: `${file} cannot be read (it is not UTF-8)`, exit: USAGE };
   }
 }
 
-function readSecret(directory: string, path: string) {
+function openSecretFiles({ directory }: CommandContext, flags: ClientFlags): Step<SecretSources["readFile"]> {
+  const file = String(flags["file"]);
+  const folder = file === STDIN ? directory : dirname(resolve(directory, file));
+  const { allowFiles = [] } = flags;
+  const allowed = Array.isArray(allowFiles) ? allowFiles.map((one) => resolve(directory, String(one))) : [];
   try {
-    return { ok: true as const, text: readFileSync(resolve(directory, path), "utf8") };
+    return { ok: true, value: createSecretFiles(folder, allowed) };
   } catch (error) {
-    return { ok: false as const, why: `needs the file ${path}, which cannot be read (${describeError(error)})` };
+    return { ok: false, line: `a folder of --allow-files cannot be read (${describeError(error)})`, exit: USAGE };
   }
 }

@@ -11,15 +11,26 @@ import {
 } from "#shared/client/apply/document.ts";
 import { checkWebhooks } from "#shared/client/apply/webhooks/check.ts";
 import { MASK, maskedUrl, WEBHOOK_SECRETS } from "#shared/client/apply/webhooks/rows.ts";
-import { parseYaml, type FileProblem, type ParsedYaml, type Path } from "#shared/client/apply/yaml.ts";
+import { MOST_PROBLEMS, parseYaml, type FileProblem, type ParsedYaml, type Path } from "#shared/client/apply/yaml.ts";
 import { isRecord } from "#shared/is-record.ts";
 
-/** Where secrets of a document come from. `readFile` returns the content, or why it cannot be read. */
-interface SecretSources {
+/** Where secrets of a document come from. */
+export interface SecretSources {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly readFile: (
-    file: string,
-  ) => { readonly ok: true; readonly text: string } | { readonly ok: false; readonly why: string };
+  /** Returns the content of a file with what the file is called in the plan, or why it cannot be read. */
+  readonly readFile: (file: string) => ReadSecret;
+}
+
+type ReadSecret =
+  | { readonly ok: true; readonly text: string; readonly name: string }
+  | { readonly ok: false; readonly why: string };
+
+/** A variable or a file that a document reads. */
+export interface UsedSource {
+  readonly kind: "variable" | "file";
+  readonly name: string;
+  /** The secrets that have its value. */
+  readonly uses: readonly { readonly list: RowList; readonly title: string; readonly field: string }[];
 }
 
 /** A document as an import takes it, but for its owner. */
@@ -29,6 +40,7 @@ export interface ReadDocument {
   readonly owner: string | null;
   /** Values that are never shown, the longest first: one can contain another. */
   readonly secrets: readonly string[];
+  readonly sources: readonly UsedSource[];
   readonly placeOf: ParsedYaml["placeOf"];
 }
 
@@ -38,8 +50,10 @@ export const VERSION = 2;
 const OWNER = /^[a-z0-9:_./-]{1,42}$/;
 /** Shorter values are in many words: hiding them would hide what is wrong. */
 const SHORTEST_SECRET = 4;
+/** Maximum number of characters that are read from variables and files: rows can name one many times. */
+const MOST_READ = 8 * 1024 * 1024;
 
-/** Reads a document in YAML or JSON and resolves its secrets, or returns every problem. */
+/** Reads a document in YAML or JSON and resolves its secrets, or returns its problems. */
 export function readDocument(
   text: string,
   sources: SecretSources,
@@ -53,7 +67,9 @@ export function readDocument(
     return { ok: false, problems: [{ place: null, message: "must be an object with version and monitors" }] };
   }
   const problems: FileProblem[] = [];
-  const refuse = (path: Path, message: string) => void problems.push({ place: placeOf(path), message });
+  const refuse = (path: Path, message: string) => {
+    if (problems.length < MOST_PROBLEMS) problems.push({ place: placeOf(path), message });
+  };
   for (const { path, message } of findNoJson(value, [])) refuse(path, message);
   const { owner = null, version } = value;
   // Rows of version 1 are always new monitors: a document that is applied twice would make them twice.
@@ -62,11 +78,23 @@ export function readDocument(
     refuse(["owner"], "owner must be 1 to 42 of the characters a-z 0-9 : _ . / -");
   }
   checkWebhooks(value["webhooks"], refuse);
-  const resolved = Object.entries(SECRETS_IN).map(([list, fields]) => {
+  const used = new Map<string, UsedSource & { readonly uses: UsedSource["uses"][number][] }>();
+  let read = 0;
+  const resolved = SECRETS_IN.map(([list, fields]) => {
     const { [list]: rows } = value;
     const resolve = (row: unknown, index: number): unknown => {
+      if (!isRecord(row)) return row;
       const refuseIn = (path: Path, message: string) => refuse([list, index, ...path], message);
-      return isRecord(row) ? resolveSecrets(row, fields, sources, refuseIn) : row;
+      const use: Use = (kind, { name, text: { length } }, field) => {
+        read += length;
+        if (read > MOST_READ) return false;
+        const key = `${kind} ${name}`;
+        const source = used.get(key) ?? { kind, name, uses: [] };
+        source.uses.push({ list, title: keyOf(list, row), field });
+        used.set(key, source);
+        return true;
+      };
+      return resolveSecrets(row, fields, { sources, use }, refuseIn);
     };
     return [list, Array.isArray(rows) ? rows.map(resolve) : rows] as const;
   });
@@ -85,6 +113,7 @@ export function readDocument(
     read: {
       document,
       owner: typeof owner === "string" ? owner : null,
+      sources: [...used.values()],
       secrets: [...hidden].toSorted((one, other) => other.length - one.length),
       placeOf,
     },
@@ -92,19 +121,20 @@ export function readDocument(
 }
 
 /** Lists whose rows have secrets, and where. */
-const SECRETS_IN: Readonly<Record<string, readonly SecretField[]>> = {
-  monitors: SECRET_FIELDS,
-  webhooks: WEBHOOK_SECRETS,
-};
+const SECRETS_IN: readonly (readonly ["monitors" | "webhooks", readonly SecretField[]])[] = [
+  ["monitors", SECRET_FIELDS],
+  ["webhooks", WEBHOOK_SECRETS],
+];
 
 /**
  * Returns the values of a row that are never shown. The address of a webhook is one if others see it masked, or if it is
  * not in the document. `given`: the row as it is written.
  */
-function hiddenIn(list: string, row: Row, given: Row): readonly string[] {
+function hiddenIn(list: RowList, row: Row, given: Row): readonly string[] {
   const isWritten = list === "webhooks" && typeof given["url"] === "string";
   const isShown = isWritten && !maskedUrl({ format: "standard", ...row }).includes(MASK);
-  const secrets = secretsOf(row, SECRETS_IN[list]).filter(({ name }) => !(isShown && name === "url"));
+  const fields = list === "webhooks" ? WEBHOOK_SECRETS : SECRET_FIELDS;
+  const secrets = secretsOf(row, fields).filter(({ name }) => !(isShown && name === "url"));
   return secrets.map(({ value }) => String(value));
 }
 
@@ -112,7 +142,7 @@ function hiddenIn(list: string, row: Row, given: Row): readonly string[] {
 function resolveSecrets(
   row: Row,
   fields: readonly SecretField[],
-  sources: SecretSources,
+  { sources, use }: { readonly sources: SecretSources; readonly use: Use },
   refuse: (path: readonly string[], message: string) => void,
 ): Row {
   let resolved = row;
@@ -124,26 +154,35 @@ function resolveSecrets(
       const given = valueAt(row, at);
       if (!isRecord(given)) continue;
       const read = readReference(given, sources);
-      if (read.ok) resolved = withValueAt(resolved, at, read.text);
-      else refuse(at, `${at.join(".")} ${read.why}`);
+      if (!read.ok) {
+        refuse(at, `${at.join(".")} ${read.why}`);
+        continue;
+      }
+      if (use("env" in given ? "variable" : "file", read, at.join(".")))
+        resolved = withValueAt(resolved, at, read.text);
+      else refuse(at, `${at.join(".")} makes the values of variables and files larger than 8 MB together`);
     }
   }
   return resolved;
 }
 
-function readReference(given: Row, { environment, readFile }: SecretSources): ReturnType<SecretSources["readFile"]> {
+/** Notes what a secret is read from; false: it would be too much. */
+type Use = (kind: UsedSource["kind"], read: Extract<ReadSecret, { readonly ok: true }>, field: string) => boolean;
+
+function readReference(given: Row, { environment, readFile }: SecretSources): ReadSecret {
   const [[kind, source] = ["", ""], ...others] = Object.entries(given);
   const isReference = (kind === "env" || kind === "file") && typeof source === "string" && others.length === 0;
   if (!isReference) return { ok: false, why: "must be a text, {env: NAME} or {file: path}" };
   if (kind === "env") {
-    const text = environment[source] ?? "";
+    // An environment inherits from objects.
+    const text = (Object.hasOwn(environment, source) ? environment[source] : null) ?? "";
     return text === ""
       ? { ok: false, why: `needs the environment variable ${source}, which is not set` }
-      : { ok: true, text };
+      : { ok: true, text, name: source };
   }
   const read = readFile(source);
   // Editors end a file with a line end, which is no part of a secret.
-  return read.ok ? { ok: true, text: read.text.replace(/\r?\n$/, "") } : read;
+  return read.ok ? { ...read, text: read.text.replace(/\r?\n$/, "") } : read;
 }
 
 /** Finds values that JSON does not have. */

@@ -1,5 +1,6 @@
 import type { RowList } from "#shared/client/apply/document.ts";
 import type { PropertyChange } from "#shared/client/apply/plan.ts";
+import type { UsedSource } from "#shared/client/apply/read-document.ts";
 import { cell } from "#shared/client/table.ts";
 
 const KINDS: Readonly<Record<RowList, string>> = {
@@ -42,6 +43,18 @@ export function showPlan({ created, changed, deleted }: ShownPlan): string {
     ]),
     ...deleted.map(({ list, title }) => `- ${KINDS[list]} ${cell(title)}`),
   ].join("\n");
+}
+
+/** Maximum number of secrets that are named for one variable or file. */
+const MOST_USES = 3;
+
+/** Formats the variables and files that a document reads and what has their values, one a line. No value is in it. */
+export function showSources(sources: readonly UsedSource[]): readonly string[] {
+  return sources.map(({ kind, name, uses }) => {
+    const named = uses.slice(0, MOST_USES).map(({ list, title, field }) => `${field} of ${KINDS[list]} ${title}`);
+    const others = uses.length - named.length;
+    return cell(`< ${kind} ${name}: ${named.join(", ")}${others === 0 ? "" : `, and ${others} more`}`);
+  });
 }
 
 /** Formats the numbers of a plan. */

@@ -1,4 +1,5 @@
-import { Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } from "yaml";
+import { Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from "yaml";
+import { findExcess, findWrongNames, startOf } from "#shared/client/apply/bounds.ts";
 
 /** A place in a file; lines and columns begin at 1. */
 interface FilePlace {
@@ -22,14 +23,11 @@ export interface ParsedYaml {
   readonly placeOf: (path: Path) => FilePlace;
 }
 
-/**
- * Maximum number of values that all aliases together add: aliases of aliases could add billions, and each of some thousand
- * rows can take over the settings of another.
- */
-const MOST_ALIASED = 100_000;
+/** Maximum number of problems that are named: a text can have millions. */
+export const MOST_PROBLEMS = 100;
 
 /**
- * Parses YAML 1.2, of which JSON is a part; a map can take over another with `<<`. Returns every problem of the text, so
+ * Parses YAML 1.2, of which JSON is a part; a map can take over another with `<<`. Returns the problems of the text, so
  * that no value is in their messages: it can be a secret.
  */
 export function parseYaml(
@@ -42,64 +40,47 @@ export function parseYaml(
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   };
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true, version: "1.2" });
-  const faults = [...document.errors, ...document.warnings];
-  if (faults.length > 0) {
-    return { ok: false, problems: faults.map(({ message, pos }) => ({ place: placeAt(pos[0]), message })) };
+  const excess = findExcess(text);
+  if (excess !== null)
+    return { ok: false, problems: [{ place: placeIn(text, excess.offset), message: excess.message }] };
+  // Names are compared by findWrongNames: the parser compares each with all before it.
+  const options = { lineCounter: lines, prettyErrors: false, merge: true, version: "1.2", uniqueKeys: false } as const;
+  const document = parseDocument(text, options);
+  const faults = [...document.errors, ...document.warnings].map(({ message, pos }) => ({ offset: pos[0], message }));
+  const problems = [...faults, ...findWrongNames(document)];
+  if (problems.length > 0) {
+    const named = problems.toSorted((one, other) => one.offset - other.offset).slice(0, MOST_PROBLEMS);
+    return { ok: false, problems: named.map(({ offset, message }) => ({ place: placeAt(offset), message })) };
   }
-  const unknown = findUnknownAliases(document);
-  if (unknown.length > 0) {
-    const problems = unknown.map(({ name, offset }) => ({
-      place: placeAt(offset),
-      message: `no anchor before it is &${name}`,
-    }));
-    return { ok: false, problems };
-  }
-  try {
-    const value: unknown = document.toJS({ maxAliasCount: MOST_ALIASED });
-    return { ok: true, parsed: { value, placeOf: (path) => placeAt(offsetOf(document, path)) } };
-  } catch (error) {
-    // Too many values of aliases.
-    return { ok: false, problems: [{ place: null, message: error instanceof Error ? error.message : "is not YAML" }] };
-  }
+  // What aliases add is known to be little.
+  const value: unknown = document.toJS({ maxAliasCount: -1 });
+  return { ok: true, parsed: { value, placeOf: (path) => placeAt(offsetOf(document, path)) } };
 }
 
-function findUnknownAliases(document: Document): readonly { readonly name: string; readonly offset: number }[] {
-  const anchors = new Set<string>();
-  const unknown: { readonly name: string; readonly offset: number }[] = [];
-  visit(document, {
-    Value(_key, { anchor }) {
-      if (anchor !== undefined) anchors.add(anchor);
-    },
-    Alias(_key, alias) {
-      if (!anchors.has(alias.source)) unknown.push({ name: alias.source, offset: rangeOf(alias) ?? 0 });
-    },
-  });
-  return unknown;
+/** Returns the place of an offset in a text that was not parsed. */
+function placeIn(text: string, offset: number): FilePlace {
+  const before = text.slice(0, offset);
+  return { line: before.split("\n").length, column: offset - before.lastIndexOf("\n") };
 }
 
 function offsetOf(document: Document, path: Path): number {
   let node: unknown = document.contents;
-  let offset = rangeOf(node) ?? 0;
+  let offset = startOf(node) ?? 0;
   for (const step of path) {
     if (isAlias(node)) return offset;
     if (isMap(node)) {
       const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step));
       if (pair === undefined) return offset;
-      offset = rangeOf(pair.key) ?? offset;
+      offset = startOf(pair.key) ?? offset;
       node = pair.value;
     } else if (isSeq(node)) {
       const item = node.items[Number(step)];
       if (item === undefined) return offset;
       node = item;
-      offset = rangeOf(node) ?? offset;
+      offset = startOf(node) ?? offset;
     } else return offset;
   }
   return offset;
-}
-
-function rangeOf(node: unknown): number | undefined {
-  return (node as { readonly range?: readonly number[] | null } | null | undefined)?.range?.[0];
 }
 
 /** A comment before a part of a document, [] for all of it: lines without control characters. */

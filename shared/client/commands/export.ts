@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { Row } from "#shared/client/apply/document.ts";
 import { readSchema } from "#shared/client/apply/schema.ts";
-import { STDIN } from "#shared/client/apply/make-plan.ts";
+import { STDIN } from "#shared/client/input-file.ts";
 import { readState, type State, type Step } from "#shared/client/apply/service.ts";
 import { exportWebhooks, ownWebhooks } from "#shared/client/apply/webhooks/rows.ts";
 import { listWebhooks } from "#shared/client/apply/webhooks/service.ts";

@@ -1,10 +1,10 @@
-import { closeSync, openSync, readSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { InvalidArgumentError, Option, type Command } from "commander";
 import { writeYaml, type YamlComment } from "#shared/client/apply/yaml.ts";
-import { STDIN } from "#shared/client/apply/make-plan.ts";
 import { failWith, type ClientFlags } from "#shared/client/connection.ts";
 import type { CommandContext } from "#shared/client/context.ts";
+import { readBounded, STDIN } from "#shared/client/input-file.ts";
 import { quoted } from "#shared/text/quoted.ts";
 import { convertBackup } from "#shared/client/uptime-kuma/convert.ts";
 import { LARGEST_FILE, readBackup } from "#shared/client/uptime-kuma/read-backup.ts";
@@ -33,7 +33,7 @@ export function addImport(program: Command, context: CommandContext): void {
     .option("--include-secrets", "write secrets into the document, not variables of the environment in their place")
     .option("--min-interval <minutes>", "shortest interval of your plan (default: 1)", readMinutes)
     .action(async (file: string, flags: ClientFlags) => {
-      const bytes = await readBounded(context, file);
+      const bytes = await readBounded(context, file, LARGEST_FILE);
       if (!bytes.ok) return failWith(context, NAME, { line: bytes.line });
       const read = readBackup(bytes.value);
       if (!read.ok) return failWith(context, NAME, { line: `${file} is no backup of Uptime Kuma: ${read.why}` });
@@ -73,35 +73,6 @@ function headOf(version: string, variables: readonly Variable[]): readonly strin
       ({ name, monitor, field, hint }) => `  ${name}: ${field} of ${monitor}${hint === null ? "" : ` (${hint})`}`,
     ),
   ];
-}
-
-/** Reads a file, or standard input, that is not too large. */
-async function readBounded(
-  { directory, input }: CommandContext,
-  file: string,
-): Promise<{ readonly ok: true; readonly value: Uint8Array } | { readonly ok: false; readonly line: string }> {
-  try {
-    const value = file === STDIN ? await input.read() : readUpTo(resolve(directory, file), LARGEST_FILE + 1);
-    if (value.length <= LARGEST_FILE) return { ok: true, value };
-    return { ok: false, line: `${file} is larger than ${LARGEST_FILE / 1024 / 1024} MB` };
-  } catch (error) {
-    return { ok: false, line: `${file} cannot be read (${describeError(error)})` };
-  }
-}
-
-/** Reads the beginning of a file, which can be a device without an end. */
-function readUpTo(path: string, most: number): Uint8Array {
-  const descriptor = openSync(path, "r");
-  try {
-    const buffer = Buffer.alloc(most);
-    let length = 0;
-    for (let read = 1; read > 0 && length < most; length += read) {
-      read = readSync(descriptor, buffer, length, most - length, null);
-    }
-    return buffer.subarray(0, length);
-  } finally {
-    closeSync(descriptor);
-  }
 }
 
 function readMinutes(text: string): number {

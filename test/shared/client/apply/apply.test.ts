@@ -172,7 +172,10 @@ monitors:
 
     const changed = await apply(["--yes"], { ...first, SHOP_TOKEN: "Bearer other-secret" });
     expect(changed.said).toBe(
-      "~ monitor Shop\n    request_headers.Authorization: (secret) changed\n\n" +
+      "~ monitor Shop\n    request_headers.Authorization: (secret) changed\n" +
+        "< variable SHOP_TOKEN: request_headers.Authorization of monitor Shop\n" +
+        "< file body.txt: body of monitor Shop\n" +
+        "< variable SECOND_TOKEN: request_headers.X-Token of monitor Second, request_headers.X-Token of monitor Third\n\n" +
         "Created 0, changed 1, deleted 0, unchanged 2.",
     );
     const missing = await apply(["--yes"], { SHOP_TOKEN: "Bearer other-secret" });
@@ -246,7 +249,11 @@ monitors:
     writeFileSync(join(folder, "order.json"), "{}");
     expect(await apply(["--yes"], { SHOP_TOKEN: "secret", SLACK_URL: "https://hooks.slack.com/a" })).toMatchObject({
       status: 0,
-      said: "+ monitor Shop\n+ monitor Backup\n+ webhook Chat\n\nCreated 3, changed 0, deleted 0, unchanged 0.",
+      said:
+        "+ monitor Shop\n+ monitor Backup\n+ webhook Chat\n" +
+        "< variable SHOP_TOKEN: request_headers.Authorization of monitor Shop\n" +
+        "< file order.json: body of monitor Shop\n< variable SLACK_URL: url of webhook Chat\n\n" +
+        "Created 3, changed 0, deleted 0, unchanged 0.",
     });
   });
 
@@ -355,10 +362,10 @@ monitors:
     expect(await apply(["--yes"], secrets)).toMatchObject({ status: 0, complained: "" });
     expect((await apply(["--yes"], secrets)).said).toBe("No change.");
     const changed = await apply(["--yes"], { ...secrets, CHAT: "other-chat", MORE: "other-more" });
-    expect(changed.said).toBe(
-      "~ monitor Chat\n    websocket.send: (secret) changed\n~ monitor Calls\n    grpc.metadata.b: (secret) changed\n\n" +
-        "Created 0, changed 2, deleted 0, unchanged 2.",
+    expect(changed.said).toMatch(
+      /^~ monitor Chat\n    websocket\.send: \(secret\) changed\n~ monitor Calls\n    grpc\.metadata\.b: \(secret\) changed\n</,
     );
+    expect(changed.said).toMatch(/\nCreated 0, changed 2, deleted 0, unchanged 2\.$/);
     await run(["export", "-o", file()]);
     expect(readFileSync(file(), "utf8")).not.toMatch(/secret-|other-/);
     expect((await apply()).said).toBe("No change.");

@@ -5,7 +5,7 @@ const SOURCES = {
   environment: { TOKEN: "token-of-the-environment", EMPTY: "" },
   readFile: (file: string) =>
     file === "key.txt"
-      ? { ok: true as const, text: "key-of-the-file\r\n" }
+      ? { ok: true as const, text: "key-of-the-file\r\n", name: file }
       : { ok: false as const, why: `needs ${file}` },
 };
 
@@ -105,12 +105,82 @@ monitors:
     expect(problemsOf(text)[0]).toContain(problem);
   });
 
-  it("with aliases of aliases ends early", () => {
-    const lines = Array.from(
-      { length: 12 },
-      (_, index) => `a${index + 1}: &a${index + 1} [${`*a${index},`.repeat(9)}]`,
-    );
-    expect(problemsOf(`version: 2\na0: &a0 [1]\n${lines.join("\n")}\n`)[0]).toContain("Excessive alias count");
+  it.each<readonly [what: string, text: string, problem: string]>([
+    ["in itself", "version: 2\nmonitors: &m [*m]\n", "2:15 is inside of what &m names"],
+    ["that takes over itself", "version: 2\na: &m {b: {<<: *m}}\n", "2:16 is inside of what &m names"],
+    [
+      "of aliases",
+      `a0: &a0 [1]\n${Array.from({ length: 30 }, (_, at) => `a${at + 1}: &a${at + 1} [${`*a${at},`.repeat(9)}]`).join("\n")}`,
+      "1:1 with its aliases resolved, a document has at most 8 MB",
+    ],
+    [
+      "of a long text",
+      `a: &a ${"x".repeat(1_000_000)}\nb: [*a,*a,*a,*a,*a,*a,*a,*a]\n`,
+      "1:1 with its aliases resolved",
+    ],
+    [
+      "beside thousands of others",
+      `a:\n${Array.from({ length: 30_000 }, (_, at) => `  - &a${at} x\n  - *a${at}\n`).join("")}`,
+      "10002:5 a document has at most 10000 anchors and aliases",
+    ],
+  ])("with an alias %s is refused at its place", (_what, text, problem) => {
+    expect(problemsOf(text)).toEqual([expect.stringContaining(problem)]);
+  });
+
+  it.each<readonly [what: string, text: string]>([
+    ["lists on a line", "[".repeat(100_000)],
+    ["lists", "- ".repeat(100_000)],
+    ["objects on a line", "{a: ".repeat(100_000)],
+    ["objects", Array.from({ length: 1_000 }, (_, at) => `${" ".repeat(at)}a:\n`).join("")],
+    ["keys", "? ".repeat(100_000)],
+  ])("with %s in each other is refused", (_what, text) => {
+    expect(problemsOf(text)).toEqual([
+      expect.stringMatching(/^\d+:\d+ lists and objects can be in each other up to 100/),
+    ]);
+    expect(problemsOf(`version: 2\na: ${"[".repeat(90)}${"]".repeat(90)}\n`)).toEqual([]);
+  });
+
+  it("that is too long is refused, and so are values that are too long together", () => {
+    expect(problemsOf("#".repeat(8 * 1024 * 1024 + 1))).toEqual(["1:1 a document has at most 8 MB"]);
+    const readFile = (name: string) => ({ ok: true as const, text: "x".repeat(1_000_000), name });
+    const rows = (count: number) => `version: 2\nmonitors:\n${"  - {name: a, body: {file: a}}\n".repeat(count)}`;
+    expect(readDocument(rows(8), { environment: {}, readFile })).toMatchObject({ ok: true });
+    expect(readDocument(rows(9), { environment: {}, readFile })).toMatchObject({
+      problems: [
+        {
+          place: { line: 11 },
+          message: "body makes the values of variables and files larger than 8 MB together",
+        },
+      ],
+    });
+  });
+
+  it("has each name of an object once, and names its first problems", () => {
+    expect(problemsOf("version: 2\na: {b: 1, c: 2, b: 3}\n")).toEqual(["2:17 Map keys must be unique"]);
+    expect(problemsOf(`version: 2\n${"a: 1\n".repeat(1_000)}`)).toHaveLength(100);
+    expect(problemsOf(`version: 2\nmonitors: [${".inf,".repeat(1_000)}]\n`)).toHaveLength(100);
+  });
+
+  it("says what it reads, and what for", () => {
+    const { sources } = read(`version: 2
+monitors:
+  - &a {name: a, body: {file: key.txt}, request_headers: {A: {env: TOKEN}}}
+  - {<<: *a, name: b}
+webhooks: [{name: c, url: {env: TOKEN}}]
+`);
+    const uses = (field: string, ...titles: readonly string[]) =>
+      titles.map((title) => ({ list: title === "c" ? "webhooks" : "monitors", title, field }));
+    expect(sources).toEqual([
+      {
+        kind: "variable",
+        name: "TOKEN",
+        uses: [...uses("request_headers.A", "a", "b"), ...uses("url", "c")],
+      },
+      { kind: "file", name: "key.txt", uses: uses("body", "a", "b") },
+    ]);
+    expect(problemsOf("version: 2\nmonitors: [{name: a, body: {env: toString}}]\n")).toEqual([
+      "2:22 body needs the environment variable toString, which is not set",
+    ]);
   });
 });
 

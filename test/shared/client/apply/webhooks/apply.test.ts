@@ -37,11 +37,20 @@ const SECRETS = {
   PUSH_USER: "u".repeat(30),
 };
 
+/** What a plan says of where the document has its secrets from. */
+const READS = [
+  "< variable HOOK_SECRET: secret of webhook On-call",
+  "< variable HOOK_TOKEN: headers.Authorization of webhook On-call",
+  "< file slack.txt: url of webhook Chat",
+  "< variable PUSH_TOKEN: format_options.token of webhook Phone",
+  "< variable PUSH_USER: format_options.user of webhook Phone",
+];
+
 describe("apply", () => {
   it("creates webhooks after the monitors that their filters name, and a second time changes nothing", async () => {
     writeFileSync(join(world.folder, "slack.txt"), `${SLACK}\n`);
     write(SHOP);
-    const lines = ["+ monitor Backup", "+ webhook On-call", "+ webhook Chat", "+ webhook Phone", ""];
+    const lines = ["+ monitor Backup", "+ webhook On-call", "+ webhook Chat", "+ webhook Phone", ...READS, ""];
     const dry = await apply(SECRETS, ["--dry-run"]);
     expect(dry).toMatchObject({ status: 0, complained: "" });
     expect(dry.said.split("\n")).toEqual([...lines, "Plan: 4 to create, 0 to change, 0 to delete, 0 unchanged."]);
@@ -79,6 +88,7 @@ describe("apply", () => {
       '    events: ["monitor.down","monitor.up"] -> ["monitor.down","ssl.expired"]',
       '    filter: {"monitors":["Backup"],"tags":["web"]} -> null',
       "    headers.Authorization: (secret) changed",
+      ...READS,
       "",
       "Created 0, changed 1, deleted 0, unchanged 3.",
     ]);
@@ -99,22 +109,12 @@ describe("apply", () => {
       "~ webhook Phone",
       '    format_options.priority: "1" -> 0',
       "    format_options.user: (secret) changed",
+      ...READS.map((line) => line.replace("headers.Authorization", "headers.X-A")),
       "",
       "Created 0, changed 3, deleted 0, unchanged 1.",
     ]);
   });
 
-  it("names file, line and field of every problem, shows no secret, and writes nothing", async () => {
-    writeFileSync(join(world.folder, "slack.txt"), "http://hooks.slack.com/services/secret-path");
-    write(
-      SHOP.replace("[Backup]", "[Nobody]").replace("url: https://api", "interval: 3\n    url: https://api") +
-        "  - {url: https://example.com}\n  - {name: Chat, filter: {monitor_ids: [1]}}\n",
-    );
-    const at = (place: string, text: string) => `${world.file}:${place}: ${text}`;
-    const form = await apply(SECRETS);
-    expect(form).toMatchObject({ status: 2, said: "" });
-    expect(form.complained.split("\n")).toEqual([
-      "vantage apply: 4 problems; nothing is changed",
   it("shows which secrets a webhook loses at another origin, and refuses those that it is to keep", async () => {
     const url = "https://hooks.example.com/vantage";
     await create({ name: "On-call", url, headers: { Authorization: "Bearer a", "X-A": "b" } });
@@ -155,6 +155,17 @@ describe("apply", () => {
     expect((await apply()).complained).toContain("(Phone): format_options.topic is required with this url");
   });
 
+  it("names file, line and field of every problem, shows no secret, and writes nothing", async () => {
+    writeFileSync(join(world.folder, "slack.txt"), "http://hooks.slack.com/services/secret-path");
+    write(
+      SHOP.replace("[Backup]", "[Nobody]").replace("url: https://api", "interval: 3\n    url: https://api") +
+        "  - {url: https://example.com}\n  - {name: Chat, filter: {monitor_ids: [1]}}\n",
+    );
+    const at = (place: string, text: string) => `${world.file}:${place}: ${text}`;
+    const form = await apply(SECRETS);
+    expect(form).toMatchObject({ status: 2, said: "" });
+    expect(form.complained.split("\n")).toEqual([
+      "vantage apply: 4 problems; nothing is changed",
       expect.stringContaining(at("17:5", "webhooks.2 (Phone): interval no such field; allowed: name, url, ")),
       at("21:5", "webhooks.3: name must be a text: it says which webhook the row is"),
       at("22:6", "webhooks.4 (Chat): name another row of the document has this name"),
@@ -213,7 +224,7 @@ describe("apply", () => {
     }));
     write(stringify({ version: 2, monitors: [{ name: "Backup", check_type: "heartbeat" }], webhooks: hooks }));
     const failed = await apply();
-    expect(failed).toMatchObject({ status: 3, said: "" });
+    expect(failed).toMatchObject({ status: 3, said: expect.stringMatching(/^\+ monitor Backup\n.*three\n$/s) });
     expect(failed.complained).toMatch(
       /daily_limit_exceeded: .* \(at the webhook three\)\. Created 3, changed 0, deleted 0, unchanged 0\. Run it again for the rest\.$/,
     );
