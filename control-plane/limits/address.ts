@@ -75,11 +75,7 @@ export function addressGroup(address: string): string {
  */
 export function createNetworkOf(trustedProxies: readonly string[]): (address: string) => string {
   const isAlone = createListRule([...LOOPBACK, ...trustedProxies]);
-  return (address) => {
-    if (isAlone(address)) return address;
-    const group = withPrefix(address, 3);
-    return isIPv4(group) ? group.slice(0, group.lastIndexOf(".")) : group;
-  };
+  return (address) => (isAlone(address) ? address : addressNetwork(address));
 }
 
 const LOOPBACK = ["127.0.0.0/8", "::1/128"];
@@ -97,9 +93,8 @@ function withPrefix(address: string, parts: number): string {
     .join(":");
 }
 
-/** Returns the network of a client, which one site gets: the /24 of an IPv4 address, or the /48 of an IPv6 address. */
+/** Returns the network of an address, which one site gets: the /24 of an IPv4 address, the /48 of an IPv6 address. */
 export function addressNetwork(address: string): string {
-  const group = addressGroup(address);
-  const end = Math.max(group.lastIndexOf("."), group.lastIndexOf(":"));
-  return end === -1 ? group : group.slice(0, end);
+  const group = withPrefix(address, 3);
+  return isIPv4(group) ? group.slice(0, group.lastIndexOf(".")) : group;
 }

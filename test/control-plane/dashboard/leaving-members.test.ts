@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { transact } from "#control-plane/database/transaction.ts";
 import { makeToken } from "#control-plane/incident-pages/link.ts";
+import { createDevices } from "#control-plane/users/devices.ts";
 import { createSessions } from "#control-plane/users/sessions.ts";
 import { after, insertMonitor, openOutage, refusedAt, STARTED } from "#test/control-plane/incidents/database.ts";
 import { createManualClock, systemRandom } from "#test/support/clock.ts";
@@ -238,9 +239,10 @@ describe("the sessions of a user", () => {
     const id = user?.id ?? 0;
     clock.advance(MINUTE_MS);
     const { sql } = plane.app;
-    const from = { address: "192.0.2.1", userAgent: "" };
+    const from = { address: "192.0.2.1", userAgent: "", device: null, session: null };
     const openMany = (count: number) => {
-      const sessions = createSessions({ ...plane.app, clock, random: systemRandom });
+      const devices = createDevices({ ...plane.app, clock });
+      const sessions = createSessions({ ...plane.app, clock, random: systemRandom, devices });
       return Promise.all(
         Array.from({ length: count }, () => transact(sql, (tx) => sessions.open(tx, { userId: id, accountId }, from))),
       );
