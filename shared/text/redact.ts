@@ -1,0 +1,161 @@
+import { createHash } from "node:crypto";
+import { decodeBase64, decodeJson, decodePercent, type DecodedText } from "#shared/text/decoded.ts";
+
+/**
+ * Returns words of a target without what they repeat of a monitor's secrets. Call it before they are shortened, and never
+ * with words of our own: those are not a target's answer, whatever a secret contains.
+ */
+export type Redact = (words: string) => string;
+
+/** The Redact of a request that sends no secret, and of words that the target did not say. */
+export const unredacted: Redact = (words) => words;
+
+const MASKED = "***";
+/** Number of octets that say enough of a longer secret. */
+const RUN = 8;
+/** Minimum number of octets of a secret. A shorter one would mask much that only looks like it. */
+const LEAST = 4;
+/** Characters of base64 for as many octets, without padding. */
+const RUN_IN_BASE64 = 11;
+const LEAST_IN_BASE64 = 6;
+/** Fields of a request that describe the client or the body. Any other field can contain a secret, whatever its name. */
+const DESCRIPTIVE: ReadonlySet<string> = new Set([
+  "accept",
+  "accept-charset",
+  "accept-encoding",
+  "accept-language",
+  "content-type",
+  "user-agent",
+]);
+
+/** Reports whether a field of a request that a user gave can contain a secret. */
+export function isSecretField(name: string): boolean {
+  return !DESCRIPTIVE.has(name.toLowerCase());
+}
+
+/** Returns the secrets among header fields that a user gave. */
+export function secretValues(fields: readonly (readonly [name: string, value: string])[]): readonly string[] {
+  return fields.flatMap(([name, value]) => (isSecretField(name) ? [value] : []));
+}
+
+/**
+ * Creates a Redact: 8 or more octets in a row that a secret contains too, and all of a secret of 4 to 7, become "***". A
+ * secret and the words count as they are and with their percent-encoding, JSON escapes and base64 decoded; upper and
+ * lower case differ. The time is linear in the secrets and the words.
+ */
+export function createRedact(secrets: readonly string[]): Redact {
+  const octets = [...new Set(secrets)].map((secret) => Buffer.from(secret)).filter(({ length }) => length >= LEAST);
+  if (octets.length === 0) return unredacted;
+  let index: Index | null = null;
+  return (words) => {
+    // Most checks quote nothing.
+    index ??= createIndex(octets);
+    return redact(words, index);
+  };
+}
+
+interface Index {
+  /** Reports whether a secret contains the RUN octets from `at` on. */
+  hasRun(octets: Uint8Array, at: number): boolean;
+  /** Secrets with fewer octets, in Latin-1. */
+  readonly short: ReadonlySet<string>;
+}
+
+function createIndex(secrets: readonly Buffer[]): Index {
+  const short = new Set<string>();
+  const long: Uint8Array[] = [];
+  const add = (whole: Uint8Array): void => {
+    if (whole.length >= RUN) long.push(whole);
+    else if (whole.length >= LEAST) short.add(latin1(whole));
+  };
+  for (const secret of secrets) {
+    add(secret);
+    for (const decode of [decodePercent, decodeJson]) add(decode(secret)?.octets ?? secret.subarray(0, 0));
+    const words = decodeBase64(secret, LEAST_IN_BASE64, [0]);
+    const isOneWord = /^(?:Basic +)?[\w+/-]+=*$/i.test(latin1(secret));
+    for (const { octets } of words) if (isOneWord || octets.length >= RUN) add(octets);
+  }
+  return { hasRun: indexRuns(long), short };
+}
+
+/** A hash table of the positions of all runs. The user of the monitor knows the secrets, but cannot choose the factors. */
+function indexRuns(texts: readonly Uint8Array[]): Index["hasRun"] {
+  const all = Buffer.concat(texts);
+  const digest = createHash("sha256").update(all).digest();
+  const [first, second] = [digest.readInt32LE(0) | 1, digest.readInt32LE(4) | 1];
+  const bits = Math.max(4, Math.ceil(Math.log2(2 * all.length + 1)));
+  const table = new Int32Array(2 ** bits).fill(-1);
+  /** Returns the place of the run, or the free place for it. */
+  const find = (octets: Uint8Array, at: number): number => {
+    const [low, high] = [word(octets, at), word(octets, at + 4)];
+    let place = (Math.imul(low, first) + Math.imul(high, second)) >>> (32 - bits);
+    for (;;) {
+      const known = table[place] ?? -1;
+      if (known < 0 || (word(all, known) === low && word(all, known + 4) === high)) return place;
+      place = (place + 1) & (table.length - 1);
+    }
+  };
+  let start = 0;
+  for (const { length } of texts) {
+    for (let at = start; at + RUN <= start + length; at += 1) table[find(all, at)] = at;
+    start += length;
+  }
+  return (octets, at) => (table[find(octets, at)] ?? -1) >= 0;
+}
+
+function word(octets: Uint8Array, at: number): number {
+  const low = (octets[at] ?? 0) | ((octets[at + 1] ?? 0) << 8);
+  return low | ((octets[at + 2] ?? 0) << 16) | ((octets[at + 3] ?? 0) << 24);
+}
+
+function redact(words: string, index: Index): string {
+  const text = Buffer.from(words);
+  const hidden = new Uint8Array(text.length);
+  const least = index.short.size > 0 ? LEAST_IN_BASE64 : RUN_IN_BASE64;
+  const forms = [null, decodePercent(text), decodeJson(text), ...decodeBase64(text, least, [0, 1, 2, 3])];
+  for (const form of forms) hide(form?.octets ?? text, form, index, hidden);
+  if (!hidden.includes(1)) return words;
+  hideCharacters(text, hidden);
+  let kept = "";
+  for (let at = 0; at < text.length;) {
+    const end = endOf(hidden, at);
+    kept += hidden[at] === 1 ? MASKED : text.toString("utf8", at, end);
+    at = end;
+  }
+  return kept;
+}
+
+/** Marks what a secret contains. `form` null: the octets are the text itself. */
+function hide(octets: Uint8Array, form: DecodedText | null, { hasRun, short }: Index, hidden: Uint8Array): void {
+  const mark = (from: number, to: number): void => {
+    for (let one = from; one < to; one += 1) hidden.fill(1, form?.starts[one] ?? one, form?.ends[one] ?? one + 1);
+  };
+  let marked = 0;
+  for (let at = 0; at + LEAST <= octets.length; at += 1) {
+    if (at + RUN <= octets.length && hasRun(octets, at)) {
+      mark(Math.max(at, marked), at + RUN);
+      marked = at + RUN;
+    }
+    if (short.size === 0) continue;
+    for (let length = LEAST; length < RUN && at + length <= octets.length; length += 1) {
+      if (short.has(latin1(octets.subarray(at, at + length)))) mark(at, at + length);
+    }
+  }
+}
+
+/** Marks the rest of a character of which an octet is marked. */
+function hideCharacters(text: Uint8Array, hidden: Uint8Array): void {
+  const continues = (at: number): boolean => ((text[at] ?? 0) & 0xc0) === 0x80;
+  for (let at = 1; at < text.length; at += 1) if (hidden[at - 1] === 1 && continues(at)) hidden[at] = 1;
+  for (let at = text.length - 1; at > 0; at -= 1) if (hidden[at] === 1 && continues(at)) hidden[at - 1] = 1;
+}
+
+/** Returns the index after the octets from `at` on that are all hidden, or all shown. */
+function endOf(hidden: Uint8Array, at: number): number {
+  const end = hidden.indexOf(hidden[at] === 1 ? 0 : 1, at);
+  return end === -1 ? hidden.length : end;
+}
+
+function latin1(octets: Uint8Array): string {
+  return Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength).toString("latin1");
+}
