@@ -1,4 +1,5 @@
 import { ok, type Outcome } from "#shared/outcome.ts";
+import { createRedact } from "#shared/text/redact.ts";
 import type { MonitorFault } from "#shared/monitor-checks/define.ts";
 import { monitorGrpc as contract } from "#shared/monitor-checks/monitor-grpc.ts";
 import type { ParamsOf } from "#shared/tools/define.ts";
@@ -21,8 +22,9 @@ const MOST_BODY_BYTES = 65_536;
  */
 export const monitorGrpc = implement(contract, async (net, params) => {
   const startedAt = net.monotonic();
-  const { host, port, tls } = params;
-  const opened = await net.stream.open({ at: { host, port }, maxBytes: MOST_BODY_BYTES });
+  const { host, port, tls, metadata } = params;
+  const redact = createRedact(metadata.map(([, value]) => value));
+  const opened = await net.stream.open({ at: { host, port }, maxBytes: MOST_BODY_BYTES, redact });
   if (opened.status !== "ok") return opened;
   const stream = opened.data;
   try {
@@ -50,7 +52,7 @@ async function askHealth(net: Net, stream: Stream, params: Params, trust: Server
   if (fault !== null) return ok({ code: null, examined: fault });
   const answer = await stream.exchangeHttp2(requestOf(net, stream, params));
   if ("status" in answer) return answer;
-  return ok({ code: answer.code, examined: examineHealth(answer, params.service) });
+  return ok({ code: answer.code, examined: examineHealth(answer, params.service, stream.redact) });
 }
 
 /** gRPC needs HTTP/2, which a server agrees to by ALPN. */

@@ -1,4 +1,5 @@
 import { ok } from "#shared/outcome.ts";
+import { createRedact, secretValues, type Redact } from "#shared/text/redact.ts";
 import type { MonitorPhases } from "#shared/monitor-checks/define.ts";
 import { monitorHttp as contract } from "#shared/monitor-checks/monitor-http.ts";
 import type { ParamsOf } from "#shared/tools/define.ts";
@@ -11,6 +12,7 @@ import {
   examineStatus,
 } from "#probe-agent/monitor-checks/http/head.ts";
 import { findRevoked, markRevoked } from "#probe-agent/monitor-checks/http/revocation.ts";
+import { redactReport } from "#probe-agent/monitor-checks/http/redact-report.ts";
 import type { Hop, HttpRequest, PageSnapshot } from "#probe-agent/port/http.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { reportFetch } from "#probe-agent/tools/check/report.ts";
@@ -34,15 +36,19 @@ const NONE: ReadonlyMap<Hop, string> = new Map();
  */
 export const monitorHttp = implement(contract, async (net, params) => {
   const startedAt = net.now();
-  const fetched = await net.http.fetch(requestOf(net, params));
+  const redact = createRedact([...secretValues(params.headers), ...(params.body === null ? [] : [params.body])]);
+  const fetched = await net.http.fetch({ ...requestOf(net, params), redact });
   if (fetched.status !== "ok") return fetched;
   const found = fetched.data;
   const examineHead = (hops: ReadonlyMap<Hop, string>) =>
-    examineCertificates(found, net.now(), hops) ?? examineRedirects(found) ?? examineFinal(found, params.expected);
-  const revoked = await findRevoked(net, found, examineHead(NONE) === null);
+    examineCertificates(found, net.now(), hops, redact) ??
+    examineRedirects(found, redact) ??
+    examineFinal(found, params.expected, redact);
+  const revoked = await findRevoked(net, found, examineHead(NONE) === null, redact);
   const page = markRevoked(found, revoked);
   const headFault = examineHead(revoked);
-  const examined = headFault === null && isBodyJudged(params) ? await examineBody(net, page, params) : ok(headFault);
+  const examined =
+    headFault === null && isBodyJudged(params) ? await examineBody(net, page, params, redact) : ok(headFault);
   if (examined.status !== "ok") return examined;
   const finding = {
     fault: examined.data,
@@ -51,7 +57,7 @@ export const monitorHttp = implement(contract, async (net, params) => {
     phases: phasesOf(page),
     certificate: page.hops[0]?.tls?.chain[0] ?? null,
   };
-  return ok(await answerWith(finding, params, () => createWhole(net, params, page, startedAt)));
+  return ok(await answerWith(finding, params, () => createWhole(net, params, page, { startedAt, redact })));
 });
 
 /** Reports whether the verdict depends on the body, which a response to HEAD does not have. */
@@ -90,9 +96,15 @@ function phasesOf({ final: { startedAtUs, timing } }: PageSnapshot): MonitorPhas
 }
 
 /** Returns the result of the check tool for the same fetch; null where that tool fails. */
-async function createWhole(net: Net, { method }: Params, page: PageSnapshot, startedAt: Date): Promise<unknown> {
-  if (examineRedirects(page) !== null) return null;
+async function createWhole(
+  net: Net,
+  { method }: Params,
+  page: PageSnapshot,
+  { startedAt, redact }: { readonly startedAt: Date; readonly redact: Redact },
+): Promise<unknown> {
+  if (examineRedirects(page, redact) !== null) return null;
   const isUnread = method !== "HEAD" && page.body.transferredBytes === 0;
   const shown = isUnread ? { ...page, body: { ...page.body, truncated: true } } : page;
-  return reportFetch(shown, { method, startedAt, reverse: await reverseOf(net, page.final.ip) });
+  const report = reportFetch(shown, { method, startedAt, reverse: await reverseOf(net, page.final.ip) });
+  return redactReport(report, redact);
 }

@@ -1,3 +1,4 @@
+import { unredacted } from "#shared/text/redact.ts";
 import { literalFamily } from "#shared/egress/addresses.ts";
 import { failed, ok } from "#shared/outcome.ts";
 import type { MonitorFault } from "#shared/monitor-checks/define.ts";
@@ -37,7 +38,7 @@ export const monitorSsl = implement(contract, async (net, params) => {
   if (chain === null) return failed("tls", "target", "malformed_certificate", "the certificate cannot be parsed");
   const revocation = await examineRevocation(net, chain, observation.ocspStaple, params.always_whole);
   const place = { host, ip: address.ip, addresses: resolved.data.allowed.length };
-  const trust = judgeChain(chain, place, revocation, now);
+  const trust = judgeChain(chain, place, revocation, now, unredacted);
   const fault = trust.fault ?? handshakeFault(observation);
   return ok(
     await answerWith({ fault, responseMs, httpStatus: null, phases: null, certificate: chain.leaf.der }, params, () => {

@@ -1,4 +1,5 @@
 import { ok, type Outcome } from "#shared/outcome.ts";
+import { createRedact } from "#shared/text/redact.ts";
 import type { MonitorFault } from "#shared/monitor-checks/define.ts";
 import { monitorTcp as contract, MOST_SEARCHED_BYTES } from "#shared/monitor-checks/monitor-tcp.ts";
 import type { ParamsOf } from "#shared/tools/define.ts";
@@ -18,8 +19,9 @@ type Params = ParamsOf<typeof contract>;
  */
 export const monitorTcp = implement(contract, async (net, params) => {
   const startedAt = net.monotonic();
-  const { host, port } = params;
-  const opened = await net.stream.open({ at: { host, port }, maxBytes: MOST_SEARCHED_BYTES });
+  const { host, port, send } = params;
+  const redact = createRedact(send === null ? [] : [send]);
+  const opened = await net.stream.open({ at: { host, port }, maxBytes: MOST_SEARCHED_BYTES, redact });
   if (opened.status !== "ok") return opened;
   const stream = opened.data;
   try {

@@ -1,4 +1,5 @@
 import { ok, type Outcome } from "#shared/outcome.ts";
+import { createRedact } from "#shared/text/redact.ts";
 import type { MonitorFault } from "#shared/monitor-checks/define.ts";
 import { monitorWebsocket as contract } from "#shared/monitor-checks/monitor-websocket.ts";
 import type { ParamsOf } from "#shared/tools/define.ts";
@@ -22,7 +23,9 @@ const MOST_HEAD_BYTES = 2 * 65_536;
 export const monitorWebsocket = implement(contract, async (net, params) => {
   const startedAt = net.monotonic();
   const url = new URL(params.url);
-  const opened = await net.stream.open({ at: { url: url.href }, maxBytes: MOST_HEAD_BYTES + MOST_FRAME_BYTES });
+  const redact = createRedact(params.send === null ? [] : [params.send]);
+  const maxBytes = MOST_HEAD_BYTES + MOST_FRAME_BYTES;
+  const opened = await net.stream.open({ at: { url: url.href }, maxBytes, redact });
   if (opened.status !== "ok") return opened;
   const stream = opened.data;
   try {
@@ -53,7 +56,7 @@ async function talk(net: Net, stream: Stream, params: Params, trust: ServerTrust
   const head = await stream.readHead();
   if ("status" in head) return head;
   const { code } = head;
-  const refusal = examineUpgrade(head, { key, subprotocol });
+  const refusal = examineUpgrade(head, { key, subprotocol }, stream.redact);
   if (refusal !== null) return ok({ code, examined: refusal });
   const messages = openMessages(stream, (count) => net.random(count));
   if (send !== null) messages.sendText(send);

@@ -1,3 +1,4 @@
+import type { Redact } from "#shared/text/redact.ts";
 import { failed, ok, type Outcome } from "#shared/outcome.ts";
 import type { MonitorFault } from "#shared/monitor-checks/define.ts";
 import type { RevocationReport } from "#probe-agent/analysis/tls/ssl/revocation.ts";
@@ -31,8 +32,9 @@ export function judgeChain(
   { host, ip, addresses }: Place,
   revocation: RevocationReport,
   now: Date,
+  redact: Redact,
 ): JudgedChain {
-  const { trusted, error, findings } = decideTrust({ leaf, host, verification, revocation, now });
+  const { trusted, error, findings } = decideTrust({ leaf, host, verification, revocation, now, redact });
   if (error === null) return { trusted, error, fault: null };
   const words = findings[0]?.message ?? "the certificate is not trusted";
   return { trusted, error, fault: { stage: "tls", reason: error, message: atAddress(words, ip, addresses) } };
@@ -72,7 +74,7 @@ export async function secureStream(net: Net, stream: Stream, alpn?: readonly str
   const about = [...chain.verification.path.map(({ der }) => der), ...(ocspStaple === null ? [] : [ocspStaple])];
   const ask = () => checkRevocation(net, chain, ocspStaple, RESERVE_MS);
   const judge = async (waitMs: number): Promise<MonitorFault | null> =>
-    judgeChain(chain, stream, await keptRevocation(about, { now, waitMs, ask }), now).fault;
+    judgeChain(chain, stream, await keptRevocation(about, { now, waitMs, ask }), now, stream.redact).fault;
   const fault = await judge(0);
   return ok({
     certificate: chain.leaf.der,

@@ -1,10 +1,9 @@
 import { isUtf8 } from "node:buffer";
+import type { Redact } from "#shared/text/redact.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
 
 /** Maximum length of a server's words in a message, in characters. */
 const MOST_SHOWN = 120;
-/** Maximum number of octets that are decoded for them. */
-const MOST_DECODED = 4 * MOST_SHOWN;
 
 /** Returns the octets of a text in UTF-8, and in Latin-1 if it has them. */
 export function octetForms(text: string): readonly Buffer[] {
@@ -18,8 +17,8 @@ export function decodeText(octets: Buffer): string {
   return octets.toString(isUtf8(octets) ? "utf8" : "latin1");
 }
 
-/** Quotes a server's or a user's words for a message, cut and printable. */
-export function quoted(words: string | Buffer): string {
-  const text = typeof words === "string" ? words : decodeText(words.subarray(0, MOST_DECODED));
+/** Quotes words for a message, cut and printable. `redact`: that of the connection for a server's words. */
+export function quoted(words: string | Buffer, redact: Redact): string {
+  const text = redact(typeof words === "string" ? words : decodeText(words));
   return JSON.stringify(printable(text.trim(), MOST_SHOWN));
 }

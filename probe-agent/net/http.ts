@@ -2,6 +2,7 @@ import type { SecureContext } from "node:tls";
 import type { Clock } from "#shared/clock.ts";
 import type { Egress } from "#shared/egress.ts";
 import { failed, ok, refused, type Failed, type Outcome } from "#shared/outcome.ts";
+import { unredacted, type Redact } from "#shared/text/redact.ts";
 import { resolveTrusted } from "#probe-agent/net/dns/trusted.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import type { DnsPort } from "#probe-agent/port/dns.ts";
@@ -75,6 +76,7 @@ async function fetchPage(
   secureContext: SecureContext,
 ): Promise<Outcome<PageSnapshot>> {
   const chainStartedAt = deps.clock.monotonic();
+  const { redact = unredacted } = request;
   const headers = requestHeaders(request, deps.userAgent);
   if (!headers.ok) return headers.invalid;
   const start = firstUrl(request, deps.egress);
@@ -96,6 +98,7 @@ async function fetchPage(
       resolve: (host) => (trusted ? resolveTrusted(dns, host) : dns.resolve(host)),
       chainStartedAt,
       startedAt: hops.length === 0 ? chainStartedAt : deps.clock.monotonic(),
+      redact,
     };
   };
 
@@ -117,7 +120,7 @@ async function fetchPage(
       const final = await hops.at(-1);
       if (opened.status !== "failed" || final === undefined) return opened;
       if (request.keepDeadEnd !== true)
-        return { ...opened, message: withFailedUrl(hops.length, current.url, opened.message) };
+        return { ...opened, message: withFailedUrl(hops.length, current.url, opened.message, redact) };
       const elapsedUs = Math.round((deps.clock.monotonic() - context.startedAt) * 1000);
       const deadEnd = { url: current.url.href, failure: opened, elapsedUs };
       const last = { hop: final, body: NO_BODY };
@@ -148,7 +151,8 @@ async function fetchPage(
     const read = await readFinal(open, request);
     if (read.status !== "ok") {
       trial?.cancel();
-      return read;
+      if (read.status !== "failed" || hops.length === 0) return read;
+      return { ...read, message: withRedactedHost(read.message, current.url, redact) };
     }
     const page = snapshot(request.url, await Promise.all(hops), read.data, stopped);
     return ok(request.tryOtherFamily === true ? { ...page, otherFamily: (await trial?.attempt) ?? null } : page);
@@ -165,9 +169,16 @@ async function readFinal(open: OpenHop, request: HttpRequest): ReturnType<OpenHo
 /** Maximum length of a URL in a message, in characters. */
 const MAX_SHOWN_URL = 300;
 
-/** Adds the failed URL to a message, because the user requested another one. */
-function withFailedUrl(count: number, { href }: URL, message: string): string {
-  return `after ${count === 1 ? "1 redirect" : `${count} redirects`}, at ${href.slice(0, MAX_SHOWN_URL)}: ${message}`;
+/** Adds the failed URL to a message, because the user requested another one. A server has named it. */
+function withFailedUrl(count: number, url: URL, message: string, redact: Redact): string {
+  const shown = redact(url.href).slice(0, MAX_SHOWN_URL);
+  const words = withRedactedHost(message, url, redact);
+  return `after ${count === 1 ? "1 redirect" : `${count} redirects`}, at ${shown}: ${words}`;
+}
+
+/** Redacts the host of a redirect in our words. */
+function withRedactedHost(message: string, { hostname }: URL, redact: Redact): string {
+  return message.replaceAll(hostname, () => redact(hostname));
 }
 
 /** The body of a response whose header was enough. */

@@ -2,6 +2,7 @@ import { isIP, type Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { Clock } from "#shared/clock.ts";
 import type { Egress } from "#shared/egress.ts";
+import type { Redact } from "#shared/text/redact.ts";
 import { failed, ok, refused, type Failed, type Outcome } from "#shared/outcome.ts";
 import { dial, type Dialed } from "#probe-agent/net/http/dial.ts";
 import { MAX_INFORMATIONAL } from "#probe-agent/net/http/exchange.ts";
@@ -30,7 +31,7 @@ interface StreamDeps {
 export function createStreams({ clock, egress, userAgent }: StreamDeps): (job: JobLimits, dns: DnsPort) => StreamPort {
   return (job, dns) => ({
     userAgent,
-    async open({ at, maxBytes }) {
+    async open({ at, maxBytes, redact }) {
       const place = placeOf(at, egress);
       if (place.status !== "ok") return place;
       const { host, port } = place.data;
@@ -46,7 +47,7 @@ export function createStreams({ clock, egress, userAgent }: StreamDeps): (job: J
         dns: isLiteral ? 0 : resolvedAt - startedAt,
         connect: clock.monotonic() - (isLiteral ? startedAt : resolvedAt),
       };
-      const known = { ...place.data, addresses: resolved.data.allowed.length, timing, maxBytes };
+      const known = { ...place.data, addresses: resolved.data.allowed.length, timing, maxBytes, redact };
       return ok(createStream(dialed.data, known, { clock, job }));
     },
   });
@@ -74,10 +75,11 @@ interface Known extends Place {
   readonly addresses: number;
   readonly timing: Pick<Stream["timing"], "dns" | "connect">;
   readonly maxBytes: number;
+  readonly redact: Redact;
 }
 
 function createStream({ socket: raw, address }: Dialed, known: Known, { clock, job }: StreamContext): Stream {
-  const { host, port, timing, maxBytes } = known;
+  const { host, port, timing, maxBytes, redact } = known;
   const where = `${host.includes(":") ? `[${host}]` : host}:${port}`;
   let socket: Socket | TLSSocket = raw;
   let tlsMs = 0;
@@ -95,6 +97,7 @@ function createStream({ socket: raw, address }: Dialed, known: Known, { clock, j
     ip: address.ip,
     addresses: known.addresses,
     localAddress: raw.localAddress ?? "127.0.0.1",
+    redact,
     get timing() {
       return { ...timing, tls: tlsMs };
     },
@@ -117,7 +120,7 @@ function createStream({ socket: raw, address }: Dialed, known: Known, { clock, j
         connected: startedAt,
       });
     },
-    readHead: () => readHead(inbox(), where),
+    readHead: () => readHead(inbox(), where, redact),
     exchangeHttp2: (request) => exchangeOnce(socket, socket === raw ? "http" : "https", request, where),
     close() {
       job.signal.removeEventListener("abort", giveUp);
@@ -131,7 +134,7 @@ interface StreamContext {
   readonly job: JobLimits;
 }
 
-async function readHead(inbox: Inbox, where: string): Promise<StreamHead | Failed> {
+async function readHead(inbox: Inbox, where: string, redact: Redact): Promise<StreamHead | Failed> {
   const read = createHeadReader();
   let informational = 0;
   let fed = 0;
@@ -139,7 +142,7 @@ async function readHead(inbox: Inbox, where: string): Promise<StreamHead | Faile
     const received = inbox.received();
     const progress = read(received.subarray(fed));
     fed = received.length;
-    if (progress.state === "broken") return brokenHead(progress, where);
+    if (progress.state === "broken") return brokenHead(progress, where, redact);
     if (progress.state === "head") {
       inbox.drop(received.length - progress.rest.length);
       fed = 0;

@@ -1,4 +1,5 @@
 import type { Failed, Outcome } from "#shared/outcome.ts";
+import type { Redact } from "#shared/text/redact.ts";
 import type { Address, ConnectAttempt, IpVersion } from "#probe-agent/port/address.ts";
 
 /** Methods that the engine sends. */
@@ -15,6 +16,8 @@ export interface HttpRequest {
   readonly headers?: readonly (readonly [string, string])[];
   readonly userAgent?: string;
   readonly body?: Uint8Array;
+  /** For words of servers in messages of failures. Default: unredacted, for a request without a user's secrets. */
+  readonly redact?: Redact;
   readonly follow: boolean;
   /** Maximum number of redirects followed. Default: 10. */
   readonly maxRedirects?: number;

@@ -1,4 +1,5 @@
 import type { Failed, Outcome } from "#shared/outcome.ts";
+import type { Redact } from "#shared/text/redact.ts";
 import type { TlsObservation } from "#probe-agent/port/tls.ts";
 
 /** The other end of a connection. */
@@ -10,6 +11,8 @@ export interface StreamTarget {
    * and `more` returns "full".
    */
   readonly maxBytes: number;
+  /** For words of the server in messages. */
+  readonly redact: Redact;
 }
 
 /**
@@ -60,6 +63,8 @@ export interface Stream {
   readonly addresses: number;
   /** Address of our end. */
   readonly localAddress: string;
+  /** That of the target. */
+  readonly redact: Redact;
   /** Duration of each phase in milliseconds; 0 for one that did not happen. */
   readonly timing: { readonly dns: number; readonly connect: number; readonly tls: number };
   /** Returns all octets that arrived since the connection, TLS or the head of a response, whichever was last. */

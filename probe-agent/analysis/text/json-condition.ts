@@ -1,3 +1,4 @@
+import { unredacted, type Redact } from "#shared/text/redact.ts";
 import { compare } from "#shared/json-path/compare.ts";
 import { Effort } from "#shared/json-path/effort.ts";
 import { parseJsonPath } from "#shared/json-path/parse.ts";
@@ -18,6 +19,9 @@ interface JsonFault {
   readonly message: string;
 }
 
+/** A fault, or the value that does not meet the condition. */
+type JsonVerdict = JsonFault | { readonly reason: "json_mismatch"; readonly found: unknown };
+
 const MAX_PATH_SHOWN = 100;
 const MAX_VALUE_SHOWN = 100;
 
@@ -29,7 +33,7 @@ const STEPS_PER_OCTET = 4;
 const EXPECTATIONS = { equals: "", not_equals: "another value than ", less: "less than ", greater: "more than " };
 
 /** Checks a condition on a JSON document in UTF-8. Returns null if it holds. The time is linear in the document. */
-export function checkJson({ octets, condition }: { octets: Uint8Array; condition: JsonCondition }): JsonFault | null {
+export function checkJson({ octets, condition }: { octets: Uint8Array; condition: JsonCondition }): JsonVerdict | null {
   const parsed = parseJsonPath(condition.path);
   const path = printable(condition.path, MAX_PATH_SHOWN);
   if (!parsed.ok) return { reason: "json_path_invalid", message: `the path ${path} is not valid: ${parsed.message}` };
@@ -41,7 +45,20 @@ export function checkJson({ octets, condition }: { octets: Uint8Array; condition
     return { reason: "json_too_complex", message: `the path ${path} selects too much of the body` };
   if (selected.length === 0) return { reason: "json_missing", message: `${path} is missing${expected(condition)}` };
   if (holds(condition, selected[0], steps)) return null;
-  return { reason: "json_mismatch", message: `${path} is ${show(selected[0])}${expected(condition)}` };
+  const [found] = selected;
+  return { reason: "json_mismatch", found: typeof found === "object" && found !== null ? emptied(found) : found };
+}
+
+/** Returns the words for a verdict. `redact`: that of the request whose answer the document is. */
+export function describeVerdict(verdict: JsonVerdict, condition: JsonCondition, redact: Redact): JsonFault {
+  if ("message" in verdict) return verdict;
+  const path = printable(condition.path, MAX_PATH_SHOWN);
+  return { reason: verdict.reason, message: `${path} is ${show(verdict.found, redact)}${expected(condition)}` };
+}
+
+/** Nothing of the contents of a list or an object is shown. */
+function emptied(found: object): object {
+  return Array.isArray(found) ? [] : {};
 }
 
 function parseJson(octets: Uint8Array): { readonly ok: true; readonly value: unknown } | { readonly ok: false } {
@@ -68,14 +85,12 @@ function holds({ op, value }: JsonCondition, found: unknown, steps: number): boo
 }
 
 function expected({ op, value }: JsonCondition): string {
-  return op === "exists" ? "" : `, expected ${EXPECTATIONS[op]}${show(value)}`;
+  return op === "exists" ? "" : `, expected ${EXPECTATIONS[op]}${show(value, unredacted)}`;
 }
 
-function show(value: unknown): string {
+function show(value: unknown, redact: Redact): string {
   if (Array.isArray(value)) return "an array";
   if (typeof value === "object" && value !== null) return "an object";
-  return printable(
-    JSON.stringify(typeof value === "string" ? value.slice(0, MAX_VALUE_SHOWN) : value),
-    MAX_VALUE_SHOWN,
-  );
+  if (typeof value !== "string") return printable(redact(JSON.stringify(value)), MAX_VALUE_SHOWN);
+  return printable(JSON.stringify(redact(value).slice(0, MAX_VALUE_SHOWN)), MAX_VALUE_SHOWN);
 }

@@ -1,3 +1,4 @@
+import { unredacted } from "#shared/text/redact.ts";
 import type { CtLogs } from "#probe-agent/analysis/tls/ssl/ct-log.ts";
 import { sortFindings, type Finding } from "#shared/findings.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
@@ -93,7 +94,7 @@ function analyzeServer(facts: SslFacts) {
   const { sent, leaf, issuer, verification } = facts.chain;
   const revocation = reportRevocation(facts.revocation, observation.ocspStaple !== null);
   const fromOcsp = facts.revocation.staple?.timestamps ?? null;
-  const trust = decideTrust({ leaf, host: facts.host, verification, revocation, now });
+  const trust = decideTrust({ leaf, host: facts.host, verification, revocation, now, redact: unredacted });
   return {
     chain: reportChain(sent, verification.path, now),
     certificate: describeCertificate(leaf, now),

@@ -1,4 +1,5 @@
 import { describeDuration } from "#shared/text/duration.ts";
+import type { Redact } from "#shared/text/redact.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
 import { issuerWords, nameWords } from "#probe-agent/analysis/tls/certificate/describe.ts";
 import { parseCertificate, type Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
@@ -24,9 +25,9 @@ const FIXED: Readonly<Record<string, string>> = {
 
 /**
  * Describes in one line why a session's certificate is not trusted: "certificate expired 3 minutes ago". `host` is the
- * name or address of the URL.
+ * name or address of the URL. `redact`: that of the request, for names of certificates.
  */
-export function describeTrustFault({ error, chain, path }: HopTls, host: string, now: Date): string {
+export function describeTrustFault({ error, chain, path }: HopTls, host: string, now: Date, redact: Redact): string {
   const certificates = [...chain, ...path].flatMap((der) => parseCertificate(der) ?? []);
   const [leaf] = certificates;
   if (leaf === undefined) return "the server's certificate cannot be read";
@@ -39,11 +40,11 @@ export function describeTrustFault({ error, chain, path }: HopTls, host: string,
       return `${nameOf(early, leaf)} becomes valid in ${ahead}`;
     }
     case "missing_intermediate":
-      return `the server does not send the certificate of the issuer, ${issuerWords(leaf, now, MAX_NAME)}`;
+      return `the server does not send the certificate of the issuer, ${issuerWords(leaf, now, MAX_NAME, redact)}`;
     case "untrusted_root":
-      return `the issuer is not trusted: ${issuerWords(certificates.at(-1) ?? leaf, now, MAX_NAME)}`;
+      return `the issuer is not trusted: ${issuerWords(certificates.at(-1) ?? leaf, now, MAX_NAME, redact)}`;
     case "hostname_mismatch":
-      return `certificate is for ${nameWords(leaf, now, MAX_NAME)}, not for ${printable(host, MAX_NAME)}`;
+      return `certificate is for ${nameWords(leaf, now, MAX_NAME, redact)}, not for ${printable(host, MAX_NAME)}`;
     default:
       return FIXED[error ?? ""] ?? `the certificate is not trusted: ${error ?? "unknown fault"}`;
   }

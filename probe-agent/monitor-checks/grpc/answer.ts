@@ -1,3 +1,4 @@
+import { unredacted, type Redact } from "#shared/text/redact.ts";
 import type { MonitorFault } from "#shared/monitor-checks/define.ts";
 import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import { decodeStatus, PREFIX_BYTES, SERVING_STATUS } from "#probe-agent/monitor-checks/grpc/health.ts";
@@ -26,23 +27,20 @@ const STATUS_NAMES = [
 ] as const;
 const OK = 0;
 
-/** Maximum length of a grpc-message that is decoded, in characters. */
-const MOST_MESSAGE = 1_000;
-
 /** Returns why the answer of a health service is not SERVING; null if it is. `service` null: the server as a whole. */
-export function examineHealth(answer: Http2Answer, service: string | null): MonitorFault | null {
+export function examineHealth(answer: Http2Answer, service: string | null, redact: Redact): MonitorFault | null {
   const { code, headers, trailers } = answer;
   if (code !== 200) return fault("unexpected_status", `expected 200, got ${code}`);
   const [type = ""] = headerValues(headers, "content-type");
   if (!/^application\/grpc(?:$|[+;])/i.test(type)) {
-    const shown = type === "" ? "it has no content-type" : `its content-type is ${quoted(type)}`;
+    const shown = type === "" ? "it has no content-type" : `its content-type is ${quoted(type, redact)}`;
     return fault("not_grpc", `the answer is not gRPC: ${shown}`);
   }
   // Without a body, the head is the only one and has the status (Trailers-Only).
   const ending = headerValues(trailers, "grpc-status").length > 0 ? trailers : headers;
   const [status] = headerValues(ending, "grpc-status");
   if (status !== undefined && status !== String(OK)) {
-    return examineStatus(status, headerValues(ending, "grpc-message")[0] ?? "", service);
+    return examineStatus(status, headerValues(ending, "grpc-message")[0] ?? "", service, redact);
   }
   const unread = examinePrefix(answer);
   if (unread !== null) return unread;
@@ -50,16 +48,16 @@ export function examineHealth(answer: Http2Answer, service: string | null): Moni
   return examineMessage(Buffer.from(answer.body).subarray(PREFIX_BYTES), service);
 }
 
-function examineStatus(status: string, message: string, service: string | null): MonitorFault {
+function examineStatus(status: string, message: string, service: string | null, redact: Redact): MonitorFault {
   const name = /^\d{1,2}$/.test(status) ? STATUS_NAMES[Number(status)] : undefined;
-  if (name === undefined) return fault("grpc_status", `the server answered the gRPC status ${quoted(status)}`);
+  if (name === undefined) return fault("grpc_status", `the server answered the gRPC status ${quoted(status, redact)}`);
   const reason = `grpc_${name.toLowerCase()}`;
   if (name === "UNIMPLEMENTED") return fault(reason, "the server has no health service (grpc.health.v1)");
   if (name === "NOT_FOUND" && service !== null) {
-    return fault(reason, `the server does not know the service ${quoted(service)}`);
+    return fault(reason, `the server does not know the service ${quoted(service, unredacted)}`);
   }
-  const text = decodePercent(message.slice(0, MOST_MESSAGE));
-  return fault(reason, `the server answered ${name}${text.trim() === "" ? "" : `: ${quoted(text)}`}`);
+  const text = decodePercent(message);
+  return fault(reason, `the server answered ${name}${text.trim() === "" ? "" : `: ${quoted(text, redact)}`}`);
 }
 
 /** Decodes a grpc-message: octets of UTF-8, some of them as %XX. An invalid escape is kept as it is. */
@@ -94,7 +92,7 @@ function examineMessage(message: Buffer, service: string | null): MonitorFault |
   if (number === null) return fault("message_malformed", "the message is no HealthCheckResponse");
   const status = SERVING_STATUS[number];
   if (status === "SERVING") return null;
-  const who = service === null ? "the server" : `the service ${quoted(service)}`;
+  const who = service === null ? "the server" : `the service ${quoted(service, unredacted)}`;
   if (status === undefined) return fault("health_status", `${who} has the unknown health status ${number}`);
   const reason = status === "UNKNOWN" ? "health_unknown" : status.toLowerCase();
   return fault(reason, `${who} is ${status}`);

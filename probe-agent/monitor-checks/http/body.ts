@@ -1,10 +1,11 @@
 import { failed, ok, type Failed, type Outcome } from "#shared/outcome.ts";
+import type { Redact } from "#shared/text/redact.ts";
 import type { MonitorFault } from "#shared/monitor-checks/define.ts";
 import { BODY_BREAKS, bodyBreakOf } from "#shared/tools/http/body.ts";
 import { declaredCharset } from "#probe-agent/analysis/html/charset.ts";
 import { containsUtf8 } from "#probe-agent/analysis/html/contains-text.ts";
 import { headerElements, headerValues } from "#probe-agent/analysis/http/header-list.ts";
-import type { JsonCondition } from "#probe-agent/analysis/text/json-condition.ts";
+import { describeVerdict, type JsonCondition } from "#probe-agent/analysis/text/json-condition.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
 import type { Hop, PageSnapshot } from "#probe-agent/port/http.ts";
 import { overloadedBy } from "#probe-agent/sources/run-analysis.ts";
@@ -26,6 +27,7 @@ export async function examineBody(
   net: Net,
   page: PageSnapshot,
   { keyword, keyword_mode: mode, json }: BodyConditions,
+  redact: Redact,
 ): Promise<Outcome<MonitorFault | null>> {
   if (keyword !== null) {
     const found = await findText(net, page, keyword);
@@ -33,13 +35,13 @@ export async function examineBody(
     if (found.data && mode === "absent") return ok(keywordPresent(keyword));
     if (!found.data) {
       // What is missing may be in the part that did not arrive.
-      const unread = examineEnd(page) ?? undecoded(page);
+      const unread = examineEnd(page, redact) ?? undecoded(page);
       if (unread !== null) return unread;
       if (mode === "present") return ok(keywordMissing(page, keyword));
     }
   }
-  if (json !== null) return examineEnd(page) ?? undecoded(page) ?? (await examineJson(net, page, json));
-  return (keyword === null ? examineEnd(page) : null) ?? ok(null);
+  if (json !== null) return examineEnd(page, redact) ?? undecoded(page) ?? (await examineJson(net, page, json, redact));
+  return (keyword === null ? examineEnd(page, redact) : null) ?? ok(null);
 }
 
 /** Searches a text in the body, decoded by the charset of the page. */
@@ -71,6 +73,7 @@ async function examineJson(
   net: Net,
   { body }: PageSnapshot,
   condition: JsonCondition,
+  redact: Redact,
 ): Promise<Outcome<MonitorFault | null>> {
   if (body.truncated) {
     const message = "the body is larger than 1 MB, so its JSON was not examined";
@@ -78,7 +81,8 @@ async function examineJson(
   }
   const check = await net.analyses.run("json-condition", { octets: body.bytes, condition });
   if (!check.ok) return unexamined(check);
-  return ok(check.report === null ? null : { stage: "response", ...check.report });
+  if (check.report === null) return ok(null);
+  return ok({ stage: "response", ...describeVerdict(check.report, condition, redact) });
 }
 
 /** Errors of bodies that were nevertheless read to their end. */
@@ -96,15 +100,15 @@ function undecoded({ body: { error } }: PageSnapshot): Outcome<MonitorFault> | n
 }
 
 /** Returns the fault of a body that ended early, or the failure of one that did not end in time; null for others. */
-function examineEnd({
-  finalUrl,
-  final,
-  body: { error, transferredBytes },
-}: PageSnapshot): Outcome<MonitorFault> | null {
+function examineEnd(
+  { finalUrl, final, hops, body: { error, transferredBytes } }: PageSnapshot,
+  redact: Redact,
+): Outcome<MonitorFault> | null {
   const broken = bodyBreakOf(error);
   if (broken === null) return null;
   if (broken === "timeout") {
-    const message = `${new URL(finalUrl).host}: the response did not complete in time`;
+    const { host } = new URL(finalUrl);
+    const message = `${hops.length > 1 ? redact(host) : host}: the response did not complete in time`;
     return failed("response", "target", "timeout", message);
   }
   const length = announcedLength(final);

@@ -1,3 +1,4 @@
+import type { Redact } from "#shared/text/redact.ts";
 import type { MonitorFault } from "#shared/monitor-checks/define.ts";
 import { atAddress, describeTrustFault } from "#probe-agent/analysis/tls/trust-fault.ts";
 import type { Hop, PageSnapshot } from "#probe-agent/port/http.ts";
@@ -18,36 +19,42 @@ export function examineCertificates(
   { hops }: PageSnapshot,
   now: Date,
   revoked: ReadonlyMap<Hop, string>,
+  redact: Redact,
 ): MonitorFault | null {
   const [first] = hops;
   for (const hop of hops) {
     const isRevoked = revoked.has(hop);
     if (hop.tls === null || (hop.tls.authorized && !isRevoked)) continue;
     const { hostname, host } = new URL(hop.url);
-    const trust = revoked.get(hop) ?? describeTrustFault(hop.tls, hostname, now);
+    const trust =
+      revoked.get(hop) ?? describeTrustFault(hop.tls, hop === first ? hostname : redact(hostname), now, redact);
     const words = atAddress(trust, hop.ip, hop.addresses.length);
     return {
       stage: "tls",
       reason: isRevoked ? "revoked" : (hop.tls.error ?? "untrusted"),
-      message: hop === first ? words : `after a redirect, at ${host}: ${words}`,
+      message: hop === first ? words : `after a redirect, at ${redact(host)}: ${words}`,
     };
   }
   return null;
 }
 
 /** Returns the fault of redirects without an end; null if they end. */
-export function examineRedirects(page: PageSnapshot): MonitorFault | null {
-  const endless = endlessRedirects(page);
+export function examineRedirects(page: PageSnapshot, redact: Redact): MonitorFault | null {
+  const endless = endlessRedirects({ ...page, finalUrl: redact(page.finalUrl) });
   return endless === null ? null : { stage: endless.stage, reason: endless.reason, message: endless.message };
 }
 
 /** Returns the fault of the final response: a redirect that cannot be followed, or another unexpected status. */
-export function examineFinal({ final, hops, stopped }: PageSnapshot, expected: CodeRanges): MonitorFault | null {
+export function examineFinal(
+  { final, hops, stopped }: PageSnapshot,
+  expected: CodeRanges,
+  redact: Redact,
+): MonitorFault | null {
   const fault = examineStatus(final.code, expected);
   if (fault === null) return fault;
   if (stopped !== "bad_location") return hops.length > 1 ? explainFollowing(fault, expected) : fault;
   const { code, location } = final;
-  const leads = location === null ? "has no usable Location" : `leads to ${location.slice(0, LOCATION_SHOWN)}`;
+  const leads = location === null ? "has no usable Location" : `leads to ${redact(location).slice(0, LOCATION_SHOWN)}`;
   return { stage: "response", reason: "bad_location", message: `the redirect (${code}) ${leads}` };
 }
 

@@ -1,3 +1,4 @@
+import type { Redact } from "#shared/text/redact.ts";
 import { parseCertificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { describeRevocation } from "#probe-agent/analysis/tls/ssl/revocation.ts";
 import type { Hop, HopTls, PageSnapshot } from "#probe-agent/port/http.ts";
@@ -20,11 +21,16 @@ const RESERVE_MS = 300;
  * Finds the responses over a trusted certificate that is known to be revoked. Authorities are asked only if `mayAsk`, and
  * at most once an hour for all checks of this agent. What they do not answer is not known, and no fault.
  */
-export async function findRevoked(net: Net, { hops }: PageSnapshot, mayAsk: boolean): Promise<RevokedHops> {
+export async function findRevoked(
+  net: Net,
+  { hops }: PageSnapshot,
+  mayAsk: boolean,
+  redact: Redact,
+): Promise<RevokedHops> {
   const waitMs = mayAsk ? Math.min(WAIT_MS, net.remainingMs() - RESERVE_MS) : 0;
   const found = await Promise.all(
     hops.map(async (hop) => {
-      const words = hop.tls?.authorized === true ? await describeRevoked(net, hop.tls, waitMs) : null;
+      const words = hop.tls?.authorized === true ? await describeRevoked(net, hop.tls, waitMs, redact) : null;
       return words === null ? [] : [[hop, words] as const];
     }),
   );
@@ -39,7 +45,7 @@ export function markRevoked(page: PageSnapshot, revoked: RevokedHops): PageSnaps
   return { ...page, hops: page.hops.map(mark), final: mark(page.final) };
 }
 
-async function describeRevoked(net: Net, { path }: HopTls, waitMs: number): Promise<string | null> {
+async function describeRevoked(net: Net, { path }: HopTls, waitMs: number, redact: Redact): Promise<string | null> {
   const ask = async () => {
     const certificates = path.flatMap((der) => parseCertificate(der) ?? []);
     const [leaf, issuer = null] = certificates;
@@ -48,5 +54,5 @@ async function describeRevoked(net: Net, { path }: HopTls, waitMs: number): Prom
     return checkRevocation(net, chain, null, RESERVE_MS);
   };
   const { revoked, revocation } = await keptRevocation(path, { now: net.now(), waitMs, ask });
-  return revoked ? describeRevocation(revocation) : null;
+  return revoked ? describeRevocation(revocation, redact) : null;
 }

@@ -79,9 +79,11 @@ async function replyOf(talk: Talk, code: string, wanted: string): Promise<Heard<
     lines.push(heard.value);
     const [first = ""] = lines;
     // A first line with another code, or without one, needs no end.
-    if (!first.startsWith(code) || !/^\d{3}(?:[ -]|$)/.test(first)) return unexpected(wanted, first);
+    if (!first.startsWith(code) || !/^\d{3}(?:[ -]|$)/.test(first)) return unexpected(wanted, first, talk.redact);
     if (!/^\d{3}(?: |$)/.test(heard.value)) continue;
-    return heard.value.startsWith(code) ? { kind: "heard", value: lines } : unexpected(wanted, heard.value);
+    return heard.value.startsWith(code)
+      ? { kind: "heard", value: lines }
+      : unexpected(wanted, heard.value, talk.redact);
   }
 }
 
@@ -90,10 +92,10 @@ async function imap(talk: Talk, { startTls }: DialogueContext): Promise<Dialogue
   const greeted = await talk.line("* OK");
   if (greeted.kind !== "heard") return greeted;
   const [, state] = /^\* (OK|PREAUTH)(?: |$)/i.exec(greeted.value) ?? [];
-  if (state === undefined) return unexpected("* OK", greeted.value);
+  if (state === undefined) return unexpected("* OK", greeted.value, talk.redact);
   let last = talk;
   if (startTls !== null) {
-    if (state.toUpperCase() === "PREAUTH") return unexpected("* OK", greeted.value);
+    if (state.toUpperCase() === "PREAUTH") return unexpected("* OK", greeted.value, talk.redact);
     const ready = await taggedAnswer(talk, "a1 STARTTLS", "a1");
     if (ready.kind !== "heard") return ready;
     const secured = await startTls(talk);
@@ -112,10 +114,10 @@ async function taggedAnswer(talk: Talk, command: string, tag: string): Promise<H
     const heard = await talk.line(wanted);
     if (heard.kind !== "heard") return heard;
     if (/^\* BYE(?: |$)/i.test(heard.value) || !/^(?:\*|\+|a1) /.test(heard.value))
-      return unexpected(wanted, heard.value);
+      return unexpected(wanted, heard.value, talk.redact);
     if (!heard.value.startsWith(`${tag} `)) continue;
     const isOk = /^OK(?: |$)/i.test(heard.value.slice(tag.length + 1));
-    return isOk ? { kind: "heard", value: null } : unexpected(wanted, heard.value);
+    return isOk ? { kind: "heard", value: null } : unexpected(wanted, heard.value, talk.redact);
   }
 }
 
@@ -134,14 +136,14 @@ async function ssh(talk: Talk): Promise<DialogueEnd | null> {
     first ??= line;
     if (!line.startsWith("SSH-")) continue;
     // 1.99: a server of both versions.
-    if (!/^SSH-(?:2\.0|1\.99)-/.test(line)) return unexpected("SSH-2.0-", line);
+    if (!/^SSH-(?:2\.0|1\.99)-/.test(line)) return unexpected("SSH-2.0-", line, talk.redact);
     if (Buffer.byteLength(line) + 2 <= MOST_IDENTIFICATION) return null;
     return fault(
       "identification_too_long",
-      `the identification is longer than ${MOST_IDENTIFICATION} bytes: ${quoted(line)}`,
+      `the identification is longer than ${MOST_IDENTIFICATION} bytes: ${quoted(line, talk.redact)}`,
     );
   }
-  return unexpected(`SSH-2.0- within ${MOST_LINES_BEFORE} lines`, first ?? "");
+  return unexpected(`SSH-2.0- within ${MOST_LINES_BEFORE} lines`, first ?? "", talk.redact);
 }
 
 /** Answers that only a working server gives to a client that is not signed in. */
@@ -153,7 +155,7 @@ async function redis(talk: Talk): Promise<DialogueEnd | null> {
   const heard = await talk.line("+PONG");
   if (heard.kind !== "heard") return heard;
   const isAlive = heard.value === "+PONG" || SIGN_IN_FIRST.test(heard.value);
-  return isAlive ? null : unexpected("+PONG", heard.value);
+  return isAlive ? null : unexpected("+PONG", heard.value, talk.redact);
 }
 
 function fault(reason: string, message: string): DialogueEnd {

@@ -1,4 +1,5 @@
 import { failed, type Failed } from "#shared/outcome.ts";
+import { unredacted, type Redact } from "#shared/text/redact.ts";
 import type { MonitorFault } from "#shared/monitor-checks/define.ts";
 import { decodeText, octetForms, quoted } from "#probe-agent/monitor-checks/words.ts";
 import type { Stream, StreamEnd } from "#probe-agent/port/stream.ts";
@@ -13,6 +14,8 @@ export type Heard<T> = { readonly kind: "heard"; readonly value: T } | DialogueE
 
 /** One side of a conversation in clear text or under TLS. */
 export interface Talk {
+  /** That of the connection. */
+  readonly redact: Redact;
   /** Sends a text in UTF-8. */
   say(text: string): void;
   /** Reads the next line, without its end. `wanted` names in messages what is waited for. */
@@ -31,7 +34,9 @@ export function createTalk(stream: Stream): Talk {
   let taken = 0;
   let searched = 0;
   const unread = (): Buffer => stream.received().subarray(taken);
+  const { redact } = stream;
   return {
+    redact,
     say: (text) => stream.send(Buffer.from(text)),
     unread: () => unread().length,
     async line(wanted) {
@@ -46,7 +51,7 @@ export function createTalk(stream: Stream): Talk {
         }
         searched = octets.length;
         const end = await stream.more();
-        if (end !== null) return explainEnd(end, wanted, unread());
+        if (end !== null) return explainEnd(end, wanted, unread(), redact);
       }
     },
     async find(text) {
@@ -59,20 +64,20 @@ export function createTalk(stream: Stream): Talk {
         if (forms.some((form) => octets.indexOf(form, from) >= 0)) return { kind: "heard", value: null };
         searched = octets.length;
         const end = await stream.more();
-        if (end !== null) return explainEnd(end, quoted(text), octets);
+        if (end !== null) return explainEnd(end, quoted(text, unredacted), octets, redact);
       }
     },
   };
 }
 
 /** Ends a dialogue whose answer is another one than `wanted`. */
-export function unexpected(wanted: string, said: string): DialogueEnd {
-  const message = `${wanted} expected, the server said ${quoted(said)}`;
+export function unexpected(wanted: string, said: string, redact: Redact): DialogueEnd {
+  const message = `${wanted} expected, the server said ${quoted(said, redact)}`;
   return { kind: "fault", fault: { stage: "response", reason: "unexpected_answer", message } };
 }
 
-function explainEnd(end: StreamEnd, wanted: string, received: Buffer): DialogueEnd {
-  const said = received.length === 0 ? "" : `; the server said ${quoted(received)}`;
+function explainEnd(end: StreamEnd, wanted: string, received: Buffer, redact: Redact): DialogueEnd {
+  const said = received.length === 0 ? "" : `; the server said ${quoted(received, redact)}`;
   if (end === "closed") {
     return failure("closed", `the server closed the connection before ${wanted} was found${said}`);
   }

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { failed, ok, type Outcome } from "#shared/outcome.ts";
+import { unredacted, type Redact } from "#shared/text/redact.ts";
 import type { MonitorFault } from "#shared/monitor-checks/define.ts";
 import {
   describeClose,
@@ -29,6 +30,7 @@ interface Messages {
 
 /** Reads and writes frames over a connection after its handshake. `random` returns as many random octets. */
 export function openMessages(stream: Stream, random: (count: number) => Uint8Array): Messages {
+  const { redact } = stream;
   const send = (opcode: number, payload: Uint8Array): void =>
     stream.send(encodeFrame(opcode, payload, random(MASK_BYTES)));
   return {
@@ -43,19 +45,24 @@ export function openMessages(stream: Stream, random: (count: number) => Uint8Arr
         if (progress.state === "broken") return ok(fault(progress.reason, progress.message));
         if (progress.state === "more") {
           const end = await stream.more();
-          if (end !== null) return explainEnd(end, text, search.said());
+          if (end !== null) return explainEnd(end, text, search.said(), redact);
           continue;
         }
         at = progress.end;
         const { opcode, payload } = progress.frame;
         if (opcode === OPCODES.close) {
-          return ok(fault("websocket_closed", `the server closed the WebSocket ${describeClose(payload, quoted)}`));
+          return ok(
+            fault(
+              "websocket_closed",
+              `the server closed the WebSocket ${describeClose(payload, (words) => quoted(words, redact))}`,
+            ),
+          );
         }
         if (opcode === OPCODES.ping) send(OPCODES.pong, payload);
         const isData = opcode !== OPCODES.ping && opcode !== OPCODES.pong;
         const found = isData ? search.add(progress.frame) : "absent";
         if (found !== "absent") return ok(found === "found" ? null : found);
-        if (at >= MOST_FRAME_BYTES) return explainEnd("full", text, search.said());
+        if (at >= MOST_FRAME_BYTES) return explainEnd("full", text, search.said(), redact);
       }
     },
   };
@@ -105,11 +112,12 @@ function createSearch(text: string): Search {
   };
 }
 
-function explainEnd(end: StreamEnd, text: string, said: Buffer): Outcome<MonitorFault> {
-  const words = said.length === 0 ? "" : `; the server said ${quoted(said)}`;
-  if (end === "full") return ok(fault("text_missing", `the server sent 64 KB without ${quoted(text)}`));
+function explainEnd(end: StreamEnd, text: string, said: Buffer, redact: Redact): Outcome<MonitorFault> {
+  const wanted = quoted(text, unredacted);
+  const words = said.length === 0 ? "" : `; the server said ${quoted(said, redact)}`;
+  if (end === "full") return ok(fault("text_missing", `the server sent 64 KB without ${wanted}`));
   if (end === "closed") {
-    const message = `the server closed the connection before ${quoted(text)} was found${words}`;
+    const message = `the server closed the connection before ${wanted} was found${words}`;
     return failed("response", "target", "closed", message);
   }
   const { reason } = end;
@@ -118,11 +126,11 @@ function explainEnd(end: StreamEnd, text: string, said: Buffer): Outcome<Monitor
       "response",
       "target",
       reason,
-      `${quoted(text)} was not found in time${words || "; the server said nothing"}`,
+      `${wanted} was not found in time${words || "; the server said nothing"}`,
     );
   }
   return reason === "reset"
-    ? failed("response", "target", reason, `the connection was lost before ${quoted(text)} was found${words}`)
+    ? failed("response", "target", reason, `the connection was lost before ${wanted} was found${words}`)
     : end;
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { unredacted, type Redact } from "#shared/text/redact.ts";
 import type { MonitorFault } from "#shared/monitor-checks/define.ts";
 import { headerElements, headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import { quoted } from "#probe-agent/monitor-checks/words.ts";
@@ -37,6 +38,7 @@ export function encodeUpgrade({ url, userAgent, key, subprotocol }: Upgrade): Bu
 export function examineUpgrade(
   { code, headers }: StreamHead,
   { key, subprotocol }: Pick<Upgrade, "key" | "subprotocol">,
+  redact: Redact,
 ): MonitorFault | null {
   if (code !== 101) return fault("unexpected_status", `expected 101, got ${code}`);
   const isUpgrade = headerElements(headers, "upgrade").includes("websocket");
@@ -57,19 +59,22 @@ export function examineUpgrade(
   if (extensions.some((value) => value.trim() !== "")) {
     return fault(
       "unwanted_extension",
-      `the server uses extensions that were not offered: ${quoted(extensions.join(", "))}`,
+      `the server uses extensions that were not offered: ${quoted(extensions.join(", "), redact)}`,
     );
   }
-  return examineSubprotocol(headerValues(headers, "sec-websocket-protocol"), subprotocol);
+  return examineSubprotocol(headerValues(headers, "sec-websocket-protocol"), subprotocol, redact);
 }
 
-function examineSubprotocol(values: readonly string[], wanted: string | null): MonitorFault | null {
+function examineSubprotocol(values: readonly string[], wanted: string | null, redact: Redact): MonitorFault | null {
   const chosen = values.length === 0 ? null : values.join(", ").trim();
   if (chosen === wanted) return null;
   if (chosen === null)
-    return fault("subprotocol_refused", `the server does not speak the subprotocol ${quoted(wanted ?? "")}`);
-  const asked = wanted === null ? "none was asked for" : `${quoted(wanted)} was asked for`;
-  return fault("subprotocol_refused", `the server chose the subprotocol ${quoted(chosen)}; ${asked}`);
+    return fault(
+      "subprotocol_refused",
+      `the server does not speak the subprotocol ${quoted(wanted ?? "", unredacted)}`,
+    );
+  const asked = wanted === null ? "none was asked for" : `${quoted(wanted, unredacted)} was asked for`;
+  return fault("subprotocol_refused", `the server chose the subprotocol ${quoted(chosen, redact)}; ${asked}`);
 }
 
 function fault(reason: string, message: string): MonitorFault {

@@ -1,3 +1,4 @@
+import type { Redact } from "#shared/text/redact.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { Failed } from "#shared/outcome.ts";
 import type { HttpBody } from "#probe-agent/port/http.ts";
@@ -34,6 +35,8 @@ export interface ExchangeContext {
   readonly clock: Clock;
   /** Name of the peer in messages. */
   readonly where: string;
+  /** HttpRequest.redact. */
+  readonly redact: Redact;
 }
 
 /** The time limit of a body. */

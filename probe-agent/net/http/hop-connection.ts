@@ -1,6 +1,7 @@
 import { isIP, type Socket } from "node:net";
 import { type SecureContext, type TLSSocket, connect } from "node:tls";
 import { ok, type Failed, type Outcome, failed } from "#shared/outcome.ts";
+import type { Redact } from "#shared/text/redact.ts";
 import type { Address, ConnectAttempt, IpVersion } from "#probe-agent/port/address.ts";
 import type { HopTls } from "#probe-agent/port/http.ts";
 import { dial, type Dialed, type DialLimits } from "#probe-agent/net/http/dial.ts";
@@ -8,6 +9,7 @@ import type { Exchange, ExchangeContext } from "#probe-agent/net/http/exchange.t
 import { exchangeHttp1 } from "#probe-agent/net/http/http1.ts";
 import { exchangeHttp2 } from "#probe-agent/net/http/http2.ts";
 import type { HopRequest } from "#probe-agent/net/http/request.ts";
+import { MAX_HEAD_BYTES } from "#probe-agent/net/http/response-head.ts";
 import { secure, type Trust } from "#probe-agent/net/http/secure.ts";
 import { verifySentChain, mayHaveHiddenPath } from "#probe-agent/net/http/sent-chain.ts";
 import { headerElements } from "#probe-agent/analysis/http/header-list.ts";
@@ -27,6 +29,8 @@ export interface HopContext extends DialLimits {
   readonly chainStartedAt: number;
   /** Start of this hop on the monotonic clock, in milliseconds. */
   readonly startedAt: number;
+  /** HttpRequest.redact. */
+  readonly redact: Redact;
 }
 
 /** The addresses of a host, divided by the egress rules. */
@@ -70,7 +74,7 @@ const LOOK_MS = 1500;
 /** Resolves the host of a URL, connects to it, and completes the TLS handshake of an https URL. */
 export async function connectHop(request: HopRequest, context: HopContext): Promise<Outcome<HopConnection>> {
   const { url } = request;
-  const { clock, startedAt } = context;
+  const { clock, startedAt, redact } = context;
   const host = hostOf(url);
   const port = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
 
@@ -92,7 +96,7 @@ export async function connectHop(request: HopRequest, context: HopContext): Prom
     tls: null,
     reviewedTls: null,
     marks: [...marks, connectedAt],
-    request: () => exchange(connected.socket, request, { clock, where: url.host }),
+    request: () => exchange(connected.socket, request, { clock, where: url.host, redact }),
   });
 }
 
@@ -104,7 +108,7 @@ async function secureHop(
   connected: Dialed & Pick<HopConnection, "endpoints" | "port" | "marks"> & { readonly host: string },
 ): Promise<Outcome<HopConnection>> {
   const { address, port, host, marks } = connected;
-  const { clock, trust, verifiesSentChain } = context;
+  const { clock, trust, verifiesSentChain, redact } = context;
   const secured = await secure(connected.socket, host, context.alpn, context);
   if (secured.status === "failed" && secured.reason === "not_tls") {
     return await withProtocolName(secured, address, port, context);
@@ -120,7 +124,7 @@ async function secureHop(
     tls,
     reviewedTls,
     marks: [...marks, clock.monotonic()],
-    request: () => exchange(socket, request, { clock, where: request.url.host }),
+    request: () => exchange(socket, request, { clock, where: request.url.host, redact }),
   });
 }
 
@@ -170,7 +174,7 @@ function broken(message: string): Failed {
  * Adds the protocol of the port to the message of a failure `not_tls`. Node does not expose the octets that OpenSSL
  * rejects, so this connects to the same address again through a tap. Returns the failure unchanged if no octets arrive.
  */
-async function withProtocolName(failure: Failed, to: Address, port: number, limits: DialLimits): Promise<Failed> {
+async function withProtocolName(failure: Failed, to: Address, port: number, limits: HopContext): Promise<Failed> {
   const dialed = await dial([to], port, limits);
   if (dialed.status !== "ok") return failure;
   const tap = new Tap(dialed.data.socket);
@@ -184,11 +188,11 @@ async function withProtocolName(failure: Failed, to: Address, port: number, limi
   if (!limits.signal.aborted) await promise;
   clearTimeout(timer);
   limits.signal.removeEventListener("abort", settle);
-  const start = Buffer.from(tap.received().subarray(0, 80)).toString("latin1");
+  const start = Buffer.from(tap.received().subarray(0, MAX_HEAD_BYTES)).toString("latin1");
   tls.destroy();
   tap.destroy();
   if (start === "") return failure;
   const name = protocolOf(start);
-  const words = `${name === null ? "" : ` but ${name}`}, it answers ${quotedStart(start)}`;
+  const words = `${name === null ? "" : ` but ${name}`}, it answers ${quotedStart(start, limits.redact)}`;
   return { ...failure, message: `${failure.message}${words}` };
 }

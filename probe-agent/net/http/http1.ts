@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { failed, type Failed } from "#shared/outcome.ts";
+import type { Redact } from "#shared/text/redact.ts";
 import { headerElements } from "#probe-agent/analysis/http/header-list.ts";
 import { createArrivals, type Arrivals } from "#probe-agent/net/http/arrivals.ts";
 import { createBodyCollector, type BodyCollector } from "#probe-agent/net/http/body.ts";
@@ -45,7 +46,7 @@ export async function exchangeHttp1(
     while (chunk !== null) {
       if (chunk.length > 0) firstByteAt ??= context.clock.monotonic();
       const progress = read(chunk);
-      if (progress.state === "broken") return giveUp(socket, brokenHead(progress, context.where));
+      if (progress.state === "broken") return giveUp(socket, brokenHead(progress, context.where, context.redact));
       if (progress.state === "more") chunk = await source.next();
       else if (progress.head.code >= 200 || progress.head.code === 101) {
         const at = { firstByteAt: firstByteAt ?? context.clock.monotonic(), informational };
@@ -148,12 +149,16 @@ function giveUp(socket: Socket, failure: Failed): Failed {
 }
 
 /** Returns the failure of an answer that is not a head of HTTP/1. */
-export function brokenHead(progress: Extract<HeadProgress, { state: "broken" }>, where: string): Failed {
+export function brokenHead(
+  progress: Extract<HeadProgress, { state: "broken" }>,
+  where: string,
+  redact: Redact,
+): Failed {
   const { reason, seen } = progress;
   const [line = ""] = seen.split(/\r?\n/, 1);
   const words = {
-    not_http: `the answer is not HTTP/1 but ${protocolOf(seen) ?? "another protocol"}; it starts with ${quotedStart(seen)}`,
-    protocol_error: statusLineFault(line),
+    not_http: `the answer is not HTTP/1 but ${protocolOf(seen) ?? "another protocol"}; it starts with ${quotedStart(seen, redact)}`,
+    protocol_error: statusLineFault(line, redact),
     headers_overflow: HEAD_TOO_LARGE,
   }[reason];
   return failed("response", "target", reason, `${where}: ${words}`);

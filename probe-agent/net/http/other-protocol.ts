@@ -1,3 +1,4 @@
+import type { Redact } from "#shared/text/redact.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
 
 /** Maximum length of an answer in a message, in characters. */
@@ -31,6 +32,6 @@ export function protocolOf(start: string): string | null {
 }
 
 /** Quotes the start of an answer for a message, truncated and printable. */
-export function quotedStart(start: string): string {
-  return JSON.stringify(printable(start.slice(0, MAX_SHOWN)));
+export function quotedStart(start: string, redact: Redact): string {
+  return JSON.stringify(printable(redact(start).slice(0, MAX_SHOWN)));
 }

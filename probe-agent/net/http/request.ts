@@ -1,5 +1,6 @@
 import type { HttpRequest } from "#probe-agent/port/http.ts";
 import type { Invalid } from "#shared/outcome.ts";
+import { isSecretField } from "#shared/text/redact.ts";
 import type { RawHeader } from "#probe-agent/net/http/header-text.ts";
 
 /** The request to one hop. */
@@ -32,16 +33,6 @@ const RESERVED = new Set([
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** A field value (RFC 9110 section 5.5), with obs-text as latin1. */
 const FIELD_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
-
-/** Fields that describe the client or the body. Any other field of a caller may contain a secret, whatever its name. */
-const KEPT_ACROSS_ORIGINS = new Set([
-  "accept",
-  "accept-charset",
-  "accept-encoding",
-  "accept-language",
-  "content-type",
-  "user-agent",
-]);
 
 /** Builds the header fields of the first request of a fetch. Returns `invalid` for fields that a caller cannot set. */
 export function requestHeaders(
@@ -80,7 +71,7 @@ export function forOtherOrigin(request: HopRequest): HopRequest {
   const { headers, body } = request;
   const kept = headers.filter(([name]) => {
     const field = name.toLowerCase();
-    return KEPT_ACROSS_ORIGINS.has(field) && (body === null || field !== "content-type");
+    return !isSecretField(field) && (body === null || field !== "content-type");
   });
   return { ...request, headers: kept, body: null };
 }

@@ -82,11 +82,11 @@ export type HeadProgress =
   | {
       readonly state: "broken";
       readonly reason: "not_http" | "protocol_error" | "headers_overflow";
+      /** What arrived, at most MAX_HEAD_BYTES; latin1. */
       readonly seen: string;
     };
 
 const PROTOCOL = "HTTP/";
-const SHOWN = 80;
 
 /**
  * Creates a reader that collects octets until a head is complete. One reader reads all heads of an exchange and counts
@@ -103,7 +103,7 @@ export function createHeadReader(): (chunk: Buffer) => HeadProgress {
     if (!whole) pending.append(chunk);
     const octets = whole ? chunk : pending.view();
     const broken = (reason: "not_http" | "protocol_error" | "headers_overflow"): HeadProgress => {
-      return { state: "broken", reason, seen: octets.toString("latin1", 0, Math.min(octets.length, SHOWN)) };
+      return { state: "broken", reason, seen: octets.toString("latin1", 0, Math.min(octets.length, MAX_HEAD_BYTES)) };
     };
     const start = from < PROTOCOL.length ? octets.toString("latin1", 0, PROTOCOL.length) : PROTOCOL;
     if (!PROTOCOL.startsWith(start)) return broken("not_http");

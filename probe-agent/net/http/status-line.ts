@@ -1,3 +1,4 @@
+import type { Redact } from "#shared/text/redact.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
 
 /** The start line of a response. */
@@ -26,14 +27,14 @@ export function readStatusLine(line: string): StatusLine | null {
 }
 
 /** Describes why a line that starts with HTTP/ is not a status line, in one clause with the line itself. */
-export function statusLineFault(line: string): string {
-  const shown = `the status line ${JSON.stringify(printable(line, MAX_SHOWN_LINE))} is not valid`;
+export function statusLineFault(line: string, redact: Redact): string {
+  const shown = `the status line ${JSON.stringify(printable(redact(line), MAX_SHOWN_LINE))} is not valid`;
   if (!/^HTTP\/\d(?:\.\d)?(?:[ \t]|$)/.test(line)) {
     return `${shown}: it does not start with an HTTP version (RFC 9112 section 4)`;
   }
   const code = line.split(/[ \t]+/, 2)[1] ?? "";
   if (code === "") return `${shown}: the status code is missing (RFC 9112 section 4)`;
-  const quoted = JSON.stringify(printable(code, MAX_SHOWN_CODE));
+  const quoted = JSON.stringify(printable(redact(code), MAX_SHOWN_CODE));
   return /^\d{3}$/.test(code)
     ? `${shown}: the status code ${quoted} is not between 100 and 599 (RFC 9110 section 15)`
     : `${shown}: the status code ${quoted} is not three digits (RFC 9110 section 15)`;

@@ -1,3 +1,4 @@
+import { unredacted } from "#shared/text/redact.ts";
 import { literalFamily } from "#shared/egress/addresses.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
 import { daysLeft, lifetimeMs } from "#probe-agent/analysis/tls/certificate/describe.ts";
@@ -85,7 +86,7 @@ export async function gatherTls(net: Net, target: TlsTarget): Promise<TlsFacts |
     gatherSuites(net, { ip, port, servername }, observation),
   ]);
   const { leaf, verification } = chain;
-  const trust = decideTrust({ leaf, host: target.host, verification, revocation, now });
+  const trust = decideTrust({ leaf, host: target.host, verification, revocation, now, redact: unredacted });
   return {
     ...NOT_OFFERED,
     offered: true,

@@ -120,7 +120,7 @@ describe("a server without a preset", () => {
       'timeout: "ready" was not found in time; the server said "xxxx',
     ],
   ])("that %s is a failure", async (_what, script, words) => {
-    expect(await failure(script, { send: "hello\n", expect: "ready" })).toContain(`response/target/${words}`);
+    expect(await failure(script, { send: "hello there\n", expect: "ready" })).toContain(`response/target/${words}`);
   });
 
   it("is a failure if its name or its port does not answer", async () => {

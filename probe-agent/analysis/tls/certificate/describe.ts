@@ -1,3 +1,4 @@
+import type { Redact } from "#shared/text/redact.ts";
 import { createHash } from "node:crypto";
 import ipaddr from "ipaddr.js";
 import { listFirst } from "#shared/text/list.ts";
@@ -153,15 +154,15 @@ function addressText(octets: Uint8Array): string {
 }
 
 /** Names the issuer of a certificate in a message, with up to `maxChars` characters. */
-export function issuerWords(certificate: Certificate, now: Date, maxChars: number): string {
+export function issuerWords(certificate: Certificate, now: Date, maxChars: number, redact: Redact): string {
   const { issuer } = describeChainCertificate(certificate, now);
-  return issuer === "" ? "an issuer without a name" : printable(issuer, maxChars);
+  return issuer === "" ? "an issuer without a name" : printable(redact(issuer), maxChars);
 }
 
 /** Lists the first names of a certificate in a message, each with up to `maxChars` characters. */
-export function nameWords(leaf: Certificate, now: Date, maxChars: number): string {
+export function nameWords(leaf: Certificate, now: Date, maxChars: number, redact: Redact): string {
   const { san, san_total: total } = describeCertificate(leaf, now);
-  const shown = san.slice(0, NAMES_SHOWN).map((name) => printable(name, maxChars));
+  const shown = san.slice(0, NAMES_SHOWN).map((name) => printable(redact(name), maxChars));
   return shown.length === 0 ? "no name" : listFirst(shown, NAMES_SHOWN, total);
 }
 

@@ -1,3 +1,4 @@
+import type { Redact } from "#shared/text/redact.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { ssl } from "#shared/tools/ssl.ts";
 import type { CrlResult } from "#probe-agent/analysis/tls/certificate/crl/evaluate.ts";
@@ -64,9 +65,12 @@ export function reportRevocation(facts: RevocationFacts, stapled: boolean): Revo
 }
 
 /** Describes in one line what is revoked, when and why: "certificate was revoked on 2026-01-31 (key compromise)". */
-export function describeRevocation({ status, reason, revoked_at: at, authorities }: Revocation): string {
+export function describeRevocation(
+  { status, reason, revoked_at: at, authorities }: Revocation,
+  redact: Redact,
+): string {
   const authority = status === "revoked" ? undefined : authorities.find((one) => one.status === "revoked");
-  const what = authority === undefined ? "certificate" : `authority ${authority.subject}`;
+  const what = authority === undefined ? "certificate" : `authority ${redact(authority.subject)}`;
   const [on, why] = authority === undefined ? [at, reason] : [authority.revoked_at, authority.reason];
   const day = on === null ? "" : ` on ${on.slice(0, 10)}`;
   return `${what} was revoked${day}${why === null ? "" : ` (${why.replaceAll("_", " ")})`}`;

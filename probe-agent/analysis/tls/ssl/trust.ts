@@ -1,3 +1,4 @@
+import type { Redact } from "#shared/text/redact.ts";
 import { adviseOn, finding, type AdviceTable } from "#probe-agent/analysis/text/findings.ts";
 import type { Finding } from "#shared/findings.ts";
 import type { ChainVerification } from "#probe-agent/analysis/certificate.ts";
@@ -23,6 +24,8 @@ interface TrustFacts {
   /** Null if revocation was not checked. */
   readonly revocation: Pick<RevocationReport, "revoked" | "revocation"> | null;
   readonly now: Date;
+  /** For names of certificates in messages: that of the monitor; unredacted for tools, which send no secrets. */
+  readonly redact: Redact;
 }
 
 /** Whether a current browser trusts the certificate, and the reasons if not. */
@@ -141,10 +144,10 @@ const TRUST_MESSAGES: Readonly<Record<TrustError, (facts: TrustFacts) => string>
     return `${subjectOf(early, leaf)} is not valid before ${day(early.notBefore)}.`;
   },
   self_signed: () => "The certificate is signed with its own key, so no browser trusts it.",
-  missing_intermediate: ({ leaf, now }) =>
-    `The server sends its certificate without the certificate of its issuer, ${issuerWords(leaf, now, MAX_NAME)}.`,
-  untrusted_root: ({ leaf, verification, now }) =>
-    `The chain ends at ${issuerWords(verification.path.at(-1) ?? leaf, now, MAX_NAME)}, which is not a trusted root.`,
+  missing_intermediate: ({ leaf, now, redact }) =>
+    `The server sends its certificate without the certificate of its issuer, ${issuerWords(leaf, now, MAX_NAME, redact)}.`,
+  untrusted_root: ({ leaf, verification, now, redact }) =>
+    `The chain ends at ${issuerWords(verification.path.at(-1) ?? leaf, now, MAX_NAME, redact)}, which is not a trusted root.`,
   bad_signature: () => "A certificate in the chain is not signed with the key of the issuer that it names.",
   not_a_ca: () => "A certificate in the chain issued another certificate, but it is not a CA certificate.",
   path_too_long: () =>
@@ -163,10 +166,10 @@ const TRUST_MESSAGES: Readonly<Record<TrustError, (facts: TrustFacts) => string>
     const { type, bits } = keyFacts(weak);
     return `${subjectOf(weak, leaf)} has a key that browsers refuse: ${type}${bits === null ? "" : ` ${bits} bits`}.`;
   },
-  revoked: ({ revocation }) =>
-    revocation === null ? "The certificate was revoked." : `The ${describeRevocation(revocation.revocation)}.`,
-  hostname_mismatch: ({ leaf, host, now }) =>
-    `The certificate is for ${nameWords(leaf, now, MAX_NAME)}, not for ${host}.`,
+  revoked: ({ revocation, redact }) =>
+    revocation === null ? "The certificate was revoked." : `The ${describeRevocation(revocation.revocation, redact)}.`,
+  hostname_mismatch: ({ leaf, host, now, redact }) =>
+    `The certificate is for ${nameWords(leaf, now, MAX_NAME, redact)}, not for ${host}.`,
 };
 
 function expiredMessage({ leaf, verification, now }: TrustFacts): string {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { unredacted } from "#shared/text/redact.ts";
 import { TRUST_ERRORS, type TrustError } from "#probe-agent/analysis/tls/certificate/policy.ts";
 import { verifyServerChain } from "#probe-agent/analysis/tls/certificate/server.ts";
 import { SSL_ADVICE } from "#probe-agent/analysis/tls/ssl/advice.ts";
@@ -44,6 +45,7 @@ describe("the findings of ssl", () => {
       verification: { ...verification, errors: [error] },
       revocation: null,
       now: NOW,
+      redact: unredacted,
     });
     expect(findings).toEqual([
       {
@@ -58,7 +60,14 @@ describe("the findings of ssl", () => {
   });
 
   it("name the values seen", () => {
-    const { trusted, error, findings } = decideTrust({ leaf, host: HOST, verification, revocation: null, now: NOW });
+    const { trusted, error, findings } = decideTrust({
+      leaf,
+      host: HOST,
+      verification,
+      revocation: null,
+      now: NOW,
+      redact: unredacted,
+    });
     expect([trusted, error]).toEqual([false, "expired"]);
     expect(findings.map(({ message }) => message)).toEqual([
       `The certificate expired on ${leaf.notAfter.toISOString().slice(0, 10)}, 3 days ago.`,
