@@ -1,3 +1,4 @@
+import { createRedact } from "#shared/text/redact.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { createAsker, type AskedPlace } from "#control-plane/evidence/ask.ts";
@@ -12,7 +13,7 @@ import { summarize } from "#control-plane/evidence/summary.ts";
 import type { AffectedLocation } from "#control-plane/incidents/incident.ts";
 import { readStoredSettings } from "#control-plane/kinds/stored-settings.ts";
 import { type ShownPing, readShownPings } from "#control-plane/heartbeats/shown-pings.ts";
-import { openSecrets } from "#control-plane/kinds/secrets.ts";
+import { openSecrets, secretTexts } from "#control-plane/kinds/secrets.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 import { decodeState } from "#control-plane/state/encoding.ts";
 import { isProbed, kindOf } from "#control-plane/kinds/kinds.ts";
@@ -78,8 +79,9 @@ export async function gatherEvidence(
   const baselines = await readBaselines(sql, monitorId, monitor);
   const lastAddress = findLastAddress(affected, places.failing, baselines);
   const secrets = openSecrets(encryption, task.secrets);
+  const redact = createRedact(secretTexts(checkType, secrets));
   const look = (at: AskedPlace | null, traced: string) =>
-    at === null ? null : lookFrom(asker, { monitor, traced, at, secrets });
+    at === null ? null : lookFrom(asker, { monitor, traced, at, secrets, redact });
   const failingPlace = places.failing === null ? null : { location: places.failing, sharedOnly: false };
   const elsewhere = kindOf(checkType).evidence.isAskedElsewhere ? places.other : null;
   const [failing, other, dns] = await Promise.all([
@@ -88,7 +90,7 @@ export async function gatherEvidence(
     places.failing === null ? null : lookUp(asker, host, places.failing),
   ]);
   const healthy = other?.place.check.verdict === "up" ? other.place : null;
-  const certificate = await findCertificate(asker, monitor, [failing?.place ?? null, healthy]);
+  const certificate = await findCertificate(asker, monitor, [failing?.place ?? null, healthy], redact);
   const { changed, compared } =
     failing === null
       ? { changed: [], compared: [] }

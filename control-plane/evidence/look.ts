@@ -7,8 +7,9 @@ import {
   type Asker,
   type Call,
 } from "#control-plane/evidence/ask.ts";
-import type { CertificateEvidence, DnsEvidence, PlaceEvidence } from "#control-plane/evidence/evidence.ts";
+import type { CertificateEvidence, DnsEvidence, PlaceEvidence, ToolAnswer } from "#control-plane/evidence/evidence.ts";
 import { readFacts, readShortFacts, type Facts } from "#control-plane/evidence/facts.ts";
+import type { Redact } from "#shared/text/redact.ts";
 import type { MonitorSecrets } from "#control-plane/kinds/common.ts";
 import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
 import { kindOf, optionsOf, type ProbedType } from "#control-plane/kinds/kinds.ts";
@@ -46,9 +47,11 @@ export async function lookFrom(
     readonly traced: string;
     readonly at: AskedPlace;
     readonly secrets: MonitorSecrets;
+    /** That of these secrets. */
+    readonly redact: Redact;
   },
 ): Promise<Look> {
-  const { monitor, at, secrets } = asked;
+  const { monitor, at, secrets, redact } = asked;
   const { location } = at;
   const { contract, params } = monitorCall(monitor, secrets, null, true);
   const ownSeconds = monitor.settings.timeout_seconds;
@@ -64,11 +67,22 @@ export async function lookFrom(
     place: {
       location,
       check: isCutShort ? cutShort(finding, { seconds, ownSeconds }) : describe(finding),
-      trace: traced === null ? null : toToolAnswer(traced.answer),
+      trace: traced === null ? null : redactNames(toToolAnswer(traced.answer), redact),
     },
     facts: factsOf(monitor.checkType, finding),
     isCutShort,
   };
+}
+
+/** Redacts the names on a route: who owns the addresses has chosen them. */
+function redactNames(answer: ToolAnswer, redact: Redact): ToolAnswer {
+  const copy = (value: unknown, key: string): unknown => {
+    if (typeof value === "string") return key === "hostname" ? redact(value) : value;
+    if (Array.isArray(value)) return value.map((item) => copy(item, ""));
+    if (!isRecord(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, copy(item, name)]));
+  };
+  return answer.status === "ok" ? { status: "ok", data: copy(answer.data, "") } : answer;
 }
 
 function ranIntoLimit(finding: Finding | null, tookMs: number | null, limitMs: number): boolean {
@@ -120,9 +134,10 @@ export async function findCertificate(
   asker: Asker,
   { url, checkType, settings }: Checked,
   places: readonly (PlaceEvidence | null)[],
+  redact: Redact,
 ): Promise<CertificateEvidence | null> {
   for (const place of places) {
-    const seen = place === null ? null : readCertificate(place.location, place.check.result);
+    const seen = place === null ? null : readCertificate(place.location, place.check.result, redact);
     if (seen !== null) return seen;
   }
   const [failing] = places;
@@ -133,11 +148,11 @@ export async function findCertificate(
   const call = server === undefined ? null : certificateCall(server.host, port);
   if (call === null) return null;
   const { answer } = await asker.ask(call, { location: failing.location, sharedOnly: false });
-  return readCertificate(failing.location, readFinding(answer)?.whole);
+  return readCertificate(failing.location, readFinding(answer)?.whole, redact);
 }
 
 /** Reads the certificate from the full result of the check of an http or ssl monitor; null if it has none. */
-function readCertificate(location: string, result: unknown): CertificateEvidence | null {
+function readCertificate(location: string, result: unknown, redact: Redact): CertificateEvidence | null {
   if (!isRecord(result)) return null;
   const tls = isRecord(result["tls"]) ? result["tls"] : result;
   const found = tls["certificate"];
@@ -147,8 +162,8 @@ function readCertificate(location: string, result: unknown): CertificateEvidence
     location,
     trusted: (tls["authorized"] ?? tls["trusted"]) === true,
     trust_error: typeof error === "string" ? error : null,
-    subject: textOf(found["subject"]),
-    issuer: textOf(found["issuer"]),
+    subject: redact(textOf(found["subject"])),
+    issuer: redact(textOf(found["issuer"])),
     fingerprint_sha256: found["fingerprint_sha256"],
     not_before: textOf(found["not_before"]),
     not_after: textOf(found["not_after"]),

@@ -1,3 +1,4 @@
+import { secretValues } from "#shared/text/redact.ts";
 import type { MonitorSecrets } from "#control-plane/kinds/common.ts";
 import { CHECK_TYPES, kindOf, type CheckType, type KindOptions } from "#control-plane/kinds/kinds.ts";
 import { MASK } from "#control-plane/kinds/mask.ts";
@@ -26,6 +27,13 @@ export function maskSecrets({ request_headers, body }: MonitorSecrets): MonitorS
     request_headers: Object.fromEntries(Object.keys(request_headers).map((name) => [name, MASK])),
     body: body === null ? null : MASK,
   };
+}
+
+/** Returns the texts of a monitor that nobody may read: those of its check and of what its target repeats. */
+export function secretTexts(checkType: CheckType, { request_headers, body }: MonitorSecrets): readonly string[] {
+  const fields = Object.entries(request_headers);
+  const own = secretPlaceOf(checkType).kind === null ? secretValues(fields) : fields.map(([, value]) => value);
+  return [...own, ...(body === null ? [] : [body])];
 }
 
 type Values = Readonly<Record<string, string>>;
