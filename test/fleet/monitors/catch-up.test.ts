@@ -24,6 +24,13 @@ afterAll(async () => {
   await plane?.stop();
 });
 
+/** Writes a further check of a monitor: seconds after the restart at which it began. */
+async function again(index: number, began: number) {
+  await sql`
+    insert into checks (monitor_id, checked_at, location, status, lag_ms, is_recheck, missed)
+    values (${ids[index] ?? 0}, ${new Date(since.getTime() + began * 1_000)}, 'eu-west', ${UP}, 0, false, 0)`;
+}
+
 /** Writes the only check of a monitor: seconds after the restart at which it began, and seconds that it was late. */
 async function check(index: number, { began, late, status = UP }: { began: number; late: number; status?: number }) {
   const at = new Date(since.getTime() + began * 1_000);
@@ -44,6 +51,16 @@ describe("the measure of a catch-up", () => {
     await check(0, { began: 1, late: 60 });
     await check(1, second);
     expect(await measureCatchUp(sql, since)).toMatchObject({ slots: 2, all: second.began, outOfOrder });
+  });
+
+  it("counts a check that began after another monitor was checked for the second time", async () => {
+    await check(0, { began: 1, late: 60 });
+    await check(1, { began: 9, late: 60 });
+    expect(await measureCatchUp(sql, since)).toMatchObject({ overtaken: 0 });
+    await again(0, 8);
+    expect(await measureCatchUp(sql, since)).toMatchObject({ overtaken: 0 });
+    await again(0, 5);
+    expect(await measureCatchUp(sql, since)).toMatchObject({ overtaken: 1 });
   });
 
   it("waits for checks with a verdict, and does not count others", async () => {

@@ -45,6 +45,8 @@ const UNKNOWN = 3;
  * Measures the catch-up after a restart: the seconds from the restart to the first checks of half, of 99 % and of all
  * slots, and the order. Only checks with a verdict count. A check is out of order if it began more than TOGETHER_MS after
  * that of a slot that was planned so much later; the figure is the largest such difference of planned times, in seconds.
+ * A slot is overtaken if its first check began so much after the second one of another slot; one that a busy probe
+ * declined was its turn, too.
  */
 export async function measureCatchUp(sql: Sql, since: Date): Promise<Readonly<Record<string, number>>> {
   const rows = await sql<{ began: number; planned: number }[]>`
@@ -66,6 +68,13 @@ export async function measureCatchUp(sql: Sql, since: Date): Promise<Readonly<Re
     if (byMs > TOGETHER_MS) outOfOrder += 1;
     overtakenMs = Math.max(overtakenMs, byMs);
   }
+  const [turns] = await sql<{ overtaken: number }[]>`
+    with turns as (
+      select checked_at, row_number() over (partition by monitor_id, location order by checked_at) as turn
+      from checks where checked_at >= ${since} and not is_recheck)
+    select count(*) as overtaken from turns
+    where turn = 1 and checked_at > (select min(checked_at) from turns where turn = 2)
+      + make_interval(secs => ${TOGETHER_MS / 1_000})`;
   return {
     slots: ordered.length,
     half: at(0.5),
@@ -73,5 +82,6 @@ export async function measureCatchUp(sql: Sql, since: Date): Promise<Readonly<Re
     all: at(1),
     outOfOrder,
     overtakenSeconds: overtakenMs / 1_000,
+    overtaken: turns?.overtaken ?? 0,
   };
 }
