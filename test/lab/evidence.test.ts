@@ -14,9 +14,6 @@ import { hasRawSockets } from "#test/support/raw-sockets.ts";
 const why = whyNoLab() ?? ((await hasRawSockets()) ? null : "skipped: raw sockets need CAP_NET_RAW");
 if (why !== null) console.warn(why);
 
-/** From the confirmation of an outage to its evidence, milliseconds: ten times the budget of the product for it. */
-const GATHERED_MS = 90_000;
-
 /** Answers 200, and 500 after SIGUSR2. */
 const HTTP = `let status = 200; process.on("SIGUSR2", () => { status = 500; });
 require("node:http").createServer((_, response) => response.writeHead(status).end("ok")).listen(PORT, () => console.log("ready"));`;
@@ -33,7 +30,6 @@ server.listen(PORT, () => console.log("ready"));`;
 /** An incident with its evidence as the API shows it. */
 interface Examined {
   readonly cause: { readonly code: string; readonly message: string };
-  readonly confirmed_at: string;
   readonly evidence: {
     readonly gathered_at: string;
     readonly failing: Place;
@@ -117,7 +113,7 @@ describe.skipIf(why !== null)("the evidence of an outage, as the person on call 
   });
   afterAll(() => lab?.close());
 
-  /** Waits until a monitor is down and its evidence gathered, which must be in time and say this. */
+  /** Waits until a monitor is down and its evidence gathered, which must say this. */
   async function examine(name: string, lines: Lines): Promise<Examined> {
     const id = monitors.get(name) ?? 0;
     await lab.run(id);
@@ -133,15 +129,8 @@ describe.skipIf(why !== null)("the evidence of an outage, as the person on call 
     await expect.poll(async () => (await read())?.evidence ?? null, SOON).not.toBeNull();
     const found = await read();
     if (found === null) throw new Error("no incident");
-    const { evidence, confirmed_at } = found;
-    const took = Date.parse(evidence.gathered_at) - Date.parse(confirmed_at);
-    // The row is written last when the evidence is complete.
-    const [stored] = await lab.query<{ ms: number }>(`
-      select (extract(epoch from pg_xact_commit_timestamp(xmin) - confirmed_at) * 1000)::integer as ms
-      from incident_evidence where monitor_id = ${id} and status = 'gathered'`);
-    console.log([`${name}, after ${took} ms, stored after ${stored?.ms} ms:`, ...evidence.summary].join("\n  "));
-    expect(took).toBeLessThan(GATHERED_MS);
-    expect(stored?.ms).toBeLessThan(GATHERED_MS);
+    const { evidence } = found;
+    console.log([`${name}:`, ...evidence.summary].join("\n  "));
     expect(evidence.summary).toHaveLength(3);
     for (const [index, line] of lines.entries()) expect(evidence.summary[index]).toMatch(line);
     // The cause is described again when further locations fail.

@@ -54,9 +54,9 @@ describe.skipIf(why !== null)("routers that answer once a second", () => {
       expect(path).toEqual(made.hops4.map((ip) => [ip]));
       expect(trace.hops?.map((hop) => hop.loss_percent)).toEqual([0, 0, 0, 0]);
       expect(trace.hops?.map((hop) => hop.stats.loss_percent)).toEqual([0, 0, 0, 0]);
+      // Nine answers of each router, six of them from its burst: traces that do not wait get fewer.
+      expect(trace.hops?.map(({ replies }) => replies.filter(({ ip }) => ip !== null).length)).toEqual([3, 3, 3, 3]);
       expect(trace.path_mtu).toMatchObject({ bytes: 1_500, black_hole: false });
     }
-    // Nine answers of each router, six of them from its burst: at least one trace had to wait.
-    expect(Math.max(...traces.map((trace) => trace.elapsed_ms))).toBeGreaterThan(900);
   });
 });

@@ -48,10 +48,10 @@ export interface WatchedLab extends Lab {
   /** Returns the checks of a monitor since a time, the oldest first. */
   checks(id: number, since: Date): Promise<readonly StoredCheck[]>;
   /**
-   * Returns the milliseconds from the beginning of the first failing check to the commit of the monitor's newest event
-   * of this type, and to that of its newest change of status.
+   * Reports whether the check that changed the status of a monitor last was a re-check; null: no check did, or its
+   * transaction stored no event.
    */
-  confirmationMs(id: number, type: string): Promise<{ readonly event: number; readonly change: number }>;
+  wasRechecked(id: number): Promise<boolean | null>;
   /** Starts an HTTP server that answers 200 in a node. */
   serve(node: string, port: number): Promise<Daemon>;
 }
@@ -111,15 +111,13 @@ export async function startWatchedLab({ intervalSeconds, ...options }: WatchedOp
         select location, (array['up', 'down', 'unknown', 'degraded'])[status] as status,
           fault::jsonb ->> 'source' as source
         from checks where monitor_id = ${id} and checked_at >= '${since.toISOString()}' order by checked_at`),
-    async confirmationMs(id, type) {
-      const [row] = await query<{ event: number; change: number }>(`
-        with failing as (select min(checked_at) as at from checks where monitor_id = ${id} and status = 2)
-        select ${inMs(`(select max(pg_xact_commit_timestamp(xmin)) from events
-            where monitor_id = ${id} and type = '${type}')`)} as event,
-          ${inMs(`(select max(pg_xact_commit_timestamp(xmin)) from monitor_status_changes where monitor_id = ${id})`)}
-            as change`);
-      if (row === undefined) throw new Error("the monitor has no failing check");
-      return row;
+    async wasRechecked(id) {
+      const [row] = await query<{ is: boolean }>(`
+        select c.is_recheck as is from monitor_status_changes as s
+          join checks as c on c.monitor_id = s.monitor_id and c.xmin = s.xmin
+          join events as e on e.monitor_id = s.monitor_id and e.xmin = s.xmin
+        where s.monitor_id = ${id} order by s.id desc limit 1`);
+      return row?.is ?? null;
     },
     serve: (node, port) => {
       const program = `require("node:http").createServer((_request, response) => response.end("ok"))
@@ -131,10 +129,6 @@ export async function startWatchedLab({ intervalSeconds, ...options }: WatchedOp
       });
     },
   };
-}
-
-function inMs(time: string): string {
-  return `(extract(epoch from ${time} - (select at from failing)) * 1000)::integer`;
 }
 
 /** Drops everything that a probe sends, except to the control plane. */
