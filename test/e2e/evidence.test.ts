@@ -98,7 +98,7 @@ describe("the evidence of an outage", () => {
     await plane.call(`/api/v4/monitors?action=run&id=${id}`, { key, method: "POST" });
     const { incident, evidence } = await evidenceOf(id);
     expect(evidence.gathered_for_incident).toBe(incident.id);
-    expect(Date.parse(evidence.gathered_at) - Date.parse(incident.confirmed_at)).toBeLessThan(15_000);
+    expect(Date.parse(evidence.gathered_at)).toBeGreaterThanOrEqual(Date.parse(incident.confirmed_at));
     expect(evidence.failing).toMatchObject({
       location: "eu-west",
       check: { verdict: "down", http_status: 500, result: { code: 500 } },
