@@ -6,6 +6,8 @@ interface Habit {
   /** What the file does, as the end of "this file ...". */
   readonly does: string;
   readonly instead: string;
+  /** Beginnings of the paths where it is looked for; absent: everywhere. */
+  readonly within?: readonly string[];
   /** Finds the habit in the code of a file, without its comments and strings. */
   readonly find: (code: string) => readonly string[];
 }
@@ -19,6 +21,9 @@ function below(code: string, pattern: RegExp, least: number): readonly string[] 
 
 const all = (code: string, pattern: RegExp): readonly string[] => code.match(pattern) ?? [];
 
+/** Times of the lab's own links and servers, with which a test compares what the product reports. */
+const TRUTHS: ReadonlySet<string> = new Set(["BUSY_AFTER_MS", "SECOND_SYN_MS", "WITHIN_MS"]);
+
 /** The habits that no test has. */
 export const HABITS: readonly Habit[] = [
   {
@@ -26,6 +31,17 @@ export const HABITS: readonly Habit[] = [
     instead:
       "wait for the event, hand in a clock, or compare with a deadline of the product (test/support/deadlines.ts)",
     find: (code) => all(code, /\bperformance\.now\(|\bmonotonic\(\)|\bhrtime\b|\bDate\.now\(\) *-|- *Date\.now\(\)/g),
+  },
+  {
+    does: "limits a time that was measured",
+    instead: "compare the order of events, or count them: seconds belong to test/bench",
+    within: ["test/e2e/", "test/faults/", "test/lab/"],
+    find: (code) => [
+      ...Array.from(code.matchAll(/\.toBeLessThan(?:OrEqual)?\(([\w.]+)\)/g))
+        .filter(([, bound = ""]) => /(?:_MS|_SECONDS|Ms|Seconds)$/.test(bound) && !TRUTHS.has(bound))
+        .map(([found]) => found),
+      ...all(code, /\bexpect\([^;\n]*\b(?:took|elapsed|elapsed_ms)\b[^;\n]*\.toBe(?:Less|Greater)Than/g),
+    ],
   },
   {
     does: "judges by the use of memory or of the processor",
@@ -57,6 +73,8 @@ export function findImpatience(files: readonly SourceFile[]): readonly string[] 
   return files
     .filter(({ path }) => path.startsWith("test/") && !MAY_READ_CLOCKS.test(path))
     .flatMap(({ path, code }) =>
-      HABITS.flatMap(({ does, instead, find }) => find(code).map((found) => `${path} ${does} (${found}): ${instead}`)),
+      HABITS.filter(({ within = [""] }) => within.some((beginning) => path.startsWith(beginning))).flatMap(
+        ({ does, instead, find }) => find(code).map((found) => `${path} ${does} (${found}): ${instead}`),
+      ),
     );
 }
