@@ -48,6 +48,8 @@ export interface Door {
   };
   /** Returns route options of a form for people who are not signed in, which asks for the origin alone. */
   openForm(): { readonly method: "POST"; readonly onRequest: AsyncHook };
+  /** Asks a form, whose fields are still read, for the `_csrf` of its session. Throws Refusal. */
+  prove(request: FastifyRequest, token: string): void;
   /** Asks a form for everybody for the `_csrf` of the session that it came with. Throws Refusal. */
   requireFormToken(request: FastifyRequest, session: Session): void;
   /** Finds the session of a request to a page for everybody; null if nobody is signed in. */
@@ -94,8 +96,8 @@ export function createDoor({ users, clock, baseUrl, isSecure }: DoorDeps): Door 
     throw new Refusal("insufficient_scope", `Forms are accepted from pages of ${new URL(baseUrl).origin} only.`);
   }
 
-  function requireFormToken(request: FastifyRequest, { formToken }: Session): void {
-    if (isSame(readForm(request).text("_csrf"), formToken)) return;
+  function requireToken(token: string, { formToken }: Session): void {
+    if (isSame(token, formToken)) return;
     throw new Refusal("insufficient_scope", "This form is from another session. Load the page again.");
   }
 
@@ -130,15 +132,19 @@ export function createDoor({ users, clock, baseUrl, isSecure }: DoorDeps): Door 
     page: (options) => ({ method: "GET", onRequest: admit(options, options.isSensitive ?? false) }),
     form: (options) => ({
       method: "POST",
-      onRequest: admit(options, false),
+      onRequest: async (request, reply) => {
+        const sent = await admit(options, false)(request, reply);
+        if (sent === undefined) requireOrigin(request);
+        return sent;
+      },
       preHandler: async (request, reply) => {
-        requireOrigin(request);
-        requireFormToken(request, memberOf(request));
+        requireToken(readForm(request).text("_csrf"), memberOf(request));
         if (options.isSensitive === true) return requireRecent(request, reply, options.needs);
       },
     }),
     openForm: () => ({ method: "POST", onRequest: async (request) => requireOrigin(request) }),
-    requireFormToken,
+    prove: (request, token) => requireToken(token, memberOf(request)),
+    requireFormToken: (request, session) => requireToken(readForm(request).text("_csrf"), session),
     identify,
   };
 }

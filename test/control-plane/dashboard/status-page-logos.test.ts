@@ -1,8 +1,9 @@
+import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createManualClock } from "#test/support/clock.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { createMonitor } from "#test/support/create-monitor.ts";
-import { signInOwner, type Browser, type FormFields } from "#test/support/dashboard.ts";
+import { COOKIE, signInOwner, type Browser, type FormFields } from "#test/support/dashboard.ts";
 import { dataUri, drawPng } from "#test/support/logos.ts";
 
 const clock = createManualClock(new Date("2026-11-27T20:00:00Z"));
@@ -28,6 +29,43 @@ afterAll(() => plane.stop());
 
 async function api(path: string): Promise<unknown> {
   return (await plane.call(path, { key })).body.data;
+}
+
+const BOUNDARY = "----WebKitFormBoundaryAbCdEfGhIjKlMnOp";
+
+/** Writes a field of a form with files. */
+function fieldOf(name: string, value: string): string {
+  return `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+}
+
+/** Writes the beginning of a file of a form. */
+function fileOf(name: string): string {
+  const head = `Content-Disposition: form-data; name="${name}"; filename="a.png"\r\nContent-Type: image/png`;
+  return `--${BOUNDARY}\r\n${head}\r\n\r\n${"x".repeat(200)}`;
+}
+
+/**
+ * Begins to send a form of 4 MB to the path of a new page, of which only `body` comes. Resolves with the answer, while
+ * the rest is still to come.
+ */
+function beginForm(body: string, headers: Readonly<Record<string, string>> = {}): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const fields = {
+    host: new URL(plane.url).host,
+    origin: plane.url,
+    cookie: `${COOKIE}=${owner.cookie}`,
+    "content-type": `multipart/form-data; boundary=${BOUNDARY}`,
+    "content-length": "4000000",
+    ...headers,
+  };
+  const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  const socket = connect(Number(new URL(plane.url).port), "127.0.0.1");
+  let answer = "";
+  socket.write(`POST /app/status-pages/new HTTP/1.1\r\n${head.join("")}\r\n${body}`);
+  socket.on("data", (chunk: Buffer) => (answer += chunk.toString())).on("error", reject);
+  // The rest of the body never comes: the server closes behind its answer.
+  socket.on("close", () => resolve(answer));
+  return promise;
 }
 
 /** The fields of a form that a browser would send for a page of these monitors, in their order. */
@@ -132,6 +170,8 @@ describe("the logo of a status page", () => {
     expect((await sendNew("huge-logo", {}, huge)).status).toBe(413);
     const own = { ...fieldsOf("own-logo", [shop]), constructor: "x", __proto__x: "y", hasOwnProperty: "z" };
     expect((await owner.postFiles("/app/status-pages/new", own)).status).toBe(303);
+    const long = { ...fieldsOf("long-logo", [shop]), x: Array.from({ length: 9 }, () => "1".repeat(120_000)) };
+    expect((await owner.postFiles("/app/status-pages/new", long)).status).toBe(413);
     for (const body of ["", "--x", '--x\r\nContent-Disposition: form-data; name="title"\r\n\r\ncut']) {
       const headers = { origin: plane.url, cookie: `vantage_session=${owner.cookie}` };
       for (const type of ["multipart/form-data; boundary=x", "multipart/form-data"]) {
@@ -143,5 +183,32 @@ describe("the logo of a status page", () => {
         expect([400, 403], `${type} ${body}`).toContain(answer.status);
       }
     }
+  });
+
+  it("is read of a form only that has proved first to be of the session", async () => {
+    const { csrf } = await owner.get("/app/monitors");
+    const own = fieldOf("_csrf", csrf ?? "");
+    const refused: readonly (readonly [string, string, Readonly<Record<string, string>>?])[] = [
+      ["another session", fileOf("logo")],
+      ["another session", `${fieldOf("_csrf", "wrong")}${fieldOf("title", "x".repeat(200))}`],
+      ["another session", `${fieldOf("title", "x".repeat(70_000))}${own}`],
+      ["another session", `${fieldOf("title", "x")}${fileOf("logo")}\r\n${own}`],
+      ["Forms are accepted from pages of", `${own}${fileOf("logo")}`, { origin: "https://evil.example" }],
+    ];
+    for (const [message, body, headers] of refused) {
+      const answer = await beginForm(body, headers);
+      expect([answer.slice(9, 12), answer.includes(message)], body.slice(0, 300)).toEqual(["403", true]);
+    }
+  });
+
+  it("is in a form whose parts are not read any more after the first refusal", async () => {
+    const { csrf } = await owner.get("/app/monitors");
+    const parts = `${fieldOf("_csrf", csrf ?? "")}${`--${BOUNDARY}\r\n`.repeat(1_200)}`;
+    const answer = await beginForm(parts);
+    expect([answer.slice(9, 12), answer.includes("more than 1,000 fields")]).toEqual(["400", true]);
+    const long = await beginForm(fieldOf("_csrf", csrf ?? ""), {
+      "content-type": `multipart/form-data; boundary=${"x".repeat(300)}`,
+    });
+    expect([long.slice(9, 12), long.includes("boundary")]).toEqual(["400", true]);
   });
 });
