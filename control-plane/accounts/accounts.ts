@@ -53,10 +53,10 @@ export interface Accounts {
   /** Finds an account and keeps other changes of it out until the transaction ends; null if there is none with this id. */
   lock(tx: Queryable, id: number): Promise<Account | null>;
   /**
-   * Gives a locked account the email address of another of its owners; null if another account has that one. Returns the
-   * address that it has then.
+   * Gives a locked account the email address of another of its owners, null if none has one; none if another account has
+   * that one. Returns the address that it has then.
    */
-  passAddress(tx: Queryable, id: number, email: string): Promise<string | null>;
+  passAddress(tx: Queryable, id: number, email: string | null): Promise<string | null>;
   /** Erases an account and everything that belongs to it. `withExport` reads the data of all exporters first. */
   erase(id: number, withExport: boolean): Promise<Erased>;
   /** Adds a part of the export under the name `kind`. */

@@ -80,11 +80,16 @@ export async function updateAccount(
  * Gives an account another email address, or none if another account has that one. Returns the address that it has then.
  * Rejects with code 23505 if another account takes it at this moment.
  */
-export async function replaceAddress(sql: Queryable, id: number, email: string, now: Date): Promise<string | null> {
+export async function replaceAddress(
+  sql: Queryable,
+  id: number,
+  email: string | null,
+  now: Date,
+): Promise<string | null> {
   const [row] = await sql<{ email: string | null }[]>`
     update accounts
     set email = (select ${email}::text where not exists (
-        select from accounts as other where other.mail_address = ${addressKey(email)} and other.id <> ${id})),
+        select from accounts as other where other.mail_address = ${email === null ? null : addressKey(email)} and other.id <> ${id})),
       updated_at = ${now}
     where id = ${id}
     returning email`;

@@ -12,6 +12,7 @@ import {
   deleteMember,
   deleteStrandedUsers,
   findRole,
+  hasAddress,
   listMembers,
   listMemberships,
   lockMembers,
@@ -126,13 +127,13 @@ export function createMembers(deps: MembersDeps): Members {
     });
   }
 
-  /** Gives an account the address of its first owner, in place of that of one who was its owner. */
+  /** Gives an account the address of its first owner who has one, in place of that of one who was its owner. */
   async function passAddress(tx: Transaction, accountId: number, before: string): Promise<readonly Change[]> {
-    const owner = (await listMembers(tx, accountId)).find(({ role }) => role === "owner");
-    if (owner === undefined) throw new Error("an account has no owner");
-    const after = await accounts.passAddress(tx, accountId, owner.email);
+    const owner = (await listMembers(tx, accountId)).find((one) => one.role === "owner" && hasAddress(one));
+    const name = owner?.email ?? null;
+    const after = await accounts.passAddress(tx, accountId, name);
     const changed = [{ field: "email", before, after }];
-    return [{ resource: "account", id: accountId, name: owner.email, action: "changed", changed }];
+    return [{ resource: "account", id: accountId, name, action: "changed", changed }];
   }
 
   return {

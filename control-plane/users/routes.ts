@@ -106,7 +106,7 @@ export function registerUserRoutes(server: FastifyInstance, deps: UserRoutesDeps
       summary: "Invite somebody to an account, or to a new one of their own",
       description:
         "Without account_id the link opens a new account with the plan free, whose owner is who uses it. Without email " +
-        "anybody who has the link can use it. role is viewer unless it is given.",
+        "anybody who has the link can use it, and proves an address by a mail if the service sends mail. role is viewer unless it is given.",
       status: 201,
       data: INVITE,
       body: INVITE_BODY,

@@ -12,12 +12,15 @@ export interface User {
   /** Name of the IANA database. */
   readonly timezone: string;
   readonly isOperator: boolean;
+  /** Whether the owner of the address has made this user, or chosen the password. */
+  readonly isProved: boolean;
 }
 
 /** A member of an account. */
 export interface Member {
   readonly userId: number;
   readonly email: string;
+  readonly isProved: boolean;
   readonly role: Role;
   readonly createdAt: Date;
 }
@@ -36,6 +39,7 @@ interface NewUser {
   readonly email: string;
   readonly passwordHash: string;
   readonly isOperator: boolean;
+  readonly isProved: boolean;
 }
 
 /** Returns the id of the oldest account; null if there is none. */
@@ -47,8 +51,8 @@ export async function findFirstAccount(sql: Queryable): Promise<number | null> {
 /** Inserts a user. Returns null if the email address is in use, in any spelling. */
 export async function insertUser(sql: Queryable, user: NewUser, now: Date): Promise<User | null> {
   const [row] = await sql<User[]>`
-    insert into users (email, password_hash, is_operator, created_at, updated_at)
-    values (${user.email}, ${user.passwordHash}, ${user.isOperator}, ${now}, ${now})
+    insert into users (email, password_hash, is_operator, proved_at, created_at, updated_at)
+    values (${user.email}, ${user.passwordHash}, ${user.isOperator}, ${user.isProved ? now : null}, ${now}, ${now})
     on conflict do nothing
     returning ${columns(sql)}`;
   return row ?? null;
@@ -72,18 +76,29 @@ export async function hasUsers(sql: Queryable): Promise<boolean> {
   return row?.found ?? false;
 }
 
-/** Sets the password or the time zone of a user. Returns false if there is none. */
+/** Sets the password or the time zone of a user, or that the address is proved. Returns false if there is none. */
 export async function updateUser(
   sql: Queryable,
   id: number,
-  change: { readonly passwordHash?: string; readonly timezone?: string },
+  change: { readonly passwordHash?: string; readonly timezone?: string; readonly isProved?: true },
   now: Date,
 ): Promise<boolean> {
   const { count } = await sql`
     update users set password_hash = coalesce(${change.passwordHash ?? null}, password_hash),
-      timezone = coalesce(${change.timezone ?? null}, timezone), updated_at = ${now}
+      timezone = coalesce(${change.timezone ?? null}, timezone),
+      proved_at = coalesce(proved_at, ${change.isProved === true ? now : null}), updated_at = ${now}
     where id = ${id}`;
   return count > 0;
+}
+
+/** Takes the address from a user, who is not its owner: a text that is no address is there in its place. */
+export async function releaseAddress(tx: Transaction, id: number, now: Date): Promise<void> {
+  await tx`update users set email = '(no address) ' || id, updated_at = ${now} where id = ${id}`;
+}
+
+/** Reports whether a user has an address. */
+export function hasAddress({ email }: Pick<User, "email">): boolean {
+  return email.includes("@");
 }
 
 /**
@@ -131,10 +146,21 @@ export async function insertMember(
   return count > 0;
 }
 
+/** Gives memberships of a user to another one. Their sessions have to be ended before. */
+export async function moveMembers(
+  tx: Transaction,
+  from: number,
+  to: number,
+  accountIds: readonly number[],
+): Promise<void> {
+  await tx`
+    update members set user_id = ${to} where user_id = ${from} and account_id = any(${[...accountIds]}::bigint[])`;
+}
+
 /** Lists the members of an account, the first one first. */
 export async function listMembers(sql: Queryable, accountId: number): Promise<readonly Member[]> {
   return sql<Member[]>`
-    select user_id as "userId", email, role, members.created_at as "createdAt"
+    select user_id as "userId", email, proved_at is not null as "isProved", role, members.created_at as "createdAt"
     from members join users on users.id = user_id
     where account_id = ${accountId} order by members.created_at, user_id`;
 }
@@ -184,5 +210,6 @@ export async function deleteMembers(sql: Queryable, accountId: number): Promise<
 }
 
 function columns(sql: Queryable): SqlFragment {
-  return sql`id, email, password_hash as "passwordHash", timezone, is_operator as "isOperator"`;
+  return sql`id, email, password_hash as "passwordHash", timezone, is_operator as "isOperator",
+    proved_at is not null as "isProved"`;
 }

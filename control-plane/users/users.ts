@@ -15,7 +15,7 @@ import {
   type LinkPurpose,
   type OneTimeLink,
 } from "#control-plane/users/links/store.ts";
-import { useInvite, useInviteAs } from "#control-plane/users/links/invite.ts";
+import { mailInvite, useInvite, useInviteAs } from "#control-plane/users/links/invite.ts";
 import {
   createLink,
   peekLink,
@@ -23,13 +23,13 @@ import {
   type UsedInvite,
   type UsedLink,
 } from "#control-plane/users/links/links.ts";
-import { useResetLink } from "#control-plane/users/links/reset.ts";
+import { listUnclaimed, useResetLink, type UsedReset } from "#control-plane/users/links/reset.ts";
 import { useStartLink } from "#control-plane/users/links/start.ts";
 import type { Mailer } from "#control-plane/mail/mailer.ts";
 import type { Recipients } from "#control-plane/mail/recipients/recipients.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 import { createUserMails, type UserMails } from "#control-plane/users/mails/mails.ts";
-import { createMembers, type Members } from "#control-plane/users/members.ts";
+import { createMembers, type Members, type UserAccount } from "#control-plane/users/members.ts";
 import { ownChange, recordOf } from "#control-plane/users/own-changes.ts";
 import { createDevices, type Devices } from "#control-plane/users/devices.ts";
 import { ATTEMPT_WINDOW_MS, createFailures } from "#control-plane/users/failures.ts";
@@ -71,10 +71,26 @@ export interface Users {
   peek(purpose: LinkPurpose, token: string): Promise<OneTimeLink | null>;
   /** Takes over an account by its start link. */
   start(token: string, chosen: { readonly email: string; readonly password: string }, from: Client): Promise<UsedLink>;
-  /** Sets a new password by a reset link. */
-  reset(token: string, password: string, from: Client): Promise<UsedLink>;
+  /**
+   * Returns the accounts of which the owner of the address has to say whose they are, before a reset link sets a password.
+   */
+  unclaimed(link: Pick<OneTimeLink, "userId">): Promise<readonly UserAccount[]>;
+  /**
+   * Sets a new password by a reset link. `isMine`: for each account to claim, by its id, whether it belongs to the owner of
+   * the address.
+   */
+  reset(
+    token: string,
+    chosen: { readonly password: string; readonly isMine: ReadonlyMap<number, boolean> },
+    from: Client,
+  ): Promise<UsedReset>;
   /** Joins an account by an invite. */
   join(token: string, chosen: { readonly email: string; readonly password: string }, from: Client): Promise<UsedInvite>;
+  /**
+   * Mails an invite without an address to the one that somebody gives who has the link. Returns what does not allow it;
+   * null: the mail is on its way. used_up: the invite was mailed to 3 addresses.
+   */
+  mailInvite(token: string, email: string): ReturnType<typeof mailInvite>;
   /** Joins an account by an invite as the user of a session. */
   joinAs(token: string, session: Session, from: Client): Promise<UsedInvite>;
   /**
@@ -188,8 +204,10 @@ export function createUsers(deps: UsersDeps): Users {
     createStartLink: (on, accountId) => createLink(linked, on, "start", { accountId }),
     peek: (purpose, token) => peekLink(linked, purpose, token),
     start: (token, chosen, from) => useStartLink(linked, token, chosen, from),
-    reset: (token, password, from) => useResetLink(linked, token, password, from),
+    unclaimed: (link) => listUnclaimed(linked, link),
+    reset: (token, chosen, from) => useResetLink(linked, token, chosen, from),
     join: (token, chosen, from) => useInvite(linked, token, chosen, from),
+    mailInvite: (token, email) => mailInvite(linked, mails, token, email),
     joinAs: (token, session, from) => useInviteAs(linked, token, session, from),
     changePassword: (session, given, from) => changePassword(linked, session, given, from),
     setTimezone: (session, timezone, from) =>

@@ -181,9 +181,9 @@ export async function joinAccount(
   accountId: number,
   role: "owner" | "editor" | "viewer",
 ): Promise<Browser> {
-  const { body } = await plane.operate("POST", "/api/admin/invites", { account_id: accountId, role });
-  const browser = openBrowser(plane);
   const email = `${role}-${accountId}@example.com`;
+  const { body } = await plane.operate("POST", "/api/admin/invites", { account_id: accountId, role, email });
+  const browser = openBrowser(plane);
   const joined = await browser.post(`/invite/${(body.data as { token: string }).token}`, { email, password: PASSWORD });
   if (joined.status !== 303) throw new Error(`the invite answered ${joined.status}: ${joined.html}`);
   return browser;

@@ -4,6 +4,7 @@ import { MEMBERS, NOT_MAILED } from "#control-plane/dashboard/strings/people.ts"
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 import type { MailLimit } from "#control-plane/mail/ledger/ledger.ts";
 import type { ListedMember } from "#control-plane/users/members.ts";
+import { hasAddress } from "#control-plane/users/store.ts";
 import { ROLES, type Role } from "#control-plane/users/roles.ts";
 import type { Session } from "#control-plane/users/sessions.ts";
 import type { Invite } from "#control-plane/users/users.ts";
@@ -26,6 +27,7 @@ interface Row {
   readonly role: Role;
   readonly since: string;
   readonly isYou: boolean;
+  readonly isUnconfirmed: boolean;
   readonly roleLabel: string;
   readonly removeLabel: string;
 }
@@ -39,7 +41,7 @@ const OPTIONS = (selected: string) =>
 const renderMembers: (data: { readonly csrf: string; readonly rows: readonly Row[] }) => string = compileTemplate(`
 <p class="faint">${MEMBERS.roleHint}</p>
 <div class="scroll" role="group" tabindex="0" aria-label="${MEMBERS.title}"><table><thead><tr><th scope="col">${MEMBERS.email}</th><th scope="col">${MEMBERS.since}</th><th scope="col">${MEMBERS.role}</th><th scope="col"><span class="hidden">${MEMBERS.action}</span></th></tr></thead><tbody>
-<% for (const row of it.rows) { %><tr><th scope="row"><%= row.email %><% if (row.isYou) { %> <span class="badge">${MEMBERS.you}</span><% } %></th>
+<% for (const row of it.rows) { %><tr><th scope="row"><%= row.email %><% if (row.isYou) { %> <span class="badge">${MEMBERS.you}</span><% } %><% if (row.isUnconfirmed) { %> <span class="badge">${MEMBERS.notConfirmed}</span><% } %></th>
 <td><%= row.since %></td><td>
 <form class="row" method="post" action="/app/members/<%= row.id %>/role"><input type="hidden" name="_csrf" value="<%= it.csrf %>">
 <div><select name="role" aria-label="<%= row.roleLabel %>">${OPTIONS("row.role")}</select></div><button>${MEMBERS.change}</button></form></td>
@@ -78,6 +80,8 @@ export function renderMembersPage(view: MembersView): string {
     role: one.role,
     since: formatLocal(one.createdAt, timezone),
     isYou: one.userId === userId,
+    // Who has lost the address to its owner has none to confirm.
+    isUnconfirmed: !one.isProved && hasAddress(one),
     roleLabel: MEMBERS.roleOf(one.email),
     removeLabel: one.userId === userId ? MEMBERS.leave : MEMBERS.removeOf(one.email),
   }));
@@ -123,6 +127,12 @@ const renderLink: (data: { readonly url: string; readonly until: string; readonl
 <% if (it.mailed !== null) { %><p><%= it.mailed %></p><% } %>
 `);
 
+/** Says which limit has not allowed the mail with an invite. */
+export function describeLimit(limit: MailLimit): string {
+  if (limit === "recipient") return NOT_MAILED.recipient;
+  return limit === "account" || limit === "invites" ? NOT_MAILED.account : NOT_MAILED.service;
+}
+
 interface CreatedInvite {
   readonly url: string;
   readonly expiresAt: Date;
@@ -138,8 +148,7 @@ export function renderCreatedInvite(
   { url, expiresAt, mailedTo, limit }: CreatedInvite,
   { timezone }: Pick<Session, "timezone">,
 ): string {
-  const isNamed = limit === "recipient" || limit === "account";
-  const unsent = limit === null ? null : NOT_MAILED[isNamed ? limit : "service"];
-  const mailed = mailedTo === null ? null : (unsent ?? MEMBERS.mailed(mailedTo));
+  const sent = limit === null ? MEMBERS.mailed(mailedTo ?? "") : `${describeLimit(limit)} ${MEMBERS.giveLink}`;
+  const mailed = mailedTo === null ? null : sent;
   return renderLink({ url, until: formatLocal(expiresAt, timezone), mailed });
 }

@@ -1,13 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { readForm } from "#control-plane/dashboard/door/form.ts";
 import { renderForm, renderInput } from "#control-plane/dashboard/frame/fields.ts";
+import { renderSelect } from "#control-plane/dashboard/frame/choices.ts";
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { clientOf, refuse } from "#control-plane/dashboard/door/attempt.ts";
 import { admit, type SignInDeps } from "#control-plane/dashboard/sign-in/routes.ts";
-import { BY_MAIL, START } from "#control-plane/dashboard/strings/people.ts";
+import { BY_MAIL, PROFILE, START } from "#control-plane/dashboard/strings/people.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
 import { spellMailAddress } from "#control-plane/mail-address.ts";
+import type { UserAccount } from "#control-plane/users/members.ts";
 import { passwordProblem } from "#control-plane/users/passwords.ts";
 
 const SHOWN = { schema: { hide: true } } as const;
@@ -49,8 +51,9 @@ export function registerByMail(scope: FastifyInstance, deps: SignInDeps): void {
     url: URL_OF_RESET,
     async handler(request, reply) {
       takeVisit(visits, request);
-      if ((await users.peek("reset", request.params.token)) === null) return sendExpired(request, reply, deps);
-      return sendNew(request, reply, null);
+      const link = await users.peek("reset", request.params.token);
+      if (link === null) return sendExpired(request, reply, deps);
+      return sendNew(request, reply, { accounts: await users.unclaimed(link) });
     },
   });
 
@@ -61,13 +64,28 @@ export function registerByMail(scope: FastifyInstance, deps: SignInDeps): void {
     async handler(request, reply) {
       takeVisit(visits, request);
       const { token } = request.params;
-      const password = readForm(request).text("password");
-      if ((await users.peek("reset", token)) === null) return sendExpired(request, reply, deps);
+      const form = readForm(request);
+      const password = form.text("password");
+      const link = await users.peek("reset", token);
+      if (link === null) return sendExpired(request, reply, deps);
+      const accounts = await users.unclaimed(link);
+      const isMine = new Map(
+        accounts.flatMap(({ accountId }) => {
+          const claim = form.text(fieldOf(accountId));
+          return claim === MINE || claim === NOT_MINE ? [[accountId, claim === MINE] as const] : [];
+        }),
+      );
       const problem = passwordProblem(password);
-      if (problem !== null) return sendNew(request, reply.code(400), problem);
-      const used = await users.reset(token, password, clientOf(request));
+      if (problem !== null || isMine.size < accounts.length)
+        return sendNew(request, reply.code(400), { accounts, isMine, problem });
+      const used = await users.reset(token, { password, isMine }, clientOf(request));
+      if (used.kind === "none") return sendNone(request, reply);
+      if (used.kind === "unclaimed") {
+        // The user was made a member of another account at this moment.
+        return sendNew(request, reply.code(400), { accounts: await users.unclaimed(link), isMine });
+      }
       if (used.kind === "expired" || used.kind === "foreign") return sendExpired(request, reply, deps);
-      if (used.kind !== "ok") return sendNew(request, reply, refuse(reply, used));
+      if (used.kind !== "ok") return sendNew(request, reply, { accounts, isMine, problem: refuse(reply, used) });
       await admit(deps, request, reply, used.token, null);
       return reply.redirect("/app/", 303);
     },
@@ -125,11 +143,39 @@ function sendAsked(
   return sendPage(request, reply, { title, session: null, body, isNarrow: true });
 }
 
+const MINE = "mine";
+const NOT_MINE = "not_mine";
+
+function fieldOf(accountId: number): string {
+  return `account_${accountId}`;
+}
+
+interface NewView {
+  /** Accounts of which the owner of the address has to say whose they are. */
+  readonly accounts: readonly UserAccount[];
+  /** What was said in the form before; absent: there was none. */
+  readonly isMine?: ReadonlyMap<number, boolean>;
+  readonly problem?: string | null;
+}
+
 function sendNew(
   request: FastifyRequest<{ Params: { token: string } }>,
   reply: FastifyReply,
-  problem: string | null,
+  { accounts, isMine, problem = null }: NewView,
 ): Promise<FastifyReply> {
+  const claims = accounts.map(({ accountId, email, role }) => {
+    const said = isMine?.get(accountId);
+    return renderSelect({
+      name: fieldOf(accountId),
+      label: BY_MAIL.claim(PROFILE.account(accountId, email), role),
+      problem: isMine === undefined || said !== undefined ? null : BY_MAIL.claimProblem,
+      options: [
+        { value: "", label: BY_MAIL.choose, isSelected: said === undefined },
+        { value: MINE, label: BY_MAIL.mine, isSelected: said === true },
+        { value: NOT_MINE, label: BY_MAIL.notMine, isSelected: said === false },
+      ],
+    });
+  });
   const field = renderInput({
     name: "password",
     label: BY_MAIL.password,
@@ -141,9 +187,15 @@ function sendNew(
     hasFocus: true,
     maxLength: 1_024,
   });
-  const form = renderForm(`/reset/${encodeURIComponent(request.params.token)}`, [field], BY_MAIL.save);
-  const body = `<h1>${BY_MAIL.newTitle}</h1><p>${BY_MAIL.newIntro}</p>${form}`;
+  const form = renderForm(`/reset/${encodeURIComponent(request.params.token)}`, [...claims, field], BY_MAIL.save);
+  const intro = accounts.length === 0 ? BY_MAIL.newIntro : BY_MAIL.claimIntro;
+  const body = `<h1>${BY_MAIL.newTitle}</h1><p>${intro}</p>${form}`;
   return sendPage(request, reply, { title: BY_MAIL.newTitle, session: null, body, isNarrow: true });
+}
+
+function sendNone(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const body = `<h1>${BY_MAIL.noneTitle}</h1><p>${BY_MAIL.none}</p><p><a href="/sign-in">${BY_MAIL.signIn}</a></p>`;
+  return sendPage(request, reply, { title: BY_MAIL.noneTitle, session: null, body, isNarrow: true });
 }
 
 function sendExpired(

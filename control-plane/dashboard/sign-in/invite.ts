@@ -3,6 +3,7 @@ import { readForm } from "#control-plane/dashboard/door/form.ts";
 import { renderForm, renderHidden, renderInput, renderNote } from "#control-plane/dashboard/frame/fields.ts";
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { clientOf, refuse } from "#control-plane/dashboard/door/attempt.ts";
+import { describeLimit } from "#control-plane/dashboard/members/page.ts";
 import { admit, type SignInDeps } from "#control-plane/dashboard/sign-in/routes.ts";
 import { INVITE, START } from "#control-plane/dashboard/strings/people.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
@@ -64,8 +65,9 @@ export function registerInvite(scope: FastifyInstance, deps: InviteDeps): void {
       }
       const invite = await users.peek("invite", token);
       if (invite === null) return sendExpired(request, reply);
-      const typed = form.text("email").trim();
+      const typed = (invite.isMailed ? invite.email : null) ?? form.text("email").trim();
       const email = spellMailAddress(typed);
+      if (asksForAddress(invite, deps)) return mailTo(request, reply, deps, typed, email);
       const password = passwordProblem(form.text("password"));
       if (email === null || password !== null) {
         const problems = { email: email === null ? START.emailProblem : null, password };
@@ -88,14 +90,42 @@ export function registerInvite(scope: FastifyInstance, deps: InviteDeps): void {
   });
 }
 
+/** Reports whether an invite is for anybody who proves an address by a mail that is sent there. */
+function asksForAddress({ email }: Invite, { canMail }: Pick<InviteDeps, "canMail">): boolean {
+  return email === null && canMail;
+}
+
+/** Mails an invite to an address. The answer is the same for every address, known or not. */
+async function mailTo(
+  request: FastifyRequest<{ Params: { token: string } }>,
+  reply: FastifyReply,
+  deps: InviteDeps,
+  typed: string,
+  email: string | null,
+): Promise<FastifyReply> {
+  if (email === null) {
+    const problems = { email: START.emailProblem };
+    return sendInvite(request, reply.code(400), deps, { session: null, email: typed, problems });
+  }
+  const exceeded = await deps.users.mailInvite(request.params.token, email);
+  if (exceeded === "expired") return sendExpired(request, reply);
+  if (exceeded !== null) {
+    const problems = { form: exceeded === "used_up" ? INVITE.usedUp : describeLimit(exceeded) };
+    return sendInvite(request, reply.code(429), deps, { session: null, email: typed, problems });
+  }
+  const body = `<h1>${INVITE.sentTitle}</h1><p>${INVITE.sent}</p>`;
+  return sendPage(request, reply, { title: INVITE.sentTitle, session: null, body, isNarrow: true });
+}
+
 const renderSentence: (data: { readonly text: string }) => string = compileTemplate(`<p><%= it.text %></p>`);
 
 async function sendInvite(
   request: FastifyRequest<{ Params: { token: string } }>,
   reply: FastifyReply,
-  { users, nameOf }: InviteDeps,
+  deps: InviteDeps,
   { session, email = "", problems = {} }: Shown,
 ): Promise<FastifyReply> {
+  const { users, nameOf } = deps;
   const { token } = request.params;
   const invite = await users.peek("invite", token);
   if (invite === null) return sendExpired(request, reply);
@@ -106,8 +136,13 @@ async function sendInvite(
     renderSentence({ text: await describe(invite, nameOf) }),
     ...(form === null ? [] : [renderNote("bad", form)]),
   ];
-  if (session === null) {
-    body.push(renderForm(action, fieldsOf(email, problems), INVITE.submit));
+  if (session === null && asksForAddress(invite, deps)) {
+    body.push(`<p>${INVITE.mailIntro}</p>`, renderForm(action, [emailField(email, problems)], INVITE.mail));
+  } else if (session === null && invite.isMailed) {
+    body.push(renderSentence({ text: INVITE.mailedTo(invite.email ?? "") }));
+    body.push(renderForm(action, [passwordField(problems)], INVITE.submit));
+  } else if (session === null) {
+    body.push(renderForm(action, [emailField(email, problems), passwordField(problems)], INVITE.submit));
   } else if (isFor(invite, session.email)) {
     body.push(renderSentence({ text: INVITE.signedIn(session.email) }));
     body.push(renderForm(action, [renderHidden("_csrf", session.formToken)], INVITE.join));
@@ -117,30 +152,31 @@ async function sendInvite(
   return sendPage(request, reply, { title: INVITE.title, session, body: body.join(""), isNarrow: true });
 }
 
-function fieldsOf(typed: string, { email = null, password = null }: NonNullable<Shown["problems"]>) {
-  return [
-    // Also asked for where the invite is for one address: who finds the link does not learn it.
-    renderInput({
-      name: "email",
-      label: INVITE.email,
-      type: "email",
-      value: typed,
-      problem: email,
-      autocomplete: "username",
-      isRequired: true,
-      maxLength: 254,
-    }),
-    renderInput({
-      name: "password",
-      label: INVITE.password,
-      type: "password",
-      hint: INVITE.passwordHint,
-      problem: password,
-      autocomplete: "new-password",
-      isRequired: true,
-      maxLength: 1_024,
-    }),
-  ];
+/** Also asked for where an owner has made the invite for one address: who finds the link does not learn it. */
+function emailField(typed: string, { email = null }: NonNullable<Shown["problems"]>): string {
+  return renderInput({
+    name: "email",
+    label: INVITE.email,
+    type: "email",
+    value: typed,
+    problem: email,
+    autocomplete: "username",
+    isRequired: true,
+    maxLength: 254,
+  });
+}
+
+function passwordField({ password = null }: NonNullable<Shown["problems"]>): string {
+  return renderInput({
+    name: "password",
+    label: INVITE.password,
+    type: "password",
+    hint: INVITE.passwordHint,
+    problem: password,
+    autocomplete: "new-password",
+    isRequired: true,
+    maxLength: 1_024,
+  });
 }
 
 async function describe({ accountId, role }: Invite, nameOf: InviteDeps["nameOf"]): Promise<string> {

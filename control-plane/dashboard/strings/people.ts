@@ -72,6 +72,7 @@ export const MEMBERS = {
   since: "Since",
   action: "Action",
   you: "you",
+  notConfirmed: "not confirmed",
   roleOf: (email: string) => `Role of ${email}`,
   change: "Change",
   remove: "Remove",
@@ -104,6 +105,7 @@ export const MEMBERS = {
   createdTitle: "The invite",
   created: "This link is shown only now. It works once, until",
   mailed: (email: string) => `It is mailed to ${email}, too.`,
+  giveLink: "Give the link to its owner yourself.",
   link: "Link",
   copy: "Copy",
   back: "Back to the members",
@@ -114,11 +116,9 @@ export const MEMBERS = {
 
 /** Why an invite was not mailed. */
 export const NOT_MAILED = {
-  recipient: "No mail was sent: this address got 3 invites in the last day. Give the link to its owner yourself.",
-  account:
-    "No mail was sent: this account has mailed 50 addresses that have not confirmed in the last hour. Give the link to its owner yourself.",
-  service:
-    "No mail was sent: this service has mailed 1,000 addresses that have not confirmed in the last hour. Give the link to its owner yourself.",
+  recipient: "No mail was sent: this address got 3 invites in the last day.",
+  account: "No mail was sent: this account has mailed 50 addresses that have not confirmed in the last hour.",
+  service: "No mail was sent: this service has mailed 1,000 addresses that have not confirmed in the last hour.",
 } as const;
 
 /** What a member has made, in the forms that remove the member or lower the role. */
@@ -146,6 +146,12 @@ export const INVITE = {
   password: "Password",
   passwordHint: "If you have signed in here before, your password. Otherwise choose one of at least 10 characters.",
   submit: "Join",
+  mailIntro: "Give your address. You get a mail with a link by which you join.",
+  mail: "Send the mail",
+  mailedTo: (email: string) => `You join as ${email}.`,
+  sentTitle: "Look into your mail",
+  sent: "A mail is on its way to this address. Its link works once.",
+  usedUp: "No mail was sent: this invite was mailed 3 times already. Ask for another one.",
   wrongAddress: "This invite is for another address.",
   expiredTitle: "This invite does not work any more",
   expired: "It works once, for a limited time, and while its maker is an owner of the account. Ask for another one.",
@@ -231,6 +237,15 @@ export const BY_MAIL = {
   newIntro: "All your sessions end, and you are signed in here.",
   password: "New password",
   save: "Save the password",
+  claimIntro:
+    "Somebody gave this address without a proof that it is theirs. Now you have proved that it is yours. Say which accounts are yours: the others keep their members, but lose your address.",
+  claim: (account: string, role: string) => `${account}, with the role ${role}`,
+  choose: "Choose one",
+  mine: "Mine",
+  notMine: "Not mine",
+  claimProblem: "must be Mine or Not mine",
+  noneTitle: "There is no account",
+  none: "None of the accounts was yours, and your address is in none of them any more.",
   expiredTitle: "This link does not work any more",
   expired: "It works once, for an hour.",
   again: "Ask for another one",

@@ -1,6 +1,8 @@
 import type { Change } from "#control-plane/access/changes.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { Transaction } from "#control-plane/database/connect.ts";
+import { transact } from "#control-plane/database/transaction.ts";
+import type { MailLimit } from "#control-plane/mail/ledger/ledger.ts";
 import { isSameAddress } from "#control-plane/mail-address.ts";
 import {
   EXPIRED,
@@ -10,7 +12,8 @@ import {
   type LinksDeps,
   type UsedInvite,
 } from "#control-plane/users/links/links.ts";
-import type { OneTimeLink } from "#control-plane/users/links/store.ts";
+import { insertInviteAddress, lockOpenInvite, type OneTimeLink } from "#control-plane/users/links/store.ts";
+import type { UserMails } from "#control-plane/users/mails/mails.ts";
 import { recordOf } from "#control-plane/users/own-changes.ts";
 import { isAllowed } from "#control-plane/users/roles.ts";
 import type { Client, Session } from "#control-plane/users/sessions.ts";
@@ -18,11 +21,13 @@ import { BUSY, provePassword } from "#control-plane/users/sign-in.ts";
 import {
   findRole,
   findUserByEmail,
+  hasAddress,
   holdUser,
   insertMember,
   insertUser,
   type User,
 } from "#control-plane/users/store.ts";
+import { createToken, digestToken } from "#control-plane/users/token.ts";
 
 /**
  * Joins an account by an invite, or gets a new one if the invite names none. A user who exists proves it by the password;
@@ -45,7 +50,35 @@ export async function useInvite(
   const passwordHash = await deps.passwords.hash(password);
   if (passwordHash === null) return BUSY;
   const { clock } = deps;
-  return join(deps, token, from, (tx) => insertUser(tx, { email, passwordHash, isOperator: false }, clock.now()));
+  // The address of an invite that was for nobody was only typed.
+  const user = { email, passwordHash, isOperator: false, isProved: invite.email !== null };
+  return join(deps, token, from, (tx) => insertUser(tx, user, clock.now()));
+}
+
+/** Addresses to which an invite without one is mailed. */
+const MOST_MAILS = 3;
+
+/**
+ * Mails an invite without an address to the one that somebody gives who has the link. Returns what does not allow it;
+ * null: the mail is on its way. used_up: the invite was mailed to 3 addresses.
+ */
+export async function mailInvite(
+  { sql, clock, random }: Pick<LinksDeps, "sql" | "clock" | "random">,
+  mails: Pick<UserMails, "request">,
+  token: string,
+  email: string,
+): Promise<MailLimit | "expired" | "used_up" | null> {
+  return transact(sql, async (tx) => {
+    const now = clock.now();
+    const invite = await lockOpenInvite(tx, digestToken(token), now);
+    if (invite === null) return "expired";
+    const { id, accountId, mailed } = invite;
+    if (mailed >= MOST_MAILS) return "used_up";
+    const own = createToken(random);
+    const limit = await mails.request(tx, { purpose: "invite", email, link: { id, token: own }, accountId });
+    if (limit === null) await insertInviteAddress(tx, digestToken(own), { inviteId: id, email }, now);
+    return limit;
+  });
 }
 
 /** Joins an account by an invite as the user of a session, whose password need not be given again. */
@@ -107,9 +140,11 @@ export function isFor({ email: bound }: Pick<OneTimeLink, "email">, email: strin
   return bound === null || isSameAddress(bound, email);
 }
 
-async function createAccount(accounts: Accounts, tx: Transaction, email: string): Promise<number> {
+/** Creates an account of a new owner, with the owner's address unless there is none or another account has it. */
+export async function createAccount(accounts: Accounts, tx: Transaction, email: string): Promise<number> {
   const account =
-    (await accounts.create(tx, { email, plan: "free" })) ?? (await accounts.create(tx, { email: null, plan: "free" }));
+    (hasAddress({ email }) ? await accounts.create(tx, { email, plan: "free" }) : null) ??
+    (await accounts.create(tx, { email: null, plan: "free" }));
   if (account === null) throw new Error("an account without an address was not created");
   return account.id;
 }

@@ -95,36 +95,32 @@ export async function peekLink(
 /** The result of a link that is unknown, used or over. */
 export const EXPIRED = { kind: "expired" } as const;
 
-/** The result of a link that is not used after all: its transaction is rolled back, and the link still works. */
-class NotUsed<T extends UsedInvite> extends Error {
-  readonly result: T;
+/** Ends the transaction of a link that is not used after all: it is rolled back, and the link still works. */
+class NotUsed extends Error {}
 
-  constructor(result: T) {
-    super("the link is not used");
-    this.result = result;
-  }
-}
+const USED_UP: readonly string[] = ["ok", "none", "orphaned"];
 
 /**
- * Uses a link up and does what it is for, in one transaction; a result other than ok leaves it as it was, but for an invite
- * that has ended.
+ * Uses a link up and does what it is for, in one transaction. Results other than ok, none, and orphaned, which is an invite
+ * that has ended, leave it as it was.
  */
-export async function useLink<T extends UsedInvite>(
+export async function useLink<Result extends { readonly kind: string }>(
   { sql, clock }: Pick<LinksDeps, "sql" | "clock">,
   purpose: LinkPurpose,
   token: string,
-  work: (tx: Transaction, link: OneTimeLink) => Promise<T>,
-): Promise<T | typeof EXPIRED> {
+  work: (tx: Transaction, link: OneTimeLink) => Promise<Result>,
+): Promise<Result | typeof EXPIRED> {
+  const refused: { result?: Result | typeof EXPIRED } = {};
   try {
     return await transact(sql, async (tx) => {
       const link = await takeLink(tx, digestToken(token), purpose, clock.now());
-      if (link === null) return EXPIRED;
-      const result = await work(tx, link);
-      if (result.kind !== "ok" && result.kind !== "orphaned") throw new NotUsed(result);
-      return result;
+      const result = link === null ? EXPIRED : await work(tx, link);
+      if (USED_UP.includes(result.kind)) return result;
+      refused.result = result;
+      throw new NotUsed("the link is not used");
     });
   } catch (error) {
-    if (error instanceof NotUsed) return error.result as T;
+    if (error instanceof NotUsed && refused.result !== undefined) return refused.result;
     throw error;
   }
 }

@@ -45,9 +45,9 @@ export async function useStartLink(
     const others = known === null ? [] : await listMemberships(tx, known.id);
     if (others.some((one) => one.accountId !== accountId)) return { kind: "foreign" };
     const isOperator = !(await hasUsers(tx));
-    const user = known ?? (await insertUser(tx, { email, passwordHash, isOperator }, now));
+    const user = known ?? (await insertUser(tx, { email, passwordHash, isOperator, isProved: true }, now));
     if (user === null) return { kind: "foreign" };
-    if (known !== null) await updateUser(tx, known.id, { passwordHash }, now);
+    if (known !== null) await updateUser(tx, known.id, { passwordHash, isProved: true }, now);
     await sessions.endOf(tx, user.id);
     await devices.end(tx, user.id);
     await deleteResets(tx, user.id);

@@ -13,8 +13,10 @@ export interface OneTimeLink {
   readonly accountId: number | null;
   /** reset: whose password. */
   readonly userId: number | null;
-  /** invite: who can use it; null: anybody who has the link. */
+  /** invite: who can use it; null: anybody who has the link. reset: who gets an account if none is theirs. */
   readonly email: string | null;
+  /** invite: whether it was mailed to `email` because somebody who has the link gave that address. */
+  readonly isMailed: boolean;
   readonly role: Role | null;
   /** invite: the user who made it; null: the operator, or nobody knows. */
   readonly madeBy: number | null;
@@ -25,7 +27,11 @@ export interface OneTimeLink {
 }
 
 /** Inserts a link. `digest`: hex. Returns its id. */
-export async function insertLink(sql: Queryable, digest: string, link: Omit<OneTimeLink, "id">): Promise<number> {
+export async function insertLink(
+  sql: Queryable,
+  digest: string,
+  link: Omit<OneTimeLink, "id" | "isMailed">,
+): Promise<number> {
   const [row] = await sql<{ id: number }[]>`
     insert into one_time_links (digest, purpose, account_id, user_id, email, role, made_by, by_operator, created_at,
       expires_at)
@@ -43,10 +49,12 @@ export async function findLink(
   purpose: LinkPurpose,
   now: Date,
 ): Promise<OneTimeLink | null> {
+  const mailed = await findInviteAddress(sql, digest);
   const [row] = await sql<OneTimeLink[]>`
     select ${columns(sql)} from one_time_links
-    where digest = decode(${digest}, 'hex') and purpose = ${purpose} and expires_at > ${now}`;
-  return row ?? null;
+    where (digest = decode(${digest}, 'hex') or id = ${mailed?.inviteId ?? null}::bigint) and purpose = ${purpose}
+      and expires_at > ${now}`;
+  return row === undefined ? null : { ...row, ...mailed };
 }
 
 /**
@@ -60,14 +68,58 @@ export async function takeLink(
   purpose: LinkPurpose,
   now: Date,
 ): Promise<OneTimeLink | null> {
+  const mailed = await findInviteAddress(tx, digest);
+  const isGiven = tx`(digest = decode(${digest}, 'hex') or id = ${mailed?.inviteId ?? null}::bigint)`;
+  await tx`
+    select from accounts where id = (select account_id from one_time_links where ${isGiven}) for no key update`;
+  const [row] = await tx<OneTimeLink[]>`
+    delete from one_time_links where ${isGiven} and purpose = ${purpose} and expires_at > ${now}
+    returning ${columns(tx)}`;
+  return row === undefined ? null : { ...row, ...mailed };
+}
+
+/** An address to which an invite without one is mailed. */
+type InviteAddress = Pick<OneTimeLink, "isMailed"> & { readonly inviteId: number; readonly email: string };
+
+async function findInviteAddress(sql: Queryable, digest: string): Promise<InviteAddress | null> {
+  const [row] = await sql<InviteAddress[]>`
+    select invite_id as "inviteId", email, true as "isMailed" from invite_addresses
+    where digest = decode(${digest}, 'hex')`;
+  return row ?? null;
+}
+
+/**
+ * Locks an invite without an address until the transaction ends, after its account, and counts the addresses to which it
+ * is mailed; null: there is none, or it has expired.
+ */
+export async function lockOpenInvite(
+  tx: Transaction,
+  digest: string,
+  now: Date,
+): Promise<{ readonly id: number; readonly accountId: number | null; readonly mailed: number } | null> {
   await tx`
     select from accounts
-    where id = (select account_id from one_time_links where digest = decode(${digest}, 'hex')) for no key update`;
-  const [row] = await tx<OneTimeLink[]>`
-    delete from one_time_links
-    where digest = decode(${digest}, 'hex') and purpose = ${purpose} and expires_at > ${now}
-    returning ${columns(tx)}`;
-  return row ?? null;
+    where id = (select account_id from one_time_links where digest = decode(${digest}, 'hex')) for key share`;
+  const [row] = await tx<{ id: number; accountId: number | null }[]>`
+    select id, account_id as "accountId" from one_time_links
+    where digest = decode(${digest}, 'hex') and purpose = 'invite' and email is null and expires_at > ${now}
+    for update`;
+  if (row === undefined) return null;
+  const [counted] = await tx<{ mailed: number }[]>`
+    select count(*) as mailed from invite_addresses where invite_id = ${row.id}`;
+  return { ...row, mailed: counted?.mailed ?? 0 };
+}
+
+/** Inserts an address to which an invite is mailed. `digest`: hex, of the token in the mail. */
+export async function insertInviteAddress(
+  tx: Transaction,
+  digest: string,
+  { inviteId, email }: Pick<InviteAddress, "inviteId" | "email">,
+  now: Date,
+): Promise<void> {
+  await tx`
+    insert into invite_addresses (digest, invite_id, email, created_at)
+    values (decode(${digest}, 'hex'), ${inviteId}, ${email}, ${now})`;
 }
 
 /** Lists the invites of an account that can still be used, newest first. */
@@ -128,6 +180,6 @@ export async function deleteExpiredLinks(sql: Queryable, now: Date, limit: numbe
 }
 
 function columns(sql: Queryable): SqlFragment {
-  return sql`id, purpose, account_id as "accountId", user_id as "userId", email, role, made_by as "madeBy",
-    by_operator as "byOperator", created_at as "createdAt", expires_at as "expiresAt"`;
+  return sql`id, purpose, account_id as "accountId", user_id as "userId", email, false as "isMailed", role,
+    made_by as "madeBy", by_operator as "byOperator", created_at as "createdAt", expires_at as "expiresAt"`;
 }

@@ -14,8 +14,8 @@ export function writeReset(token: string, baseUrl: string): Letter {
   });
 }
 
-/** Writes the mail with the link by which the owner of an address opens an account. */
-export function writeSignUp(token: string, baseUrl: string): Letter {
+/** Writes the mail with the link, a path, by which the owner of an address opens an account. */
+export function writeSignUp(path: string, baseUrl: string): Letter {
   return letter(baseUrl, {
     subject: "[Vantage] Open your account",
     headline: "Open your account",
@@ -24,7 +24,7 @@ export function writeSignUp(token: string, baseUrl: string): Letter {
       "Open the link and choose a password. It works once, for 7 days.",
       "If it was not you, ignore this mail: there is no account without it.",
     ],
-    link: ["Open the account", `${baseUrl}/invite/${token}`],
+    link: ["Open the account", `${baseUrl}${path}`],
   });
 }
 
@@ -47,7 +47,7 @@ export function writeInvite(token: string, baseUrl: string): Letter {
     subject: "[Vantage] You are invited",
     headline: "You are invited",
     paragraphs: [
-      `A user of Vantage at ${baseUrl} invites this address to an account there.`,
+      `This address is invited to an account of Vantage at ${baseUrl}.`,
       "Open the link to see which one, and to join. It works once, for 7 days.",
       "If you do not know about this, ignore this mail.",
     ],

@@ -66,6 +66,8 @@ const DAY_MS = 24 * HOUR_MS;
 const PURPOSE = "requested_mails.sealed";
 /** Age at which a mail is given up, milliseconds: who asked has asked again. */
 const LASTS_MS: Readonly<Record<MailPurpose, number>> = { reset: HOUR_MS, sign_up: DAY_MS, invite: DAY_MS };
+/** Life of the link of a sign-up, milliseconds. */
+const SIGN_UP_MS = 7 * DAY_MS;
 /** Age at which a row is deleted, milliseconds: later than its mail is given up. */
 const KEPT_MS = 2 * DAY_MS;
 const POLL_MS = 1_000;
@@ -193,9 +195,14 @@ async function write(
     return token === null ? null : { letter: writeInvite(token, baseUrl), linkId: null, to: email };
   const user = await findUserByEmail(tx, email);
   if (purpose === "sign_up") {
-    if (user !== null) return { letter: writeKnownUser(baseUrl), linkId: null, to: user.email };
-    const link = await createLink(deps, tx, "invite", { email, role: "owner" });
-    return { letter: writeSignUp(link.token, baseUrl), linkId: link.id, to: email };
+    if (user?.isProved === true) return { letter: writeKnownUser(baseUrl), linkId: null, to: user.email };
+    // Somebody else may have made this user. The owner of the address says whose its accounts are, and chooses a password.
+    const link =
+      user === null
+        ? await createLink(deps, tx, "invite", { email, role: "owner" })
+        : await createLink(deps, tx, "reset", { userId: user.id, email: user.email }, SIGN_UP_MS);
+    const path = `/${user === null ? "invite" : "reset"}/${link.token}`;
+    return { letter: writeSignUp(path, baseUrl), linkId: link.id, to: user?.email ?? email };
   }
   if (user === null || (await listMemberships(tx, user.id)).length === 0) return null;
   const link = await createLink(deps, tx, "reset", { userId: user.id });
