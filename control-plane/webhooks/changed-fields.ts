@@ -1,6 +1,6 @@
 import { maskAddress } from "#shared/webhooks/mask-address.ts";
 import { diffShown, type ChangedField } from "#control-plane/access/diff-shown.ts";
-import type { WebhookDraft } from "#control-plane/webhooks/read-webhook.ts";
+import type { WebhookDraft } from "#control-plane/webhooks/webhook.ts";
 import { READ_ONLY } from "#control-plane/webhooks/schemas.ts";
 import type { ShownWebhook } from "#control-plane/webhooks/view.ts";
 

@@ -1,8 +1,8 @@
 import { LONGEST_PARAMETER, type Warning } from "#control-plane/http/warnings.ts";
 import { FORMATS } from "#control-plane/webhooks/formats/formats.ts";
-import type { WebhookDraft } from "#control-plane/webhooks/read-webhook.ts";
 import type { Given } from "#control-plane/webhooks/schemas.ts";
 import { MASK } from "#control-plane/webhooks/secrets.ts";
+import type { WebhookDraft } from "#control-plane/webhooks/webhook.ts";
 
 /** What a change of a subscription may use of its stored secrets. */
 interface Departure {
@@ -25,12 +25,13 @@ export function leaveSecrets(present: WebhookDraft, given: Given): Departure {
   const { settings, secrets } = present;
   if (!isMoved(settings.url, given.url)) return { isMoved: false, base: present, given, removed: [] };
   const { format = settings.format } = given;
-  const secretOptions = FORMATS[format].options.filter(({ secret }) => secret).map(({ name }) => name);
+  const { options: known } = FORMATS[format];
+  const isSecret = (name: string) => known.some((one) => one.secret && one.name === name);
   const headers = leaveMasks(given.headers, Object.keys(secrets.headers), () => true);
   // Options of another format than the present one begin empty.
   const stored = format === settings.format ? Object.keys(secrets.format_options) : [];
-  const options = leaveMasks(given.format_options, stored, (name) => secretOptions.includes(name));
-  const open = Object.entries(secrets.format_options).filter(([name]) => !secretOptions.includes(name));
+  const options = leaveMasks(given.format_options, stored, isSecret);
+  const open = Object.entries(secrets.format_options).filter(([name]) => !isSecret(name));
   return {
     isMoved: true,
     base: { settings, secrets: { ...secrets, headers: {}, format_options: Object.fromEntries(open) } },

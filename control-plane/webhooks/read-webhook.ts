@@ -11,13 +11,7 @@ import { selectedTypes, typesOf } from "#control-plane/webhooks/match.ts";
 import { MOST_HEADERS, type Given } from "#control-plane/webhooks/schemas.ts";
 import { leaveSecrets } from "#control-plane/webhooks/new-origin.ts";
 import { MASK, maskSecret, replaceSecret, secretProblem, signingSecrets } from "#control-plane/webhooks/secrets.ts";
-import type { WebhookFilter, WebhookSecrets, WebhookSettings } from "#control-plane/webhooks/webhook.ts";
-
-/** A subscription as it is read and written. */
-export interface WebhookDraft {
-  readonly settings: WebhookSettings;
-  readonly secrets: WebhookSecrets;
-}
+import type { WebhookDraft, WebhookFilter, WebhookSecrets } from "#control-plane/webhooks/webhook.ts";
 
 /** A subscription to which a write was applied. */
 export interface ReadWebhook extends WebhookDraft {

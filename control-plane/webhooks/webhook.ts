@@ -62,6 +62,12 @@ export interface WebhookSettings {
   readonly format: FormatName;
 }
 
+/** A subscription as it is read and written. */
+export interface WebhookDraft {
+  readonly settings: WebhookSettings;
+  readonly secrets: WebhookSecrets;
+}
+
 /** A stored subscription. */
 export interface StoredWebhook extends WebhookSettings {
   readonly id: number;

@@ -6,7 +6,7 @@ import type { FailingReceivers } from "#control-plane/deliveries/failing/failing
 import type { PlanName, Plans } from "#control-plane/plans/plans.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 import { changedFields, changedNames } from "#control-plane/webhooks/changed-fields.ts";
-import { readWebhook, type ReadWebhook, type WebhookDraft } from "#control-plane/webhooks/read-webhook.ts";
+import { readWebhook, type ReadWebhook } from "#control-plane/webhooks/read-webhook.ts";
 import { refuseAbsent, refuseGone, refuseWrite, type Written } from "#control-plane/http/written.ts";
 import type { Given } from "#control-plane/webhooks/schemas.ts";
 import { generateSecret, openSecrets, replaceSecret, sealSecrets } from "#control-plane/webhooks/secrets.ts";
@@ -21,7 +21,7 @@ import {
   updateWebhook,
 } from "#control-plane/webhooks/store.ts";
 import { showWebhook, type ShownWebhook } from "#control-plane/webhooks/view.ts";
-import type { StoredWebhook } from "#control-plane/webhooks/webhook.ts";
+import type { StoredWebhook, WebhookDraft } from "#control-plane/webhooks/webhook.ts";
 
 /** A subscription that was changed. */
 interface ChangedWebhook {

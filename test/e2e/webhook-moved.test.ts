@@ -74,8 +74,8 @@ describe.each(withSecrets)("a webhook of the format %s", (format) => {
   it("sends its secrets to its own origin, under each path", async () => {
     const { id } = await create({ format, format_options: options, headers: HEADERS });
     const same = await put(id, { url: `${own.url}/other` });
-    const { warnings } = same.body.meta as { readonly warnings?: readonly object[] };
-    expect([same.status, warnings]).toEqual([200, format === "opsgenie" ? [expect.anything()] : undefined]);
+    const { warnings = [] } = same.body.meta as { readonly warnings?: readonly object[] };
+    expect([same.status, warnings.length]).toEqual([200, format === "opsgenie" ? 1 : 0]);
     await test(id);
     for (const { name } of secretNames(format).filter((one) => one.required))
       expect(seenBy(own)).toContain(options[name]);

@@ -48,7 +48,7 @@ const WRAPPED: readonly [RegExp, RegExp][] = [
   [/^csv-stringify/, /^shared\/render\.ts$/],
   [/^@modelcontextprotocol\/server$/, /^control-plane\/surfaces\/mcp\/protocol\.ts$/],
   [/^commander$/, /^shared\/client\//],
-  [/^yaml$/, /^shared\/client\/apply\/yaml\.ts$/],
+  [/^yaml$/, /^shared\/client\/apply\/(yaml|bounds)\.ts$/],
 ];
 
 describe("who may know whom", () => {

@@ -23,12 +23,12 @@ const TARGETS = {
 };
 const HOOK = targetOf("https://hooks.example/T0/secret");
 
-function target(name: FormatName): typeof HOOK {
+function targetFor(name: FormatName): typeof HOOK {
   return (TARGETS as Partial<Record<FormatName, typeof HOOK>>)[name] ?? HOOK;
 }
 
 function build(name: FormatName, event: FormatEvent): FormatRequest {
-  return FORMATS[name].build(event, target(name));
+  return FORMATS[name].build(event, targetFor(name));
 }
 
 /** Every string of a JSON document. */
@@ -83,7 +83,7 @@ describe.each(FORMAT_NAMES)("%s", (name) => {
     expect(JSON.parse(first.body)).toBeTypeOf("object");
     expect(build(name, structuredClone(event))).toEqual(first);
     // Secrets stay at the origin of the url, by which alone a change is judged.
-    expect(new URL(first.url).origin).toBe(new URL(target(name).url).origin);
+    expect(new URL(first.url).origin).toBe(new URL(targetFor(name).url).origin);
   });
 });
 
@@ -109,8 +109,7 @@ describe.each(others)("%s, whatever the texts of an event are,", (name) => {
   });
 
   it("does without the address of the service", () => {
-    const target = (TARGETS as Partial<Record<FormatName, typeof HOOK>>)[name] ?? HOOK;
-    const { body } = FORMATS[name].build(EVENTS["monitor.down"]!, { ...target, pageUrl: null });
+    const { body } = FORMATS[name].build(EVENTS["monitor.down"]!, { ...targetFor(name), pageUrl: null });
     expect(body).not.toContain("/api/v4/");
     expect(stringsOf(JSON.parse(body)).filter((text) => text === "")).toEqual([]);
   });
