@@ -7,9 +7,9 @@ const DOMAIN =
 const LONGEST = 254;
 
 /**
- * Returns the ASCII form of a mail address to which mail can be sent; null for other text. A domain with other letters
- * becomes its A-labels. The local part keeps its upper and lower case, which its mail server can distinguish: it is for
- * mail and for people, and nothing is found or counted by it. Space around it is dropped.
+ * Returns the ASCII form of a mail address to which mail can be sent, as it was typed; null for other text. A domain with
+ * other letters becomes its A-labels. It is for mail and for people: a mail server can distinguish upper and lower case of
+ * the local part. Nothing is found or counted by it. Space around it is dropped.
  */
 export function spellMailAddress(given: string): string | null {
   if (given.length > LONGEST) return null;
@@ -18,8 +18,9 @@ export function spellMailAddress(given: string): string | null {
   const at = text.indexOf("@");
   const local = text.slice(0, at);
   if (local.startsWith(".") || local.endsWith(".") || local.includes("..")) return null;
-  const domain = domainToASCII(text.slice(at + 1));
-  const address = `${local}@${domain}`;
+  const typed = text.slice(at + 1);
+  const domain = domainToASCII(typed);
+  const address = `${local}@${toAsciiLower(typed) === domain ? typed : domain}`;
   return DOMAIN.test(domain) && address.length <= LONGEST ? address : null;
 }
 

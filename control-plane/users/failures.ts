@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { Clock } from "#shared/clock.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
-import { addressGroup, createNetworkOf } from "#control-plane/limits/address.ts";
+import { addressGroup } from "#control-plane/limits/address.ts";
 import { addressKey } from "#control-plane/mail-address.ts";
 import { countAttempts, deleteAttempts, insertAttempts } from "#control-plane/users/attempt-store.ts";
 import type { Devices } from "#control-plane/users/devices.ts";
@@ -93,19 +93,18 @@ export interface Failures {
   >;
 }
 
-/** Opens the limits of one replica. `trustedProxies`: CIDR ranges. */
+/** Opens the limits of one replica. `networkOf`: returns the network of an address. */
 export function createFailures({
   sql,
   clock,
   devices,
-  trustedProxies,
+  networkOf,
 }: {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly devices: Pick<Devices, "find">;
-  readonly trustedProxies: readonly string[];
+  readonly networkOf: (address: string) => string;
 }): Failures {
-  const networkOf = createNetworkOf(trustedProxies);
   return {
     async begin(email, user, { address, device, session }) {
       const now = clock.now();

@@ -1,5 +1,7 @@
 import { argon2, timingSafeEqual } from "node:crypto";
 import type { Random } from "#shared/clock.ts";
+import type { Client } from "#control-plane/users/sessions.ts";
+import { createTurns } from "#control-plane/users/turns.ts";
 
 /** Shortest password, in characters. */
 const SHORTEST_PASSWORD = 10;
@@ -12,8 +14,9 @@ const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 /** Hashes that are computed at once. Each takes 19 MiB and a thread of the pool, which DNS and files need too. */
 const AT_ONCE = 2;
-/** Hashes that can wait for one; further ones are refused. */
-const MOST_WAITING = 100;
+/** Hashes of a network, and in all, that can wait for one; further ones are refused. */
+const MOST_OF_NETWORK = 100;
+const MOST_WAITING = 1_000;
 
 /** PHC string format: https://github.com/P-H-C/phc-string-format/blob/master/phc-sf-spec.md. */
 const STORED = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{1,86})\$([A-Za-z0-9+/]{1,86})$/;
@@ -21,13 +24,16 @@ const STORED = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z
 /** Hashes and verifies passwords with argon2id (RFC 9106), off the main thread. */
 export interface Passwords {
   /** Returns the hash of a password in the PHC string format; null: so many wait that another one is refused. */
-  hash(password: string): Promise<string | null>;
+  hash(password: string, from: Waiting): Promise<string | null>;
   /**
    * Reports whether a password is the one of a stored hash; null: so many wait that another one is refused. `stored` is
    * null for an unknown user: then it takes as long and the result is false, as for a password that is too long.
    */
-  verify(stored: string | null, password: string): Promise<boolean | null>;
+  verify(stored: string | null, password: string, from: Waiting): Promise<boolean | null>;
 }
+
+/** Who waits for a hash: networks take turns, and a client that has gone needs none. */
+type Waiting = Pick<Client, "address" | "isGone">;
 
 interface Cost {
   readonly memory: number;
@@ -35,45 +41,38 @@ interface Cost {
   readonly parallelism: number;
 }
 
-/** Creates the hashing of passwords of one replica. */
-export function createPasswords(random: Random): Passwords {
-  let running = 0;
-  const waiting: (() => void)[] = [];
+/** Creates the hashing of passwords of one replica. `networkOf`: returns the network of an address. */
+export function createPasswords(random: Random, networkOf: (address: string) => string): Passwords {
+  const turns = createTurns({ atOnce: AT_ONCE, mostOfGroup: MOST_OF_NETWORK, mostWaiting: MOST_WAITING });
 
-  async function derive(password: string, salt: Uint8Array, cost: Cost, length: number): Promise<Buffer | null> {
-    if (running >= AT_ONCE) {
-      if (waiting.length >= MOST_WAITING) return null;
-      await new Promise<void>((resolve) => void waiting.push(resolve));
-    } else {
-      running += 1;
-    }
+  async function derive({ address, isGone }: Waiting, ...work: Parameters<typeof deriveNow>): Promise<Buffer | null> {
+    const end = await turns.wait(networkOf(address), isGone);
+    if (end === null) return null;
     try {
-      return await deriveNow(password, salt, cost, length);
+      return await deriveNow(...work);
     } finally {
-      const next = waiting.shift();
-      if (next === undefined) running -= 1;
-      else next();
+      end();
     }
   }
 
   return {
-    async hash(password) {
+    async hash(password, from) {
       const salt = random.bytes(SALT_BYTES);
-      const derived = await derive(password, salt, COST, HASH_BYTES);
+      const derived = await derive(from, password, salt, COST, HASH_BYTES);
       if (derived === null) return null;
       const { memory, passes, parallelism } = COST;
       return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${encode(salt)}$${encode(derived)}`;
     },
-    async verify(stored, password) {
+    async verify(stored, password, from) {
       const parsed = stored === null || isTooLong(password) ? null : STORED.exec(stored);
       if (parsed === null) {
-        const derived = await derive("", random.bytes(SALT_BYTES), COST, HASH_BYTES);
+        const derived = await derive(from, "", random.bytes(SALT_BYTES), COST, HASH_BYTES);
         return derived === null ? null : false;
       }
       const [, memory, passes, parallelism, salt = "", hash = ""] = parsed;
       const expected = Buffer.from(hash, "base64");
       const cost = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) };
-      const derived = await derive(password, Buffer.from(salt, "base64"), cost, expected.length);
+      const derived = await derive(from, password, Buffer.from(salt, "base64"), cost, expected.length);
       return derived === null ? null : timingSafeEqual(derived, expected);
     },
   };

@@ -43,6 +43,8 @@ export interface Client {
   readonly device: string | null;
   /** Its live session; null: nobody is signed in. */
   readonly session: Session | null;
+  /** Reports whether it has closed its connection, and waits for no answer. */
+  readonly isGone: () => boolean;
 }
 
 /** Sessions of members. The value of a session's cookie is stored as its SHA-256 alone. */

@@ -49,7 +49,7 @@ export async function provePassword(
   const user = await findUserByEmail(sql, email);
   const attempt = await failures.begin(email, user, from);
   if (!attempt.ok) return { kind: "limited", retryAfterSeconds: attempt.retryAfterSeconds };
-  const isRight = await passwords.verify(user?.passwordHash ?? null, password);
+  const isRight = await passwords.verify(user?.passwordHash ?? null, password, from);
   const isProven = isRight === true && user !== null;
   if (isProven || isRight === null) await attempt.forget();
   if (isRight === null) return BUSY;
@@ -105,7 +105,7 @@ export async function changePassword(
 ): Promise<{ readonly kind: "ok"; readonly token: string } | Unproven> {
   const proven = await provePassword(deps, { email, password: current }, from);
   if (proven.kind !== "ok") return proven;
-  const passwordHash = await deps.passwords.hash(next);
+  const passwordHash = await deps.passwords.hash(next, from);
   if (passwordHash === null) return BUSY;
   return transact(deps.sql, async (tx) => {
     await updateUser(tx, userId, { passwordHash }, deps.clock.now());

@@ -25,6 +25,7 @@ import {
 } from "#control-plane/users/links/links.ts";
 import { listUnclaimed, useResetLink, type UsedReset } from "#control-plane/users/links/reset.ts";
 import { useStartLink } from "#control-plane/users/links/start.ts";
+import { createNetworkOf } from "#control-plane/limits/address.ts";
 import type { Mailer } from "#control-plane/mail/mailer.ts";
 import type { Recipients } from "#control-plane/mail/recipients/recipients.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
@@ -160,9 +161,10 @@ const DELETED_AT_ONCE = 1_000;
 export function createUsers(deps: UsersDeps): Users {
   const { sql, clock, random, log, accounts } = deps;
   const { record } = deps.changes;
-  const passwords = createPasswords(random);
+  const networkOf = createNetworkOf(deps.trustedProxies);
+  const passwords = createPasswords(random, networkOf);
   const devices = createDevices(deps);
-  const failures = createFailures({ ...deps, devices });
+  const failures = createFailures({ ...deps, devices, networkOf });
   const sessions = createSessions({ ...deps, devices });
   const linked = { sql, clock, random, accounts, passwords, sessions, devices, failures, record };
 
@@ -220,14 +222,14 @@ export function createUsers(deps: UsersDeps): Users {
       }),
     endSessions: ({ userId: id, email, deviceId }, chosen, from) =>
       transact(sql, async (tx) => {
-        // All others end with their devices: one of them is not the user's any more.
-        if (chosen.id === undefined) await devices.end(tx, id, deviceId);
         const ended = Map.groupBy(await sessions.endOf(tx, id, chosen), ({ accountId }) => accountId);
         for (const [accountId, [first, ...others]] of ended) {
           const session = others.length === 0 ? (first?.id ?? null) : null;
           const change = { resource: "session", id: session, name: null, action: "deleted" } as const;
           await recordOf(record, tx, { user: { id, email }, from }, accountId, [change]);
         }
+        // All others end with their devices: one of them is not the user's any more.
+        if (chosen.id === undefined) await devices.end(tx, id, deviceId);
       }),
     invite: (on, invite, ttlMs) =>
       createLink(linked, on, "invite", { ...invite, byOperator: invite.madeBy === null }, ttlMs),

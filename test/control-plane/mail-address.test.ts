@@ -12,7 +12,9 @@ describe("a mail address", () => {
     [`${"a".repeat(64)}@example.com`, `${"a".repeat(64)}@example.com`],
   ])("%s is usable, and has one normal form", (text, address) => expect(toMailAddress(text)).toBe(address));
 
-  it("keeps the spelling of its local part for mail", () => {
+  it("keeps its spelling for mail", () => {
+    expect(spellMailAddress("Ann@Example.com")).toBe("Ann@Example.com");
+    expect(spellMailAddress("ann@\u212Aim.example")).toBe("ann@kim.example");
     expect(spellMailAddress(" On.Call+web@MÜLLER.example ")).toBe("On.Call+web@xn--mller-kva.example");
   });
 

@@ -9,8 +9,9 @@ const BUSY_SECONDS = 5;
 
 /** Returns where a request comes from; its session, once the door has looked for it. */
 export function clientOf(request: FastifyRequest): Client {
-  const { clientAddress, headers, session } = request;
-  return { address: clientAddress, userAgent: headers["user-agent"] ?? "", device: deviceCookie(request), session };
+  const { clientAddress: address, headers, session, raw } = request;
+  const userAgent = headers["user-agent"] ?? "";
+  return { address, userAgent, device: deviceCookie(request), session, isGone: () => raw.socket.destroyed };
 }
 
 /** Sets the status of a sign-in that failed, and Retry-After. Returns the sentence that says why. */

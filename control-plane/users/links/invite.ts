@@ -47,7 +47,7 @@ export async function useInvite(
     if (proven.kind !== "ok") return proven;
     return join(deps, token, from, (tx) => holdUser(tx, known.id));
   }
-  const passwordHash = await deps.passwords.hash(password);
+  const passwordHash = await deps.passwords.hash(password, from);
   if (passwordHash === null) return BUSY;
   const { clock } = deps;
   // The address of an invite that was for nobody was only typed.

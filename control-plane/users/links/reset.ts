@@ -58,7 +58,7 @@ export async function useResetLink(
   from: Client,
 ): Promise<UsedReset> {
   if ((await peekLink(deps, "reset", token)) === null) return EXPIRED;
-  const passwordHash = await deps.passwords.hash(password);
+  const passwordHash = await deps.passwords.hash(password, from);
   if (passwordHash === null) return BUSY;
   return useLink(deps, "reset", token, async (tx, link): Promise<UsedReset> => {
     const found = link.userId === null ? null : await findUser(tx, link.userId);

@@ -35,7 +35,7 @@ export async function useStartLink(
 ): Promise<UsedLink> {
   const { passwords, clock, sessions, devices, accounts, record } = deps;
   if ((await peekLink(deps, "start", token)) === null) return EXPIRED;
-  const passwordHash = await passwords.hash(password);
+  const passwordHash = await passwords.hash(password, from);
   if (passwordHash === null) return BUSY;
   const used = await useLink(deps, "start", token, async (tx, { accountId }): Promise<UsedLink> => {
     if (accountId === null) return EXPIRED;

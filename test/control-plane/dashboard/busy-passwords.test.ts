@@ -8,7 +8,7 @@ const hashOf = (memory: number, passes: number) =>
 /** It takes far longer than all requests of the test. */
 const SLOW = hashOf(19_456, 150);
 const QUICK = hashOf(8, 1);
-/** Passwords that can wait while two are being hashed. */
+/** Passwords of a network that can wait while two are being hashed. */
 const MOST_WAITING = 100;
 /** What a sign-in counts against: its user, address and network, and the user in the network. */
 const SUBJECTS = 4;
@@ -20,7 +20,7 @@ const waiting: Promise<unknown>[] = [];
 
 beforeAll(async () => {
   plane = await startControlPlane({ config: { trustedProxies: ["127.0.0.0/8"] } });
-  ({ browser: owner } = await signInOwner(plane));
+  ({ browser: owner } = await signInOwner(plane, "owner@example.com", { address: "198.51.100.251" }));
 });
 
 afterAll(async () => {
@@ -28,7 +28,7 @@ afterAll(async () => {
   await plane.stop();
 });
 
-/** Sends sign-ins, each of another user and address, until so many wait for their hashes that one is refused. */
+/** Sends sign-ins of the network, each of another user and address, until so many wait for their hashes that one is refused. */
 async function occupyHashing(): Promise<void> {
   const { sql } = plane.app;
   await sql`
@@ -53,7 +53,7 @@ async function occupyHashing(): Promise<void> {
   await expect
     .poll(() => {
       tries += 1;
-      start(`late${tries}`, `203.0.113.${tries}`);
+      start(`late${tries}`, `198.51.100.${150 + (tries % 90)}`);
       return statuses;
     })
     .toContain(503);
@@ -69,7 +69,7 @@ describe("while too many passwords are checked", () => {
       insert into one_time_links (digest, purpose, user_id, created_at, expires_at)
       select sha256(${token}::bytea), 'reset', id, now(), now() + interval '1 hour' from users where email = 'owner@example.com'`;
     await occupyHashing();
-    const guest = openBrowser(plane, "192.0.2.9");
+    const guest = openBrowser(plane, "198.51.100.250");
     const typed = { email: "guest@example.com", password: PASSWORD };
     const answers = {
       start: await guest.post(start, typed),

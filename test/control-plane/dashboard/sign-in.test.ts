@@ -54,8 +54,9 @@ describe("a sign-in", () => {
   });
 
   it("hashes a password for an unknown address too, so that the answer takes as long", async () => {
-    const passwords = createPasswords(systemRandom);
-    const many = await Promise.all(Array.from({ length: 103 }, () => passwords.verify(null, "secret")));
+    const passwords = createPasswords(systemRandom, (address) => address);
+    const from = { address: "192.0.2.1", isGone: () => false };
+    const many = await Promise.all(Array.from({ length: 103 }, () => passwords.verify(null, "secret", from)));
     // Two hashes are computed, a hundred wait: what does not hash would never be refused.
     expect(many.filter((one) => one === null)).toHaveLength(1);
     expect(many.filter((one) => one === false)).toHaveLength(102);
