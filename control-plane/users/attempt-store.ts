@@ -1,24 +1,28 @@
 import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
 
 /**
- * Counts the attempts since `since` under subjects (hex), with the time of the oldest; one without any is missing.
- * Concurrent attempts at a subject wait for each other until the transaction ends, so that none is left out of the count.
+ * Finds the subjects (hex) under which at least `most` attempts were made since `since`, each with the attempt after whose
+ * end there are fewer. Concurrent attempts at a subject wait for each other until the transaction ends, so that none is
+ * left out of the count.
  */
-export async function countAttempts(
+export async function findFull(
   tx: Transaction,
-  subjects: readonly string[],
+  counters: readonly { readonly subject: string; readonly most: number }[],
   since: Date,
-): Promise<ReadonlyMap<string, { readonly made: number; readonly oldest: Date }>> {
+): Promise<ReadonlyMap<string, Date>> {
+  const subjects = counters.map(({ subject }) => subject);
   await tx`
     select pg_advisory_xact_lock(key) from (
-      select ('x' || left(hex, 16))::bit(64)::bigint as key from unnest(${[...subjects]}::text[]) as hex order by key
+      select ('x' || left(hex, 16))::bit(64)::bigint as key from unnest(${subjects}::text[]) as hex order by key
     ) as keys`;
-  const rows = await tx<{ hex: string; made: number; oldest: Date }[]>`
-    select hex, count(*) as made, min(attempted_at) as oldest
-    from unnest(${[...subjects]}::text[]) as hex
-      join sign_in_attempts on subject = decode(hex, 'hex') and attempted_at > ${since}
-    group by hex`;
-  return new Map(rows.map(({ hex, made, oldest }) => [hex, { made, oldest }]));
+  const rows = await tx<{ hex: string; last: Date }[]>`
+    select hex, last from (
+      select hex, (array_agg(attempted_at order by attempted_at desc))[most] as last
+      from unnest(${subjects}::text[], ${counters.map(({ most }) => most)}::integer[]) as given (hex, most)
+        join sign_in_attempts on subject = decode(hex, 'hex') and attempted_at > ${since}
+      group by hex, most
+    ) as counted where last is not null`;
+  return new Map(rows.map(({ hex, last }) => [hex, last]));
 }
 
 /** Inserts an attempt under each subject (hex). Returns the ids of the attempts. */

@@ -4,7 +4,7 @@ import type { Sql } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { addressGroup } from "#control-plane/limits/address.ts";
 import { addressKey } from "#control-plane/mail-address.ts";
-import { countAttempts, deleteAttempts, insertAttempts } from "#control-plane/users/attempt-store.ts";
+import { deleteAttempts, findFull, insertAttempts } from "#control-plane/users/attempt-store.ts";
 import type { Devices } from "#control-plane/users/devices.ts";
 import type { Client } from "#control-plane/users/sessions.ts";
 
@@ -34,8 +34,8 @@ export interface Attempt {
 }
 
 /**
- * Returns the counters of an attempt: lists, of which the first counts where every counter has room. A session and a device
- * have failures of their own, before those that they share with strangers: nobody else can use them up. Pure.
+ * Returns the counters of an attempt: lists, of which one must have room in every counter. A session and a device have
+ * failures of their own, which nobody else can use up, before those that they share with strangers. Pure.
  */
 export function countersOf({ user, address, network, session, deviceId }: Attempt): readonly (readonly Counter[])[] {
   const strangers = [
@@ -51,30 +51,14 @@ export function countersOf({ user, address, network, session, deviceId }: Attemp
   ];
 }
 
-/** Failures of a counter: how many there were, and when the oldest was. */
-export interface Counted {
-  readonly made: number;
-  readonly oldest: Date;
-}
-
 /**
- * Chooses the counters that an attempt counts against. If there is no room, `oldest` is the failure that must be forgotten
- * for the next attempt. Pure.
+ * Returns null if an attempt has room, else the failure that must be forgotten first. `full`: the subjects without room, each
+ * with the failure that must be forgotten for it. Pure.
  */
-export function chooseCounters(
-  lists: readonly (readonly Counter[])[],
-  counted: ReadonlyMap<string, Counted>,
-): { readonly ok: true; readonly chosen: readonly Counter[] } | { readonly ok: false; readonly oldest: Date } {
-  const waits: Date[] = [];
-  for (const list of lists) {
-    const full = list.flatMap(({ subject, most }) => {
-      const found = counted.get(subject);
-      return found === undefined || found.made < most ? [] : found.oldest;
-    });
-    if (full.length === 0) return { ok: true, chosen: list };
-    waits.push(new Date(Math.max(...full.map((at) => at.getTime()))));
-  }
-  return { ok: false, oldest: new Date(Math.min(...waits.map((at) => at.getTime()))) };
+export function firstToForget(lists: readonly (readonly Counter[])[], full: ReadonlyMap<string, Date>): Date | null {
+  const waits = lists.map((list) => Math.max(...list.map(({ subject }) => full.get(subject)?.getTime() ?? -Infinity)));
+  const least = Math.min(...waits);
+  return least === -Infinity ? null : new Date(least);
 }
 
 /** Limits how often passwords are guessed. */
@@ -118,13 +102,14 @@ export function createFailures({
         deviceId: user === null ? null : await devices.find(sql, device, user.id),
       });
       return transact(sql, async (tx) => {
-        const all = lists.flat().map(({ subject }) => subject);
-        const choice = chooseCounters(lists, await countAttempts(tx, all, since));
-        if (!choice.ok) {
-          const waitMs = choice.oldest.getTime() + ATTEMPT_WINDOW_MS - now.getTime();
+        const counters = lists.flat();
+        const wait = firstToForget(lists, await findFull(tx, counters, since));
+        if (wait !== null) {
+          const waitMs = wait.getTime() + ATTEMPT_WINDOW_MS - now.getTime();
           return { ok: false, retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)) };
         }
-        const subjects = choice.chosen.map(({ subject }) => subject);
+        // Under all of them: what a thief of a session or a device fails counts as a stranger's, too.
+        const subjects = counters.map(({ subject }) => subject);
         const ids = await insertAttempts(tx, subjects, now);
         return { ok: true, forget: () => deleteAttempts(sql, ids) };
       });

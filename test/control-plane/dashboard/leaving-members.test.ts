@@ -32,13 +32,7 @@ async function openAccount() {
   const [row] = await plane.app.sql<{ id: number }[]>`select id from users where email = ${email}`;
   const key = await createAccountKey(plane, accountId);
   const monitor = (name: string, notify_emails: readonly string[]) =>
-    createMonitor(plane, key, {
-      name,
-      url: "https://shop.example.com/",
-      check_type: "http",
-      locations: ["eu-west"],
-      notify_emails,
-    });
+    createMonitor(plane, key, { check_type: "heartbeat", name, notify_emails });
   const both = await monitor("Both", ["ops@example.com", `OWNER-${accountId}@Example.com`]);
   const alone = await monitor("Alone", [email]);
   const other = await monitor("Other", ["ops@example.com"]);

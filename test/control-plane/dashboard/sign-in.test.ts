@@ -63,14 +63,15 @@ describe("a sign-in", () => {
   });
 
   it("measures a password before it is normalised: one of more than 256 characters is wrong", async () => {
-    const passwords = createPasswords(systemRandom);
+    const passwords = createPasswords(systemRandom, (address) => address);
+    const from = { address: "192.0.2.1", isGone: () => false };
     const longest = "\u{1F511}".repeat(256);
-    expect(await passwords.verify(await passwords.hash(longest), longest)).toBe(true);
+    expect(await passwords.verify(await passwords.hash(longest, from), longest, from)).toBe(true);
     const composed = "\u00e9".repeat(200);
-    const stored = await passwords.hash(composed);
-    expect(await passwords.verify(stored, composed)).toBe(true);
-    expect(await passwords.verify(stored, composed.normalize("NFD"))).toBe(false);
-    expect(await passwords.verify(null, composed.normalize("NFD"))).toBe(false);
+    const stored = await passwords.hash(composed, from);
+    expect(await passwords.verify(stored, composed, from)).toBe(true);
+    expect(await passwords.verify(stored, composed.normalize("NFD"), from)).toBe(false);
+    expect(await passwords.verify(null, composed.normalize("NFD"), from)).toBe(false);
   });
 
   it("answers and counts a password of a megabyte as every wrong one", async () => {
