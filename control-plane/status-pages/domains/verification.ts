@@ -66,15 +66,15 @@ export function startVerification({ sql, checks, clock, log }: VerificationDeps)
     const answer = await ask(checks, record.name, stopping);
     const now = clock.now();
     if (answer.kind === "unasked") return postponeDomain(sql, claimed, new Date(now.getTime() + POSTPONED_MS));
-    const look = readLook(answer.result, record);
+    const seen = readLook(answer.result, record);
     try {
       await transact(sql, async (tx) => {
         if (!(await lockDomain(tx, claimed))) return;
         if (claimed.state === "verified") {
-          return settleDomain(tx, claimed, decideVerified(look, claimed.missingSince, now));
+          return settleDomain(tx, claimed, decideVerified(seen, claimed.missingSince, now));
         }
-        const former = look === "found" ? await freeDomain(tx, claimed, answer.result, now) : null;
-        const after = decideClaim(look, former !== null, claimed.claimedAt, now);
+        const former = seen === "found" ? await freeDomain(tx, claimed, answer.result, now) : null;
+        const after = decideClaim(seen, former !== null, claimed.claimedAt, now);
         await settleDomain(tx, claimed, after);
         if (after.state !== "verified") return;
         for (const accountId of [claimed.accountId, ...(former ?? [])]) await notePageChanged(tx, accountId);
