@@ -94,7 +94,7 @@ export async function buildServer(app: App, parts: Parts, version: string, teard
     deliveries: background.mail.sender === null ? null : background.deliveries,
   });
   registerCallers(server, app, parts, gate, testMails);
-  registerMcp(server, { gate, protocol: mcp, baseUrl: config.baseUrl });
+  registerMcp(server, { gate, protocol: mcp, config });
   registerOperator(server, app, parts, admin);
   const { measurements, monitoring, webhooks } = background;
   const visits = createVisitLimiter(app.clock);

@@ -1,5 +1,5 @@
 import type { AllowLists } from "#shared/egress.ts";
-import { formatAddress, listenerUrl, type Address } from "#shared/settings/address.ts";
+import { formatAddress, linkedUrl, type Address } from "#shared/settings/address.ts";
 import type { MailServer } from "#shared/settings/mail-server.ts";
 import { readSettings, type Environment } from "#shared/settings-parse.ts";
 import type { Settings } from "#shared/settings.ts";
@@ -14,6 +14,8 @@ export interface Config {
   readonly metrics: MetricsListener;
   /** Without a trailing slash. */
   readonly baseUrl: string;
+  /** Whether that is VANTAGE_BASE_URL; else it is made of the listener's address. */
+  readonly isBaseUrlSet: boolean;
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
   /** CIDR ranges whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[];
@@ -89,7 +91,8 @@ function toConfig(settings: Settings, databaseUrl: string, given: ReadonlySet<st
     grpc: settings.grpcAddr,
     grpcAdvertise: settings.grpcAdvertise,
     metrics: { address: metricsAddr === "off" ? null : metricsAddr, defaulted: !given.has("VANTAGE_METRICS_ADDR") },
-    baseUrl: settings.baseUrl ?? listenerUrl(settings.httpAddr, tls !== null),
+    baseUrl: settings.baseUrl ?? linkedUrl(settings.httpAddr, tls !== null),
+    isBaseUrlSet: settings.baseUrl !== null,
     tls,
     trustedProxies: settings.trustedProxies ?? [],
     dataDir: settings.dataDir,

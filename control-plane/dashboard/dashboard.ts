@@ -33,6 +33,7 @@ import { registerPageSubscribers } from "#control-plane/dashboard/status-pages/s
 import { registerStatusPageForm } from "#control-plane/dashboard/status-pages/routes.ts";
 import { registerStart } from "#control-plane/dashboard/sign-in/start.ts";
 import { FRAME } from "#control-plane/dashboard/strings/frame.ts";
+import type { OriginSettings } from "#control-plane/http/connection/own-origin.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { sendDocument } from "#control-plane/http/operations/document.ts";
 import type { ErrorRenderer } from "#control-plane/http/request.ts";
@@ -70,6 +71,8 @@ interface DashboardDeps extends Pick<ToolPagesDeps, "checks" | "presence" | "gat
   readonly changes: Changes;
   /** Limits requests of people who are not signed in, by client address. */
   readonly visits: AddressLimiter;
+  /** Whose pages may send forms. */
+  readonly config: OriginSettings;
   /** Whether the service sends mail. */
   readonly canMail: boolean;
   readonly incidents: IncidentViewsDeps["incidents"];

@@ -88,7 +88,7 @@ export function registerUserRoutes(server: FastifyInstance, deps: UserRoutesDeps
         await record(tx, operatorChange(request, accountId, [change]));
         return {
           account_id: accountId,
-          url: `${localName(baseUrl)}/start/${token}`,
+          url: `${baseUrl}/start/${token}`,
           expires_at: expiresAt.toISOString(),
         };
       });
@@ -129,15 +129,10 @@ export function registerUserRoutes(server: FastifyInstance, deps: UserRoutesDeps
         return link;
       });
       const { token, expiresAt } = created;
-      const data = { token, url: `${localName(baseUrl)}/invite/${token}`, expires_at: expiresAt.toISOString() };
+      const data = { token, url: `${baseUrl}/invite/${token}`, expires_at: expiresAt.toISOString() };
       return reply.code(201).send(answer(request, data));
     },
   });
-}
-
-/** Names this machine in links: browsers offer passkeys on localhost, and not on addresses. */
-function localName(baseUrl: string): string {
-  return baseUrl.replace(/^(https?:\/\/)127\.0\.0\.1(?=:|$)/, "$1localhost");
 }
 
 const NO_ADDRESS = { reason: "type", message: "must be an email address such as ops@example.com" } as const;

@@ -73,6 +73,14 @@ export function ownAddress({ host, port }: Address): Address {
   return { host: host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host, port };
 }
 
+/** Hosts of listeners that browsers of this machine reach as localhost, a name to which they give more than to addresses. */
+const LOCAL: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "::1", "0.0.0.0", "::"]);
+
+/** Returns the URL of a listener for people: localhost where that leads to it. */
+export function linkedUrl(address: Address, tls: boolean): string {
+  return listenerUrl(LOCAL.has(address.host) ? { ...address, host: "localhost" } : address, tls);
+}
+
 /** Returns the URL of a listener from its own machine. */
 export function listenerUrl(address: Address, tls: boolean): string {
   return `${tls ? "https" : "http"}://${formatAddress(ownAddress(address))}`;

@@ -41,8 +41,8 @@ export const CONTROL_PLANE_SETTINGS = {
     meaning: "address that agents dial for this replica",
   }),
   baseUrl: hub("VANTAGE_BASE_URL", baseUrl, {
-    absent: "http://VANTAGE_HTTP_ADDR",
-    meaning: "address in links; the Origin that may call the agent endpoint",
+    absent: "http://VANTAGE_HTTP_ADDR, or localhost",
+    meaning: "address in links; the Origin of pages that may send forms and call the agent endpoint",
   }),
   tlsCert: hub("VANTAGE_TLS_CERT", path("a PEM certificate chain"), {
     absent: "none: behind a proxy",

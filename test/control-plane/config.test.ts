@@ -19,7 +19,8 @@ test("the defaults are a complete configuration on loopback", () => {
     http: { host: "127.0.0.1", port: 8080 },
     grpc: { host: "127.0.0.1", port: 50_051 },
     metrics: { address: { host: "127.0.0.1", port: 9464 }, defaulted: true },
-    baseUrl: "http://127.0.0.1:8080",
+    baseUrl: "http://localhost:8080",
+    isBaseUrlSet: false,
     tls: null,
     trustedProxies: [],
   });
@@ -27,8 +28,12 @@ test("the defaults are a complete configuration on loopback", () => {
 
 test("the base URL follows the listener and TLS, and never contains an unspecified address", () => {
   const tls = { VANTAGE_TLS_CERT: "c.pem", VANTAGE_TLS_KEY: "k.pem" };
-  expect(config({ VANTAGE_HTTP_ADDR: "0.0.0.0:443", ...tls }).baseUrl).toBe("https://127.0.0.1:443");
-  expect(config({ VANTAGE_HTTP_ADDR: "[::]:81" }).baseUrl).toBe("http://[::1]:81");
+  expect(config({ VANTAGE_HTTP_ADDR: "0.0.0.0:443", ...tls }).baseUrl).toBe("https://localhost:443");
+  expect(config({ VANTAGE_HTTP_ADDR: "[::]:81" }).baseUrl).toBe("http://localhost:81");
+  expect(config({ VANTAGE_HTTP_ADDR: "127.0.0.2:81" }).baseUrl).toBe("http://127.0.0.2:81");
+  expect(config({ VANTAGE_HTTP_ADDR: "192.0.2.1:81" }).baseUrl).toBe("http://192.0.2.1:81");
+  expect(config({ VANTAGE_HTTP_ADDR: "[2001:db8::1]:81" }).baseUrl).toBe("http://[2001:db8::1]:81");
+  expect(config({ VANTAGE_HTTP_ADDR: "vantage.example:81" }).baseUrl).toBe("http://vantage.example:81");
   expect(config({ VANTAGE_BASE_URL: "https://status.example/x/" }).baseUrl).toBe("https://status.example/x");
 });
 

@@ -66,7 +66,7 @@ type Check = (line: string) => Promise<void>;
 /** What is run, by the literal text of a document. */
 const COMMANDS: Readonly<Record<string, Check>> = {
   "npm start": async () => {
-    expect(newcomer.greeting).toContain(newcomer.atHome("http://127.0.0.1:8080\n"));
+    expect(newcomer.greeting).toContain(newcomer.atHome("http://127.0.0.1:8080\n").replace("127.0.0.1", "localhost"));
     expect(newcomer.key).toMatch(/^vtg_\w{36}$/);
     // "prints ... a curl line": each of them is run as it was printed.
     const printed = newcomer.greeting.split("\n").filter((line) => line.startsWith("  curl "));

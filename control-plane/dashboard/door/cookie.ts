@@ -1,4 +1,4 @@
-import cookie from "@fastify/cookie";
+import { fastifyCookie } from "@fastify/cookie";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { DEVICE_SECONDS } from "#control-plane/users/devices.ts";
 
@@ -14,7 +14,7 @@ export function sessionCookie(request: FastifyRequest): string | null {
 
 /** Returns the same of a request to a route outside of the dashboard, where cookies are not read. */
 export function sessionCookieOf({ headers }: FastifyRequest): string | null {
-  return cookie.parse(headers.cookie ?? "")[NAME] ?? null;
+  return fastifyCookie.parse(headers.cookie ?? "")[NAME] ?? null;
 }
 
 /** Sets the session's cookie. `isSecure`: the service is reached under https. */

@@ -4,13 +4,13 @@ import type { Clock } from "#shared/clock.ts";
 import { clientOf, refuse } from "#control-plane/dashboard/door/attempt.ts";
 import { PASSWORD_FIELD, sendConfirm } from "#control-plane/dashboard/door/confirm.ts";
 import { readForm } from "#control-plane/dashboard/door/form.ts";
-import { isOwnOrigin } from "#control-plane/dashboard/door/origin.ts";
 import {
   deviceCookie,
   sessionCookie,
   setDeviceCookie,
   setSessionCookie,
 } from "#control-plane/dashboard/door/cookie.ts";
+import { createOriginCheck, type OriginSettings } from "#control-plane/http/connection/own-origin.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { createAddressLimiter } from "#control-plane/limits/address.ts";
 import { isAllowed, type Permission } from "#control-plane/users/roles.ts";
@@ -60,7 +60,7 @@ export interface Door {
 interface DoorDeps {
   readonly users: Pick<Users, "sessions" | "devices" | "confirm">;
   readonly clock: Clock;
-  readonly baseUrl: string;
+  readonly config: OriginSettings;
   /** Whether the service is reached under https. */
   readonly isSecure: boolean;
 }
@@ -69,7 +69,8 @@ interface DoorDeps {
 const VIEWS_PER_MINUTE = 300;
 
 /** Creates the door of the dashboard. */
-export function createDoor({ users, clock, baseUrl, isSecure }: DoorDeps): Door {
+export function createDoor({ users, clock, config, isSecure }: DoorDeps): Door {
+  const refuseOrigin = createOriginCheck(config);
   const views = createAddressLimiter({ clock, limit: VIEWS_PER_MINUTE, windowSeconds: 60 });
 
   async function identify(request: FastifyRequest): Promise<Session | null> {
@@ -91,9 +92,9 @@ export function createDoor({ users, clock, baseUrl, isSecure }: DoorDeps): Door 
     };
   }
 
-  function requireOrigin({ headers }: FastifyRequest): void {
-    if (isOwnOrigin(headers.origin, headers.host, baseUrl)) return;
-    throw new Refusal("insufficient_scope", `Forms are accepted from pages of ${new URL(baseUrl).origin} only.`);
+  function requireOrigin(request: FastifyRequest): void {
+    const refusal = refuseOrigin(request);
+    if (refusal !== undefined) throw refusal;
   }
 
   function requireToken(token: string, { formToken }: Session): void {

@@ -31,6 +31,28 @@ export function createClientAddress(trustedProxies: readonly string[]): ReadClie
   };
 }
 
+/** Scheme of the address that a browser asked for. */
+export type Scheme = "http" | "https";
+
+/**
+ * Creates a reader of the scheme of requests to a listener: its own, or, where the peer is a trusted proxy, the last one in
+ * X-Forwarded-Proto, which that proxy wrote. Throws a RangeError for an invalid range.
+ */
+export function createScheme(
+  trustedProxies: readonly string[],
+  own: Scheme,
+): (peer: string | undefined, forwardedProto: string | undefined) => Scheme {
+  const isTrusted = createListRule(trustedProxies);
+  return (peer, forwardedProto = "") => {
+    const named = forwardedProto
+      .slice(forwardedProto.lastIndexOf(",") + 1)
+      .trim()
+      .toLowerCase();
+    const isNamed = (named === "http" || named === "https") && isTrusted(readAddress(peer ?? "") ?? "");
+    return isNamed ? named : own;
+  };
+}
+
 // address, address:port, [v6], [v6]:port; a bare IPv6 address has no port.
 const ENTRY = /^(?:\[([0-9A-Fa-f:.]{2,45})(?:%[^\]]{1,64})?\]|([0-9.]{7,15}))(?::\d{1,5})?$/;
 

@@ -6,7 +6,8 @@ import { TOOLSETS, type Toolset } from "#shared/tools/define.ts";
 import { chooseCoding } from "#control-plane/http/accept-encoding.ts";
 import { RawBody } from "#control-plane/http/body.ts";
 import { errorFields } from "#control-plane/http/envelope.ts";
-import { Refusal, STATUS_OF_CODE, type ErrorCode } from "#control-plane/http/errors.ts";
+import { createOriginCheck, type OriginSettings } from "#control-plane/http/connection/own-origin.ts";
+import { STATUS_OF_CODE, type ErrorCode } from "#control-plane/http/errors.ts";
 import { keyInHeaders, type Gate } from "#control-plane/http/gate.ts";
 import { plainOperation, SECURITY } from "#control-plane/http/operations/operation.ts";
 import type { ErrorRenderer } from "#control-plane/http/request.ts";
@@ -49,8 +50,8 @@ function refuse(message: string): AskedToolsets {
 interface McpDeps {
   readonly gate: Gate;
   readonly protocol: McpProtocol;
-  /** Base URL. Only pages of its origin can call the endpoint, against DNS rebinding. */
-  readonly baseUrl: string;
+  /** In a browser only pages of the service can call the endpoint, against DNS rebinding. */
+  readonly config: OriginSettings;
 }
 
 /** Error codes of JSON-RPC 2.0, section 5.1; the server error range is for refusals of the gate. */
@@ -78,17 +79,15 @@ const QUERY = Type.Object({
 });
 
 /** Registers POST /mcp: the tools over the Model Context Protocol (streamable HTTP without sessions). */
-export function registerMcp(server: FastifyInstance, { gate, protocol, baseUrl }: McpDeps): void {
-  const { origin } = new URL(baseUrl);
+export function registerMcp(server: FastifyInstance, { gate, protocol, config }: McpDeps): void {
+  const refuseOrigin = createOriginCheck(config);
   server.route({
     method: "POST",
     url: "/mcp",
     config: { renderError: renderRpcError },
     onRequest: async (request, reply) => {
-      const given = request.headers.origin;
-      if (given !== undefined && given !== origin) {
-        throw new Refusal("insufficient_scope", `In a browser only pages of ${origin} can call this endpoint.`);
-      }
+      const refusal = request.headers.origin === undefined ? undefined : refuseOrigin(request);
+      if (refusal !== undefined) throw refusal;
       // A caller without any key is refused before its body is read.
       if (keyInHeaders(request) === null) await gate.admit(request, reply, { scope: null });
     },

@@ -2,7 +2,7 @@ import { toPlainLine } from "#shared/text/plain-line.ts";
 import { fail, ok, type Finding, type Patient } from "#shared/client/doctor/finding.ts";
 import type { SmtpFault } from "#shared/process/smtp/result.ts";
 import { clientName, openSession, type SmtpSession } from "#shared/process/smtp/session.ts";
-import { formatAddress, listenerUrl } from "#shared/settings/address.ts";
+import { formatAddress, linkedUrl } from "#shared/settings/address.ts";
 import type { MailServer } from "#shared/settings/mail-server.ts";
 
 /** Time for the whole dialogue with the mail server, milliseconds. */
@@ -17,7 +17,7 @@ export async function checkMail(
 ): Promise<Finding> {
   const { smtpUrl: server, baseUrl, httpAddr, tlsCert } = settings;
   if (server === null) return ok("mail", "no mail server: nobody is mailed (VANTAGE_SMTP_URL, VANTAGE_MAIL_FROM)");
-  const name = clientName(baseUrl ?? listenerUrl(httpAddr, tlsCert !== null));
+  const name = clientName(baseUrl ?? linkedUrl(httpAddr, tlsCert !== null));
   const opened = await openSession(server, name, AbortSignal.timeout(deadlineMs));
   if (!opened.ok) return explain(server, opened.fault);
   await leave(opened.session);

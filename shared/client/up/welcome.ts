@@ -4,6 +4,7 @@ import { stateDirOf, IDENTITY_ENTRY } from "#shared/agent-state.ts";
 import { readRawSocketFacts, findRawSocketProblem, type RawSocketFacts } from "#shared/client/raw-sockets.ts";
 import { adminTokenFile, readAdminToken } from "#shared/client/up/admin-token.ts";
 import { searchPathOf } from "#shared/process/chromium.ts";
+import { linkedUrl } from "#shared/settings/address.ts";
 import { LAUNCHER } from "#shared/launcher.ts";
 import type { Ground } from "#shared/client/up/options.ts";
 import { callService, field } from "#shared/client/call.ts";
@@ -58,7 +59,7 @@ export async function sayWelcome(
     notes.push(`Every user of this service can reach ${settings.allowTargets.join(", ")} (VANTAGE_ALLOW_TARGETS).`);
   say(
     greet({
-      baseUrl: settings.baseUrl ?? own,
+      baseUrl: settings.baseUrl ?? linkedUrl(settings.httpAddr, settings.tlsCert !== null),
       adminTokenFile: settings.adminToken === null ? tokenFile : null,
       masterKeyFile: settings.databaseUrl !== null && existsSync(masterKeyFile) ? masterKeyFile : null,
       firstKey,

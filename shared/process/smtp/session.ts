@@ -117,6 +117,8 @@ export async function openSession(server: MailServer, name: string, signal: Abor
 export function clientName(baseUrl: string): string {
   const { hostname } = new URL(baseUrl);
   if (hostname.startsWith("[")) return `[IPv6:${hostname.slice(1, -1)}]`;
+  // Servers refuse names without a dot.
+  if (hostname === "localhost") return "[127.0.0.1]";
   return isIP(hostname) === 4 ? `[${hostname}]` : hostname;
 }
 

@@ -173,7 +173,7 @@ describe("the cookie of a session", () => {
 
   it("goes over https alone where the service is reached by it", async () => {
     const baseUrl = "https://vantage.example.com";
-    const secure = await startControlPlane({ databaseUrl: plane.databaseUrl, config: { baseUrl } });
+    const secure = await startControlPlane({ databaseUrl: plane.databaseUrl, config: { baseUrl, isBaseUrlSet: true } });
     try {
       const path = await startPath(secure, accountId);
       const browser = openBrowser(secure);

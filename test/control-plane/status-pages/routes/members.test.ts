@@ -93,7 +93,7 @@ describe("a page that is not public", () => {
         const headers = { host: DOMAIN, cookie: `${COOKIE}=${owner.cookie}`, "x-forwarded-for": nextAddress() };
         return (await askWire(`${plane.url}${path}`, headers)).status;
       };
-      await expect.poll(status, path).toBe(404);
+      await expect.poll(status, { message: path }).toBe(404);
     }
     expect((await seenBy(owner, "/status/inside"))[0]).toBe(200);
     expect((await owner.get(`/app/status-pages/${id}`)).html).toContain('<a href="/status/inside">');

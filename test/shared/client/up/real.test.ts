@@ -33,6 +33,8 @@ test("vantage up runs the real control plane and agent, and the printed key work
   expect(run.output().includes("ICMP and traceroute are off")).toBe(!data[0]?.capabilities.includes("icmp4"));
   expect(run.output()).not.toContain(token);
   // This output is no terminal: what it prints can be kept as a log.
+  expect(run.output()).toMatch(/^ {2}URL +http:\/\/localhost:\d+$/m);
+  expect(run.output()).not.toContain("http://127.0.0.1");
   expect(run.output()).toMatch(/^ {2}Sign in +by the link that deploy\/vantage sign-in-link prints$/m);
   expect(run.output()).not.toContain("/start/");
   for (const name of LOGS) expect(readFileSync(join(place.directory, name), "utf8"), name).toContain('"level":"info"');
