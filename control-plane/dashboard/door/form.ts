@@ -17,11 +17,22 @@ export interface Form {
   file(name: string): Buffer | null;
 }
 
-/** Reads the form of a request. Throws Refusal for too many fields, and for a NUL in one. Another body has no fields. */
+/**
+ * Maximum length of all fields of a form, in characters: far more than a person types. A form that is refused is shown
+ * again with what was typed, and its lists are divided into their items, both of which take a multiple of the time in
+ * which it was received.
+ */
+const MOST_TYPED = 262_144;
+
+/**
+ * Reads the form of a request. Throws Refusal for too many fields, for too much text in them, and for a NUL. Another body
+ * has no fields.
+ */
 export function readForm(request: FastifyRequest): Form {
   const { body } = request;
   if (body instanceof FileForm) {
     requireStorable(Object.fromEntries(body.fields));
+    requireTypable([...body.fields.values()]);
     const list = (name: string): readonly string[] => body.fields.get(name) ?? [];
     return { ...readersOf([...body.fields.keys()], list), file: (name) => body.files.get(name) ?? null };
   }
@@ -31,6 +42,7 @@ export function readForm(request: FastifyRequest): Form {
     throw new Refusal("missing_parameter", "The form has a NUL character. Leave it out.");
   if (fields === null) throw new Refusal("missing_parameter", "The form has more than 1,000 fields.");
   requireStorable(fields);
+  requireTypable(Object.values(fields));
   const list = (name: string): readonly string[] => {
     const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
     if (Array.isArray(value)) return value.map(String);
@@ -46,6 +58,12 @@ function readersOf(names: readonly string[], list: Form["list"]): Omit<Form, "fi
     text: (name) => list(name)[0] ?? "",
     has: (name) => list(name).length > 0,
   };
+}
+
+function requireTypable(values: readonly unknown[]): void {
+  const length = values.flat().reduce<number>((sum, text) => sum + (typeof text === "string" ? text.length : 0), 0);
+  if (length <= MOST_TYPED) return;
+  throw new Refusal("payload_too_large", `The fields of the form have more than ${MOST_TYPED} characters, the limit.`);
 }
 
 /** Throws Refusal if a query or a form has a NUL: PostgreSQL takes none, and no field has a use for it. */

@@ -110,6 +110,16 @@ describe("every form of the dashboard", () => {
     },
   );
 
+  it("that has more text than anybody types is refused before that is looked at, in one field or in several", async () => {
+    const half = "a\n".repeat(70_000);
+    const asked = [{ lines: `${half}${half}` }, { lines: half, tags: half }, { x: [half, half] }];
+    for (const fields of asked) {
+      // oxlint-disable-next-line no-await-in-loop -- one session
+      const { status, html } = await owner.post("/app/monitors/paste", fields);
+      expect([status, html.includes("more than 262144 characters")]).toEqual([413, true]);
+    }
+  });
+
   it("that is compressed is refused with the reason", async () => {
     const answer = await owner.post("/app/profile/time-zone", { timezone: "UTC" }, { "content-encoding": "gzip" });
     expect([answer.status, answer.html.includes("Send the body uncompressed")]).toEqual([415, true]);
