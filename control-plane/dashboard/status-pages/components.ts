@@ -81,7 +81,7 @@ export function renderComponents(
     problem: below(problems, `monitors.${index}`),
   }));
   return [
-    renderRows({ rows, groups, most: MOST_NAME }),
+    renderRows({ rows, groups: groups.map((name) => name.slice(0, MOST_NAME)), most: MOST_NAME }),
     renderChoices({
       find,
       choices,

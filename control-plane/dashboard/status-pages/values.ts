@@ -2,13 +2,16 @@ import { isDeepStrictEqual } from "node:util";
 import { readImage } from "#control-plane/status-pages/logos/image-size.ts";
 import { toDataUri } from "#control-plane/status-pages/logos/logo.ts";
 import { toId, type Form } from "#control-plane/dashboard/door/form.ts";
-import { INCIDENT_MINUTES } from "#control-plane/status-pages/settings/page-settings.ts";
+import { INCIDENT_MINUTES, MOST_GROUPS, MOST_MONITORS } from "#control-plane/status-pages/settings/page-settings.ts";
 import type { ShownPage } from "#control-plane/status-pages/show-page.ts";
 
 /** Fields of one text, by their names in the API. */
 export const TEXTS = ["title", "slug", "homepage_url", "description", "footer", "accent_color", "domain"] as const;
 /** Fields that are set or not. */
 export const CHECKBOXES = ["is_public", "show_causes", "auto_incidents", "response_graph"] as const;
+
+/** Maximum length of the place of a row, in characters. */
+const LONGEST_PLACE = 10;
 
 /** A monitor of the page, as it was typed. */
 interface TypedComponent {
@@ -80,7 +83,8 @@ export function typedOf(page: ShownPage, names: ReadonlyMap<number, string>): Ty
 
 /**
  * Returns what was typed. Monitors and groups whose number was changed are moved, chosen monitors come last, a group
- * without a name is dissolved, and `do` with "remove <id>" takes a monitor off the page. Pure.
+ * without a name is dissolved, and `do` with "remove <id>" takes a monitor off the page. Of more groups or monitors than a
+ * page can have, one too many is kept, which its settings refuse: the form shows every group in every row. Pure.
  */
 export function typedIn(form: Form): TypedPage {
   const text = (name: string) => form.text(name).replaceAll("\r\n", "\n");
@@ -90,9 +94,11 @@ export function typedIn(form: Form): TypedPage {
   const kept = moved(
     groupNames.map((name, index) => ({ name, index })),
     ({ index }) => groupPlaces[index],
-  ).filter(({ name }) => name.trim() !== "");
+  )
+    .filter(({ name }) => name.trim() !== "")
+    .slice(0, MOST_GROUPS + 1);
   const groupAt = (given = "") => {
-    const at = given === "" ? -1 : kept.findIndex(({ index }) => index === Number(given));
+    const at = kept.findIndex(({ index }) => String(index) === given);
     return at === -1 ? null : at;
   };
   const idsOf = (name: string) => form.list(name).map((given, index) => ({ id: toId(given) ?? 0, index }));
@@ -122,6 +128,7 @@ export function typedIn(form: Form): TypedPage {
     components: components
       // 0: no id was given.
       .filter(({ id }) => id !== 0 && form.text("do") !== `remove ${id}`)
+      .slice(0, MOST_MONITORS + 1)
       .toSorted((one, other) => (one.group ?? -1) - (other.group ?? -1)),
     groups: kept.map(({ name }) => name),
   };
@@ -174,7 +181,8 @@ function moved<T extends { readonly index: number }>(
 ): readonly T[] {
   const keyOf = (row: T): number => {
     const now = row.index + 1;
-    const place = Number(placeOf(row) ?? now);
+    const typed = placeOf(row) ?? String(now);
+    const place = typed.length > LONGEST_PLACE ? now : Number(typed);
     if (!Number.isFinite(place) || place === now) return now;
     // Before the row that has this place, or behind it if that row moves up.
     return place < now ? place - 0.5 : place + 0.5;

@@ -159,6 +159,16 @@ describe("the form of a status page", () => {
     expect((await plane.call("/api/v4/status?slug=unsaved-shop")).status).toBe(404);
   });
 
+  it("shows of more monitors and groups than a page can have one too many, since each row names every group", async () => {
+    const group_name = Array.from({ length: 60 }, (_, index) => `${index} ${"x".repeat(500)}`);
+    const rows = Array.from({ length: 210 }, () => shop);
+    const { status, html } = await owner.post("/app/status-pages/new", fieldsOf("wide-shop", rows, { group_name }));
+    expect([status, html.split('name="monitor"').length - 1, html.split('name="group_name"').length - 1]).toEqual([
+      400, 201, 51,
+    ]);
+    expect(html).not.toContain(`${"x".repeat(201)}</option>`);
+  });
+
   it("says what the API's own parser refuses beside the field, and keeps what was typed", async () => {
     const first = await owner.post("/app/status-pages/new", fieldsOf("Not A Slug", [shop], { footer: "kept <b>" }));
     expect(first.status).toBe(400);
