@@ -233,7 +233,7 @@ describe("the sessions of a user", () => {
     const id = user?.id ?? 0;
     clock.advance(MINUTE_MS);
     const { sql } = plane.app;
-    const from = { address: "192.0.2.1", userAgent: "", device: null, session: null };
+    const from = { address: "192.0.2.1", userAgent: "", device: null, session: null, isGone: () => false };
     const openMany = (count: number) => {
       const devices = createDevices({ ...plane.app, clock });
       const sessions = createSessions({ ...plane.app, clock, random: systemRandom, devices });
