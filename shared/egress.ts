@@ -52,6 +52,8 @@ export interface Egress {
   checkHost(raw: string, options: { readonly connects: boolean }): HostCheck;
   /** Reports whether the operator's allow lists contain this host (`HostCheck.host`), on the public internet or not. */
   lists(host: string): boolean;
+  /** Whether the operator's allow lists have ranges of addresses. */
+  readonly hasRanges: boolean;
 }
 
 /** Maximum length of an accepted URL in characters, longer than any header block that is read. */
@@ -103,6 +105,7 @@ export function createEgress(lists: AllowLists, denials?: Denials): Egress {
         : { ok: true, host: host.name, literal: false };
     },
     lists: (host) => listsAddress(host) || listsName(host),
+    hasRanges: lists.targets.length > 0,
   };
 }
 

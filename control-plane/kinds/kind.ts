@@ -90,6 +90,11 @@ interface Options<O, S extends TSchema = TSchema> {
    * values of secretField; a kind has one of the two at most.
    */
   readonly secretText: string | null;
+  /**
+   * The rule on texts to ports at which a text can be a whole dialogue, such as a mail: they are sent only to addresses that
+   * the operator of an agent allows; null: the kind has none.
+   */
+  readonly sendRule: SendRule<O> | null;
   /** The fields of the object that say where secrets go, beside the url, such as whether there is TLS. */
   readonly originFields: readonly string[];
   /** Returns the options without a value from the user. */
@@ -100,6 +105,14 @@ interface Options<O, S extends TSchema = TSchema> {
   follow(options: O, intervalMinutes: number, given: unknown): O;
   /** Reports whether a change of them is a new start: what was known does not apply any more. */
   isNewStart(before: O, after: O): boolean;
+}
+
+/** A rule on the text that a monitor sends. */
+interface SendRule<O> {
+  /** Returns the host to which the options send such a text; null: to none. */
+  limitedHost(url: string, options: O): string | null;
+  /** Returns the options of a monitor to which the rule applies. One of before that has not changed is left alone. */
+  applied(options: O): O;
 }
 
 /** How probes check monitors of a kind. */
@@ -204,6 +217,7 @@ export const OPTIONS = {
   references: null,
   secretField: null,
   secretText: null,
+  sendRule: null,
   originFields: [],
   follow: <O>(options: O) => options,
   isNewStart: () => false,

@@ -1,6 +1,7 @@
 import { Type, type Static } from "typebox";
 import {
   findDialogueProblem,
+  isSendLimited,
   monitorTcp,
   TCP_PRESETS,
   TCP_TLS,
@@ -21,42 +22,60 @@ interface TcpSettings {
   /** Text that the first 64 KB must contain; null: the connection is enough. */
   readonly expect: string | null;
   readonly tls: TcpDialogue["tls"];
+  /** Whether the rule on texts to ports of dialogues applies; it does not to monitors of before, until they are edited. */
+  readonly send_limited: boolean;
 }
 
+const FIELDS = {
+  preset: Type.Optional(
+    Nullable(
+      Type.Enum([...TCP_PRESETS], {
+        description:
+          "Protocol whose greeting and answer are checked: smtp (220, EHLO), imap (* OK), ftp (220), ssh " +
+          "(SSH-2.0), redis (PING; a server that asks for a password is up). Default: null, none",
+      }),
+    ),
+  ),
+  send: sentSchema("Text that is sent as it is, without preset; end lines with \\r\\n where the protocol does."),
+  expect: expectedSchema(
+    "Text that the first 64 KB of the server must contain, without preset. Default: null, the connection " +
+      "is enough",
+  ),
+  tls: Type.Optional(
+    Type.Enum([...TCP_TLS], {
+      description:
+        "none; implicit: TLS with the first byte; starttls: by the command of smtp, imap or ftp. A certificate " +
+        "that is not trusted is down. Default: none",
+    }),
+  ),
+};
+
 const SCHEMA = Nullable(
+  Type.Object(FIELDS, {
+    additionalProperties: false,
+    examples: [{ preset: "smtp", tls: "starttls" }],
+    description: "tcp: the dialogue over the connection. Omitted parts keep their values",
+  }),
+);
+
+/** The dialogue in responses. */
+export const SHOWN_TCP = Nullable(
   Type.Object(
     {
-      preset: Type.Optional(
-        Nullable(
-          Type.Enum([...TCP_PRESETS], {
-            description:
-              "Protocol whose greeting and answer are checked: smtp (220, EHLO), imap (* OK), ftp (220), ssh " +
-              "(SSH-2.0), redis (PING; a server that asks for a password is up). Default: null, none",
-          }),
-        ),
-      ),
-      send: sentSchema("Text that is sent as it is, without preset; end lines with \\r\\n where the protocol does."),
-      expect: expectedSchema(
-        "Text that the first 64 KB of the server must contain, without preset. Default: null, the connection " +
-          "is enough",
-      ),
-      tls: Type.Optional(
-        Type.Enum([...TCP_TLS], {
+      ...FIELDS,
+      send_limited: Type.Optional(
+        Type.Boolean({
           description:
-            "none; implicit: TLS with the first byte; starttls: by the command of smtp, imap or ftp. A certificate " +
-            "that is not trusted is down. Default: none",
+            "Whether send is sent to ports of mail, news and files only where an agent's operator allows it. false: a " +
+            "monitor of an earlier release whose url and send have not changed since. Writes ignore it",
         }),
       ),
     },
-    {
-      additionalProperties: false,
-      examples: [{ preset: "smtp", tls: "starttls" }],
-      description: "tcp: the dialogue over the connection. Omitted parts keep their values",
-    },
+    { description: "tcp: the dialogue over the connection; null for other check types" },
   ),
 );
 
-const DEFAULTS: TcpSettings = { preset: null, send: null, expect: null, tls: "none" };
+const DEFAULTS: TcpSettings = { preset: null, send: null, expect: null, tls: "none", send_limited: false };
 
 /** Ports of the protocols, without TLS from the first octet and with it (IANA, Service Name and Port Number Registry). */
 const PORTS: Readonly<Record<(typeof TCP_PRESETS)[number], { readonly plain: number; readonly implicit: number }>> = {
@@ -83,8 +102,10 @@ export const tcp = {
     ...OPTIONS,
     schema: SCHEMA,
     defaults: () => DEFAULTS,
+    readOnly: ["send_limited"],
     secretText: "send",
     originFields: ["tls"],
+    sendRule: { limitedHost, applied: (options) => ({ ...options, send_limited: true }) },
     read: (given, present, defaults) => mergeWithSent(given as Static<typeof SCHEMA>, present, defaults, "tcp.send"),
     isNewStart: (before, after) => JSON.stringify(before) !== JSON.stringify(after),
   },
@@ -101,11 +122,11 @@ export const tcp = {
     contract: monitorTcp,
     secretParams: sentText,
     params(url, _settings, options) {
-      const { preset, expect, tls } = options ?? DEFAULTS;
+      const { preset, expect, tls, send_limited } = options ?? DEFAULTS;
       const target = readTarget(url);
       const port = target?.port ?? defaultPort(options ?? DEFAULTS);
       if (target === null || port === null) throw new Error("the target of a tcp monitor cannot be read");
-      return { host: target.host, port, preset, send: null, expect, tls };
+      return { host: target.host, port, preset, send: null, expect, tls, send_limited };
     },
   },
   words: {
@@ -129,6 +150,12 @@ function readTarget(url: string) {
 /** Returns the port of a protocol; null without a preset. */
 function defaultPort({ preset, tls }: TcpSettings): number | null {
   return preset === null ? null : PORTS[preset][tls === "implicit" ? "implicit" : "plain"];
+}
+
+/** Returns the host of a text to a port of dialogues; null: there is no text, or another port. */
+function limitedHost(url: string, { send }: TcpSettings): string | null {
+  const target = readTarget(url);
+  return send !== null && target?.port != null && isSendLimited(target.port) ? target.host : null;
 }
 
 function findTcpConflict(url: string, options: TcpSettings): FieldProblem | null {

@@ -4,6 +4,7 @@ import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
 import { findScheduleProblem } from "#control-plane/heartbeats/heartbeats.ts";
 import { defaultDraft } from "#control-plane/kinds/defaults.ts";
 import { chooseLocations, vetEquipment, vetLocations } from "#control-plane/monitors/places.ts";
+import { vetSend } from "#control-plane/monitors/send-rule.ts";
 import { refuseProblem, refuseWrite, type Written } from "#control-plane/http/written.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { mergeGiven } from "#control-plane/monitors/settings/merge.ts";
@@ -50,18 +51,22 @@ export function vetCreation(context: VetContext, given: Given): Written<MonitorD
   const { checks, accountId, plan } = context;
   const merged = mergeGiven(defaultDraft(given.check_type ?? "http", plan.shortestIntervalMinutes), given);
   if (!merged.ok) return refuseProblem(merged.problem);
-  const draft = merged.value;
-  if (!isProbed(draft.check_type)) return vetUnprobed(draft, null);
-  const target = vetTarget(context, draft);
+  const { check_type: checkType } = merged.value;
+  if (!isProbed(checkType)) return vetUnprobed(merged.value, null);
+  const target = vetTarget(context, merged.value);
   if (!target.ok) return target;
-  const conflict = findConflict(draft);
+  const conflict = findConflict(merged.value);
   if (conflict !== null) return refuseProblem(conflict);
-  const { list } = checks.hub.roster.candidates(accountId);
+  const { list, rules } = checks.hub.roster.candidates(accountId);
+  const sends = vetSend(null, merged.value, rules);
+  if (!sends.ok) return sends;
+  const { draft } = sends.value;
   if (draft.locations.length > 0) {
-    const known = vetPlaces(draft.check_type, draft.locations, list);
+    const known = vetPlaces(checkType, draft.locations, list);
     return known.ok ? vetPlan(plan, draft, NOTHING) : known;
   }
-  const chosen = chooseLocations(draft.check_type, list, plan.locations, (egress) => target.value.allows(egress));
+  const allows = (egress: Egress): boolean => target.value.allows(egress) && sends.value.allows(egress);
+  const chosen = chooseLocations(checkType, list, plan.locations, allows);
   return chosen.ok ? vetPlan(plan, { ...draft, locations: chosen.value }, NOTHING) : chosen;
 }
 
@@ -76,22 +81,21 @@ export function vetUpdate(context: VetContext, present: MonitorDraft, given: Giv
   const { checks, accountId, plan } = context;
   const merged = mergeGiven(present, given);
   if (!merged.ok) return refuseProblem(merged.problem);
-  const draft = merged.value;
-  if (!isProbed(draft.check_type)) return vetUnprobed(draft, present.heartbeat);
-  const target =
-    draft.url !== present.url || draft.check_type !== present.check_type ? vetTarget(context, draft) : null;
+  const { url, check_type: checkType } = merged.value;
+  if (!isProbed(checkType)) return vetUnprobed(merged.value, present.heartbeat);
+  const target = url !== present.url || checkType !== present.check_type ? vetTarget(context, merged.value) : null;
   if (target?.ok === false) return target;
-  const conflict = findConflict(draft);
+  const conflict = findConflict(merged.value);
   if (conflict !== null) return refuseProblem(conflict);
+  const sends = vetSend(present, merged.value, checks.hub.roster.candidates(accountId).rules);
+  if (!sends.ok) return sends;
+  const { draft } = sends.value;
   if (draft.locations.length === 0) {
     // No probe checked it, so it has none.
     const { list } = checks.hub.roster.candidates(accountId);
-    const chosen = chooseLocations(
-      draft.check_type,
-      list,
-      plan.locations,
-      (egress) => target?.ok === true && target.value.allows(egress),
-    );
+    const allows = (egress: Egress): boolean =>
+      target?.ok === true && target.value.allows(egress) && sends.value.allows(egress);
+    const chosen = chooseLocations(checkType, list, plan.locations, allows);
     return chosen.ok ? vetPlan(plan, { ...draft, locations: chosen.value }, present) : chosen;
   }
   const isOtherType = draft.check_type !== present.check_type;

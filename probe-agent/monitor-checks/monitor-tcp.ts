@@ -1,7 +1,7 @@
-import { ok, type Outcome } from "#shared/outcome.ts";
+import { failed, ok, type Failed, type Outcome } from "#shared/outcome.ts";
 import { createRedact } from "#shared/text/redact.ts";
 import type { MonitorFault } from "#shared/monitor-checks/define.ts";
-import { monitorTcp as contract, MOST_SEARCHED_BYTES } from "#shared/monitor-checks/monitor-tcp.ts";
+import { isSendLimited, monitorTcp as contract, MOST_SEARCHED_BYTES } from "#shared/monitor-checks/monitor-tcp.ts";
 import type { ParamsOf } from "#shared/tools/define.ts";
 import { secureStream, type ServerTrust } from "#probe-agent/monitor-checks/server-trust.ts";
 import { answerOverStream } from "#probe-agent/monitor-checks/stream-answer.ts";
@@ -20,8 +20,10 @@ type Params = ParamsOf<typeof contract>;
 export const monitorTcp = implement(contract, async (net, params) => {
   const startedAt = net.monotonic();
   const { host, port, send } = params;
+  const isListedOnly = params.send_limited === true && send !== null && isSendLimited(port);
   const redact = createRedact(send === null ? [] : [send]);
-  const opened = await net.stream.open({ at: { host, port }, maxBytes: MOST_SEARCHED_BYTES, redact });
+  const opened = await net.stream.open({ at: { host, port }, maxBytes: MOST_SEARCHED_BYTES, redact, isListedOnly });
+  if (opened.status === "refused" && isListedOnly) return notListed(port);
   if (opened.status !== "ok") return opened;
   const stream = opened.data;
   try {
@@ -35,6 +37,11 @@ export const monitorTcp = implement(contract, async (net, params) => {
     stream.close();
   }
 });
+
+function notListed(port: number): Failed {
+  const message = `a text is sent to port ${port} only within the ranges that the operator allows (VANTAGE_ALLOW_TARGETS)`;
+  return failed("connect", "target", "target_not_allowed", message);
+}
 
 /** Set when TLS has begun. */
 interface Secured {

@@ -31,13 +31,14 @@ interface StreamDeps {
 export function createStreams({ clock, egress, userAgent }: StreamDeps): (job: JobLimits, dns: DnsPort) => StreamPort {
   return (job, dns) => ({
     userAgent,
-    async open({ at, maxBytes, redact }) {
+    async open({ at, maxBytes, redact, isListedOnly = false }) {
       const place = placeOf(at, egress);
       if (place.status !== "ok") return place;
       const { host, port } = place.data;
       const startedAt = clock.monotonic();
       const resolved = await dns.resolve(host);
       if (resolved.status !== "ok") return resolved;
+      if (isListedOnly && !resolved.data.allowed.every(({ ip }) => egress.lists(ip))) return refused;
       const resolvedAt = clock.monotonic();
       const { signal, deadline } = job;
       const dialed = await dial(resolved.data.allowed, port, { clock, signal, deadline, egress });

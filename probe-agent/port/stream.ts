@@ -13,6 +13,8 @@ export interface StreamTarget {
   readonly maxBytes: number;
   /** For words of the server in messages. */
   readonly redact: Redact;
+  /** Refuse a host of which an address is not in the operator's ranges (VANTAGE_ALLOW_TARGETS). Default: false. */
+  readonly isListedOnly?: boolean;
 }
 
 /**

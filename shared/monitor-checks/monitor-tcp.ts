@@ -21,6 +21,17 @@ export interface TcpDialogue {
   readonly tls: (typeof TCP_TLS)[number];
 }
 
+/** Ports of mail, news and files, whose protocols are dialogues of lines: a text can be a whole one, such as a mail. */
+const DIALOGUE_PORTS: ReadonlySet<number> = new Set([21, 24, 25, 110, 119, 143, 366, 465, 587, 993, 995, 2525, 2526]);
+
+/**
+ * Reports whether a text is sent to a port only within the ranges that the operator of an agent allows
+ * (VANTAGE_ALLOW_TARGETS): elsewhere anybody could send mail by it.
+ */
+export function isSendLimited(port: number): boolean {
+  return DIALOGUE_PORTS.has(port);
+}
+
 /** How TLS can begin, by protocol. SSH encrypts by itself, Redis has no command for it. */
 const TLS_OF: Readonly<Record<(typeof TCP_PRESETS)[number], readonly string[]>> = {
   smtp: TCP_TLS,
@@ -73,6 +84,10 @@ export const monitorTcp = defineTool({
     tls: Type.Enum([...TCP_TLS], {
       description: "none; starttls: by the command of smtp, imap or ftp; implicit: from the first octet",
     }),
+    // Missing in the jobs of a control plane of an earlier release.
+    send_limited: Type.Optional(
+      Type.Boolean({ description: "Send no text to a port of mail, news or files outside the agent's allowed ranges" }),
+    ),
     ...REPORT_PARAMS,
   }),
   refine: (params) => findDialogueProblem(params),

@@ -56,7 +56,7 @@ export function createRedact(secrets: readonly string[]): Redact {
 
 interface Index {
   /** Reports whether a secret contains the RUN octets from `at` on. */
-  hasRun(octets: Uint8Array, at: number): boolean;
+  readonly hasRun: (octets: Uint8Array, at: number) => boolean;
   /** Secrets with fewer octets, in Latin-1. */
   readonly short: ReadonlySet<string>;
 }

@@ -13,8 +13,8 @@ export interface OldDatabase {
   readonly url: string;
   readonly sql: Sql;
   /** Applies the migrations that it lacks. */
-  upgrade(): Promise<unknown>;
-  drop(): Promise<void>;
+  readonly upgrade: () => Promise<unknown>;
+  readonly drop: () => Promise<void>;
 }
 
 /** Creates a database with the migrations before one of them, which is given by its name without its number. */

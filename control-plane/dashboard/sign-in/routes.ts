@@ -5,7 +5,6 @@ import { clientOf, refuse } from "#control-plane/dashboard/door/attempt.ts";
 import { clearSessionCookie, sessionCookie, setSessionCookie } from "#control-plane/dashboard/door/cookie.ts";
 import type { Door } from "#control-plane/dashboard/door/door.ts";
 import { readForm } from "#control-plane/dashboard/door/form.ts";
-import { nextPath } from "#control-plane/dashboard/door/origin.ts";
 import { renderForm, renderHidden, renderInput, renderNote } from "#control-plane/dashboard/frame/fields.ts";
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { BY_MAIL, SIGN_IN } from "#control-plane/dashboard/strings/people.ts";
@@ -148,4 +147,9 @@ function sendSignIn(
     ...(canMail && canSignUp && session === null ? [`<p><a href="/sign-up">${BY_MAIL.signUp}</a></p>`] : []),
   ];
   return sendPage(request, reply, { title, session: null, body: body.join(""), isNarrow: true });
+}
+
+/** Where a sign-in leads, as given by `next`: a path of the dashboard only, never another site. Pure. */
+export function nextPath(given: unknown): string {
+  return typeof given === "string" && given.length <= 2_000 && /^\/app\/[!-[\]-~]*$/.test(given) ? given : "/app/";
 }

@@ -46,7 +46,7 @@ const URL_OF_PAGE = "/app/status-pages/:id";
 export function registerStatusPageForm(scope: FastifyInstance, deps: FormDeps): void {
   // In a scope of its own: other forms take no files.
   void scope.register(async (inner) => {
-    acceptFiles(inner, { mostFileBytes: MOST_LOGO_BYTES, prove: deps.door.prove });
+    acceptFiles(inner, { mostFileBytes: MOST_LOGO_BYTES, prove: (request, token) => deps.door.prove(request, token) });
     registerCreation(inner, deps);
     registerEdit(inner, deps);
     registerPreviews(inner, deps);

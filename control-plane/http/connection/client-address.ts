@@ -32,7 +32,7 @@ export function createClientAddress(trustedProxies: readonly string[]): ReadClie
 }
 
 /** Scheme of the address that a browser asked for. */
-export type Scheme = "http" | "https";
+type Scheme = "http" | "https";
 
 /**
  * Creates a reader of the scheme of requests to a listener: its own, or, where the peer is a trusted proxy, the last one in

@@ -20,6 +20,7 @@ import { MONITORS_URL, registerReads, TAG, type ReadRoutesDeps } from "#control-
 import { CREATED, importedSchema, RUN } from "#control-plane/monitors/routes/schemas.ts";
 import { sendTrial, TRIED } from "#control-plane/monitors/routes/try.ts";
 import { MAIL_TESTED, sendTestMail } from "#control-plane/monitors/routes/test-mail.ts";
+import { warnOfSend } from "#control-plane/monitors/send-rule.ts";
 import { CHANGE, CREATE } from "#control-plane/monitors/settings/fields.ts";
 import { parseChange } from "#control-plane/monitors/settings/parse.ts";
 import { documentSchema } from "#control-plane/monitors/transfer/document.ts";
@@ -131,7 +132,7 @@ function registerChange(server: FastifyInstance, keyed: Keyed, { writes, monitor
         return {
           data: changed.monitor,
           changes: [changeOf(changed.monitor, "changed", changed.changed)],
-          warnings: changed.removed.map(warnOfRemoval),
+          warnings: [...changed.removed.map(warnOfRemoval), ...warnOfSend(changed.monitor)],
         };
       });
     },

@@ -16,6 +16,7 @@ import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import { EXPORT_QUERY, READ, readActionSchema } from "#control-plane/monitors/routes/queries.ts";
 import { MONITOR_WITH_CHECKS } from "#control-plane/monitors/routes/schemas.ts";
 import { documentSchema, VERSION } from "#control-plane/monitors/transfer/document.ts";
+import { warnOfSend } from "#control-plane/monitors/send-rule.ts";
 import type { MonitorView } from "#control-plane/monitors/view.ts";
 import type { Pictures } from "#control-plane/pictures/pictures.ts";
 import { pictureAction } from "#control-plane/pictures/routes.ts";
@@ -75,7 +76,8 @@ export function registerReads(server: FastifyInstance, deps: ReadRoutesDeps): vo
           return data instanceof SentFile ? sendFile(request, reply, data) : answer(request, data);
         }
         const found = requireFound(await monitors.find(accountId, id), "monitor");
-        return answer(request, { ...shownTo(request, found.monitor), checks: found.checks });
+        const data = { ...shownTo(request, found.monitor), checks: found.checks };
+        return answer(request, data, undefined, warnOfSend(found.monitor));
       }
       const paged = pageOf(page);
       const { rows, total } = await monitors.list(accountId, { status, tag, checkType, text }, paged);

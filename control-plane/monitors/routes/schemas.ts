@@ -4,6 +4,7 @@ import { Nullable } from "#shared/tools/fields.ts";
 import type { DocumentPart } from "#control-plane/document-part.ts";
 import { IdField } from "#control-plane/http/params.ts";
 import { PING_KINDS } from "#control-plane/heartbeats/ping.ts";
+import { SHOWN_TCP } from "#control-plane/kinds/tcp.ts";
 import { SHOWN_EXPIRY } from "#control-plane/monitors/routes/expiry-schemas.ts";
 import { SHOWN_VISUAL } from "#control-plane/monitors/routes/visual-schema.ts";
 import { OLD_RECORD, RECORD } from "#control-plane/monitors/settings/fields.ts";
@@ -114,6 +115,7 @@ export const MONITOR = Type.Object(
           "the key has only the scope monitors:read",
       }),
     ),
+    tcp: SHOWN_TCP,
     visual: SHOWN_VISUAL,
     composite: SHOWN_COMPOSITE,
     degraded: Type.Boolean({ description: "Whether it is up but responds slower than degraded_ms" }),

@@ -28,7 +28,7 @@ export async function claimDomains(
     with due as materialized (
       select id from status_pages
       where domain_due_at <= ${now} or (domain_state = 'verified' and domain_recheck_at <= ${now})
-      order by ${dueAt(sql)} limit ${most} for no key update skip locked
+      order by ${nextLook(sql)} limit ${most} for no key update skip locked
     )
     update status_pages as p set ${dueAgain(sql, leaseEndsAt)} from due where p.id = due.id
     returning p.id as "pageId", p.account_id as "accountId", p.domain, p.domain_token as token, p.domain_state as state,
@@ -45,7 +45,7 @@ export async function lockDomain(
 ): Promise<boolean> {
   const { count } = await tx`
     select from status_pages
-    where id = ${pageId} and domain = ${domain} and domain_state = ${state} and ${dueAt(tx)} = ${leaseEndsAt}
+    where id = ${pageId} and domain = ${domain} and domain_state = ${state} and ${nextLook(tx)} = ${leaseEndsAt}
     for no key update`;
   return count > 0;
 }
@@ -74,11 +74,11 @@ export async function postponeDomain(
 ): Promise<void> {
   await sql`
     update status_pages set ${dueAgain(sql, nextAt)}
-    where id = ${pageId} and domain = ${domain} and ${dueAt(sql)} = ${leaseEndsAt}`;
+    where id = ${pageId} and domain = ${domain} and ${nextLook(sql)} = ${leaseEndsAt}`;
 }
 
 /** When the record of a page's domain is asked for next. */
-function dueAt(sql: Queryable): SqlFragment {
+function nextLook(sql: Queryable): SqlFragment {
   return sql`(case when domain_state = 'verified' then domain_recheck_at else domain_due_at end)`;
 }
 
@@ -102,15 +102,15 @@ export async function findHolder(
 
 /**
  * Takes a domain from the other page that has it verified, if its record was first missed at `goneSince` or before. That
- * page has a failed claim then, due at `dueAt`. Returns the account of that page, null if nothing was taken.
+ * page has a failed claim then, due at `askAt`. Returns the account of that page, null if nothing was taken.
  */
 export async function takeDomain(
   tx: Transaction,
   { pageId, domain }: Pick<ClaimedDomain, "pageId" | "domain">,
-  { goneSince, dueAt }: { readonly goneSince: Date; readonly dueAt: Date },
+  { goneSince, askAt }: { readonly goneSince: Date; readonly askAt: Date },
 ): Promise<number | null> {
   const [row] = await tx<{ accountId: number }[]>`
-    update status_pages set domain_state = 'failed', domain_due_at = ${dueAt}, domain_missing_since = null
+    update status_pages set domain_state = 'failed', domain_due_at = ${askAt}, domain_missing_since = null
     where domain = ${domain} and domain_state = 'verified' and id <> ${pageId} and domain_missing_since <= ${goneSince}
     returning account_id as "accountId"`;
   return row?.accountId ?? null;

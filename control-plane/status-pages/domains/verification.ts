@@ -123,7 +123,7 @@ async function freeDomain(
   const holder = await findHolder(tx, claimed);
   if (holder === null) return [];
   if (readLook(found, recordOf(claimed.domain, holder.token)) !== "missing") return null;
-  const former = await takeDomain(tx, claimed, { goneSince: new Date(now.getTime() - GONE_MS), dueAt: now });
+  const former = await takeDomain(tx, claimed, { goneSince: new Date(now.getTime() - GONE_MS), askAt: now });
   return former === null ? null : [former];
 }
 

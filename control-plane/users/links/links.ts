@@ -98,7 +98,7 @@ export const EXPIRED = { kind: "expired" } as const;
 /** Ends the transaction of a link that is not used after all: it is rolled back, and the link still works. */
 class NotUsed extends Error {}
 
-const USED_UP: readonly string[] = ["ok", "none", "orphaned"];
+const USED_UP: ReadonlySet<string> = new Set(["ok", "none", "orphaned"]);
 
 /**
  * Uses a link up and does what it is for, in one transaction. Results other than ok, none, and orphaned, which is an invite
@@ -115,7 +115,7 @@ export async function useLink<Result extends { readonly kind: string }>(
     return await transact(sql, async (tx) => {
       const link = await takeLink(tx, digestToken(token), purpose, clock.now());
       const result = link === null ? EXPIRED : await work(tx, link);
-      if (USED_UP.includes(result.kind)) return result;
+      if (USED_UP.has(result.kind)) return result;
       refused.result = result;
       throw new NotUsed("the link is not used");
     });

@@ -23,7 +23,7 @@ export function addApply(program: Command, context: CommandContext): void {
     .option(
       "--allow-files <dir>",
       "also read files of this folder where the document says {file: path}; without it only those of its own folder",
-      (dir: string, others: readonly string[] = []) => [...others, dir],
+      (dir: string, others: readonly string[] | undefined) => [...(others ?? []), dir],
     )
     .option(
       "--prune",

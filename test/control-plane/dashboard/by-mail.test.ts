@@ -136,8 +136,8 @@ describe("a new password by mail", () => {
     }
     await ask("/reset", "wanted@example.com");
     await allSent();
-    const subjects = mailsTo("wanted@example.com").map((mail) => mail.header("subject"));
-    expect(subjects.toSorted()).toEqual([
+    const subjects = mailsTo("wanted@example.com").map((mail) => mail.header("subject") ?? "");
+    expect(subjects.toSorted((one, other) => (one < other ? -1 : 1))).toEqual([
       "[Vantage] Set a new password",
       ...Array.from({ length: 3 }, () => "[Vantage] You can sign in"),
     ]);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { nextPath } from "#control-plane/dashboard/door/origin.ts";
+import { nextPath } from "#control-plane/dashboard/sign-in/routes.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { noteDashboardRoutes } from "#test/support/dashboard-routes.ts";
 import { COOKIE, openBrowser, signIn, signInOwner, startPath, type Browser } from "#test/support/dashboard.ts";

@@ -110,10 +110,13 @@ describe("the certificate that is watched", () => {
 describe("options", () => {
   it("keep their parts in a change, and null restores the defaults", () => {
     const { options } = kindOf("tcp");
-    const present = { preset: "smtp", send: null, expect: null, tls: "starttls" };
+    const present = { preset: "smtp", send: null, expect: null, tls: "starttls", send_limited: false };
     const read = (given: unknown) => options?.read(given, present, options.defaults(1));
     expect(read({ tls: "none" })).toEqual({ ok: true, value: { ...present, tls: "none" } });
-    expect(read(null)).toEqual({ ok: true, value: { preset: null, send: null, expect: null, tls: "none" } });
+    expect(read(null)).toEqual({
+      ok: true,
+      value: { preset: null, send: null, expect: null, tls: "none", send_limited: false },
+    });
     expect(options?.isNewStart(present, { ...present, tls: "none" })).toBe(true);
     expect(options?.isNewStart(present, { ...present })).toBe(false);
   });

@@ -60,12 +60,12 @@ describe("a TCP server that repeats what is sent to it", () => {
 
   it("has its certificate's names in the message without it", async () => {
     const pki = await createPki();
-    const { port, close } = await startHttpServer({
+    const server = await startHttpServer({
       tls: identityOf(await pki.issue({ dns: [`${SECRET.toLowerCase()}.example`] }), pki.intermediate),
     });
-    const given = { host: "127.0.0.1", port, tls: "implicit", send: SECRET.toLowerCase() };
+    const given = { host: "127.0.0.1", port: server.port, tls: "implicit", send: SECRET.toLowerCase() };
     const shown = await said(monitorTcp, given, { roots: [pki.root.pem] });
-    await close();
+    await server.close();
     expect(shown).toContain("The certificate is for ***.example, not for 127.0.0.1");
   });
 });

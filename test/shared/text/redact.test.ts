@@ -6,7 +6,7 @@ const base64 = (text: string): string => Buffer.from(text).toString("base64");
 const percent = (text: string): string =>
   [...Buffer.from(text)].map((octet) => `%${octet.toString(16).padStart(2, "0")}`).join("");
 const escaped = (text: string): string =>
-  [...text].map((character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
+  Array.from(text, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
 
 const redact = (words: string, ...secrets: readonly string[]): string => createRedact(secrets)(words);
 
