@@ -7,6 +7,7 @@ import { createDatabaseClock } from "#control-plane/clock.ts";
 import type { Config } from "#control-plane/config.ts";
 import { connect, connectListener, type Sql } from "#control-plane/database/connect.ts";
 import { guardDatabase, type GuardedDatabase } from "#control-plane/database/guarded.ts";
+import { createTurns, type Turns } from "#control-plane/database/turns.ts";
 import { createNotifications, type Notifications } from "#control-plane/database/notifications.ts";
 import { readTime } from "#control-plane/database/store.ts";
 import { createEncryption, type Encryption } from "#control-plane/secrets/encryption.ts";
@@ -52,6 +53,10 @@ export interface App<C extends AppConfig = Config> {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly sql: Sql;
+  /** Connections of sign-ins and sessions, which nothing else takes. */
+  readonly signInSql: Sql;
+  /** Turns of the accounts' writes on `sql`. */
+  readonly turns: Turns;
   /**
    * Connection for statements that a request or an agent waits for. They settle within 2 s, if necessary with
    * DatabaseAway.
@@ -81,6 +86,7 @@ export interface App<C extends AppConfig = Config> {
 const GATE_TIMEOUT_MS = 2_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
 const POOL = 10;
+const SIGN_IN_POOL = 2;
 // Requests with a missing or wrong key are limited per client address, so that keys cannot be guessed without limit.
 const FAILURES_PER_MINUTE = 30;
 
@@ -94,6 +100,7 @@ export async function createApp<C extends AppConfig>(
     connect(config.databaseUrl, { name: `vantage ${name}`, connections, statementTimeoutMs, durable });
 
   const sql = open("control plane", POOL, STATEMENT_TIMEOUT_MS);
+  const signInSql = open("sign-in", SIGN_IN_POOL, STATEMENT_TIMEOUT_MS);
   const gate = guardDatabase(() => open("gate", 1, GATE_TIMEOUT_MS), GATE_TIMEOUT_MS);
   const databaseClock = createDatabaseClock({ host: hostClock, readTime: () => gate.run(readTime) });
   const clock = overrides.clock ?? databaseClock;
@@ -128,6 +135,8 @@ export async function createApp<C extends AppConfig>(
     log,
     metrics,
     sql,
+    signInSql,
+    turns: createTurns(),
     gate,
     encryption: createEncryption(inputs.masterKey, random),
     notifications,
@@ -146,7 +155,8 @@ export async function createApp<C extends AppConfig>(
       draining = true;
       databaseClock.close();
       changes.close();
-      await Promise.all([limits.close(), gate.close(), listener.end({ timeout: 1 }), sql.end({ timeout: 5 })]);
+      const ends = [sql.end({ timeout: 5 }), signInSql.end({ timeout: 5 }), listener.end({ timeout: 1 })];
+      await Promise.all([limits.close(), gate.close(), ...ends]);
     },
   };
   try {

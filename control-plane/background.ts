@@ -12,6 +12,7 @@ import { readMailLines } from "#control-plane/evidence/requests.ts";
 import { readHeartbeatMailFacts } from "#control-plane/heartbeats/mail-facts.ts";
 import { createPageLink } from "#control-plane/incident-pages/link.ts";
 import type { Notifications } from "#control-plane/database/notifications.ts";
+import type { Turns } from "#control-plane/database/turns.ts";
 import { createFailingReceivers } from "#control-plane/deliveries/failing/failing.ts";
 import { openDeliveries, type Deliveries } from "#control-plane/deliveries/deliveries.ts";
 import { createEvents, type Events } from "#control-plane/events/events.ts";
@@ -54,6 +55,7 @@ interface Background {
 interface BackgroundDeps {
   readonly config: Pick<Config, "databaseUrl" | "retention" | "mail" | "baseUrl" | "webhooks" | "dnsServers" | "allow">;
   readonly sql: Sql;
+  readonly turns: Turns;
   readonly notifications: Notifications;
   readonly accounts: Accounts;
   readonly log: Logger;

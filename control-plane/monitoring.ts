@@ -10,6 +10,7 @@ import { runCheck } from "#control-plane/checks/run-check.ts";
 import type { Config } from "#control-plane/config.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import type { Notifications } from "#control-plane/database/notifications.ts";
+import type { Turns } from "#control-plane/database/turns.ts";
 import type { Events } from "#control-plane/events/events.ts";
 import { openEvidence } from "#control-plane/evidence/open.ts";
 import { requestEvidence } from "#control-plane/evidence/requests.ts";
@@ -46,6 +47,7 @@ export interface Monitoring {
 interface MonitoringDeps {
   readonly config: Pick<Config, "retention" | "databaseUrl" | "baseUrl">;
   readonly sql: Sql;
+  readonly turns: Turns;
   readonly notifications: Notifications;
   readonly accounts: Accounts;
   readonly log: Logger;

@@ -5,6 +5,7 @@ import type { AddressLimiter } from "#control-plane/access/ports.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { Changes } from "#control-plane/changes/changes.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
+import type { Turns } from "#control-plane/database/turns.ts";
 import { createMemberWrites } from "#control-plane/dashboard/door/member-writes.ts";
 import { createDoor } from "#control-plane/dashboard/door/door.ts";
 import { acceptForms } from "#control-plane/dashboard/door/files.ts";
@@ -53,6 +54,9 @@ import type { Users } from "#control-plane/users/users.ts";
 /** Dependencies of the dashboard. */
 interface DashboardDeps extends Pick<ToolPagesDeps, "checks" | "presence" | "gate" | "measurements"> {
   readonly sql: Sql;
+  /** Connections of sign-ins and sessions, which nothing else takes. */
+  readonly signInSql: Sql;
+  readonly turns: Turns;
   readonly clock: Clock;
   readonly baseUrl: string;
   readonly users: Users;
@@ -102,7 +106,7 @@ export async function registerDashboard(server: FastifyInstance, deps: Dashboard
     scope.addHook("preHandler", async ({ query }) => requireStorable(query as Readonly<Record<string, unknown>>));
     const isSecure = deps.baseUrl.startsWith("https:");
     const door = createDoor({ ...deps, isSecure });
-    const signIn = { ...deps, door, isSecure };
+    const signIn = { ...deps, sql: deps.signInSql, door, isSecure };
     registerAssets(scope);
     registerSignIn(scope, signIn);
     registerStart(scope, signIn);
@@ -111,7 +115,7 @@ export async function registerDashboard(server: FastifyInstance, deps: Dashboard
     registerProfile(scope, signIn);
     registerKeyPages(scope, { ...deps, door, record: deps.changes.record });
     registerChangesPage(scope, { ...deps, door });
-    registerMembers(scope, { ...signIn, record: deps.changes.record });
+    registerMembers(scope, { ...signIn, sql: deps.sql, record: deps.changes.record });
     scope.route({
       ...door.page({ needs: "read" }),
       url: "/app",

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { isDatabaseAway } from "#control-plane/database/database-away.ts";
 import { isAccountGone } from "#control-plane/database/codes.ts";
+import { NoTurn } from "#control-plane/database/turns.ts";
 import { codeInVersion, errorBody } from "#control-plane/http/envelope.ts";
 import {
   accountDeleted,
@@ -69,6 +70,7 @@ function toRefusal(error: unknown, bodyLimit: number): Refusal | null {
   if (error instanceof Refusal) return error;
   if (isDatabaseAway(error)) return serviceUnavailable();
   if (isAccountGone(error)) return accountDeleted();
+  if (error instanceof NoTurn) return tooManyWrites(error);
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   switch (code) {
     case "FST_ERR_CTP_BODY_TOO_LARGE":
@@ -87,6 +89,13 @@ function toRefusal(error: unknown, bodyLimit: number): Refusal | null {
     default:
       return null;
   }
+}
+
+function tooManyWrites({ message }: NoTurn): Refusal {
+  return new Refusal("rate_limit_exceeded", {
+    message: `The write was not begun: ${message}. Wait for the answers of others before you repeat it.`,
+    headers: { "retry-after": "1" },
+  });
 }
 
 /** Returns the body of an error in the request's version; for streamed answers, whose status is already sent. */

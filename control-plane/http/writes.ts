@@ -2,10 +2,12 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Change, RecordChanges } from "#control-plane/access/changes.ts";
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
 import { transact, transactAndFinish } from "#control-plane/database/transaction.ts";
+import type { Turns } from "#control-plane/database/turns.ts";
 import { RawBody } from "#control-plane/http/body.ts";
 import type { Extras } from "#control-plane/http/envelope.ts";
 import { answerError } from "#control-plane/http/error-handler.ts";
 import { accountDeleted, Refusal, refuseField } from "#control-plane/http/errors.ts";
+import { whenGone } from "#control-plane/http/gone.ts";
 import { actorOf, answer, callerOf } from "#control-plane/http/request.ts";
 import type { Warning } from "#control-plane/http/warnings.ts";
 import type { Answer, Answers, KeyedWrite } from "#control-plane/idempotency/answers.ts";
@@ -61,6 +63,7 @@ export interface Writes {
 /** Dependencies of writes. */
 interface WritesDeps {
   readonly sql: Sql;
+  readonly turns: Turns;
   readonly answers: Answers;
   readonly metrics: Metrics;
   /** Logs changes. */
@@ -75,7 +78,7 @@ interface WritesDeps {
 const NEVER_KEPT: ReadonlySet<number> = new Set([401, 403, 409, 413, 429]);
 
 /** Creates the writes of one replica. */
-export function createWrites({ sql, answers, metrics, record, accounts }: WritesDeps): Writes {
+export function createWrites({ sql, turns, answers, metrics, record, accounts }: WritesDeps): Writes {
   /** Logs what a request has changed. */
   async function log(tx: Transaction, request: FastifyRequest, changes: readonly Change[]): Promise<void> {
     if (changes.length === 0) return;
@@ -90,32 +93,39 @@ export function createWrites({ sql, answers, metrics, record, accounts }: Writes
     throw error;
   }
 
+  /** Runs a transaction of a write when it is its turn. */
+  function inTurn<T>(request: FastifyRequest, reply: FastifyReply, work: () => Promise<T>): Promise<T> {
+    return turns.run(callerOf(request).accountId, work, whenGone(reply));
+  }
+
   return {
     async run(request, reply, write) {
       const identity = identityOf(request);
       if (identity === null) {
         const finish = (tx: Transaction, { changes }: LoggedResult) => log(tx, request, changes);
-        const written = await transactAndFinish(sql, write, finish).catch((error: unknown) => rethrow(request, error));
+        const writing = inTurn(request, reply, () => transactAndFinish(sql, write, finish));
+        const written = await writing.catch((error: unknown) => rethrow(request, error));
         const { status = 200, data, extras, warnings } = written;
         return reply.code(status).send(answer(request, data, extras, warnings));
       }
       const keyed = { identity, accountId: callerOf(request).accountId };
-      const once = await answers
-        .once(keyed, async (tx) => {
-          const { changes, ...result } = await write(tx);
-          return { answer: answerOf(request, result), finish: (last) => log(last, request, changes) };
-        })
-        .catch((error: unknown) => {
+      const make = async (tx: Transaction) => {
+        const { changes, ...result } = await write(tx);
+        return { answer: answerOf(request, result), finish: (last: Transaction) => log(last, request, changes) };
+      };
+      const once = inTurn(request, reply, () =>
+        answers.once(keyed, make).catch((error: unknown) => {
           // The transaction was rolled back with all that the write had changed; another one stores the refusal.
           const refused = refusalAnswer(request, error);
           return answers.once(keyed, () => Promise.resolve({ answer: refused }));
-        });
-      return sendKeyed(reply, once);
+        }),
+      );
+      return sendKeyed(reply, await once);
     },
     async runEffect(request, reply, effect) {
       const identity = identityOf(request);
       if (identity === null) {
-        const begun = transact(sql, (tx) => effect.begin(tx));
+        const begun = inTurn(request, reply, () => transact(sql, (tx) => effect.begin(tx)));
         const reference = await begun.catch((error: unknown) => rethrow(request, error));
         await effect.perform(reference);
         const { status = 200, data, extras, warnings } = await effect.read(reference);
@@ -124,7 +134,7 @@ export function createWrites({ sql, answers, metrics, record, accounts }: Writes
       const { accountId } = callerOf(request);
       type Reference = Awaited<ReturnType<typeof effect.begin>>;
       let reference: Reference | undefined;
-      const begun = await transact(sql, (tx) =>
+      const begin = (tx: Transaction) =>
         answers.begin(tx, { identity, accountId }, effect.mostMs, async () => {
           try {
             reference = (await tx.savepoint((inner) => effect.begin(inner as Transaction))) as Reference;
@@ -132,8 +142,8 @@ export function createWrites({ sql, answers, metrics, record, accounts }: Writes
           } catch (error) {
             return { ok: false, answer: refusalAnswer(request, error) };
           }
-        }),
-      );
+        });
+      const begun = await inTurn(request, reply, () => transact(sql, begin));
       if (begun.kind === "resumed") {
         // Its process has stopped. What has become of it is in the database; it is not repeated.
         const { status = 200, data, extras, warnings } = await effect.read(begun.reference as Reference);

@@ -2,6 +2,7 @@ import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { Change, ChangeSet, RecordChanges } from "#control-plane/access/changes.ts";
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
+import type { Turns } from "#control-plane/database/turns.ts";
 import { isSameAddress } from "#control-plane/mail-address.ts";
 import type { Recipients } from "#control-plane/mail/recipients/recipients.ts";
 import { isAllowed, rolesAbove, type Role } from "#control-plane/users/roles.ts";
@@ -69,6 +70,7 @@ export interface MemberAction {
 /** Dependencies of the members. */
 interface MembersDeps {
   readonly sql: Sql;
+  readonly turns: Turns;
   readonly sessions: Sessions;
   readonly devices: Pick<Devices, "end">;
   readonly accounts: Pick<Accounts, "lock" | "passAddress">;
@@ -81,7 +83,7 @@ interface MembersDeps {
 
 /** Opens the members of accounts. */
 export function createMembers(deps: MembersDeps): Members {
-  const { sql, sessions, devices, accounts, record, forgetMails, recipients } = deps;
+  const { sql, turns, sessions, devices, accounts, record, forgetMails, recipients } = deps;
 
   /**
    * Changes a member while the others stay as they are: of two owners who demote each other at the same time, one
@@ -95,7 +97,7 @@ export function createMembers(deps: MembersDeps): Members {
     also: AlsoDone = () => Promise.resolve([]),
   ): Promise<MemberChange> {
     const { accountId } = by.session;
-    return transact(sql, async (tx) => {
+    const changing = async (tx: Transaction): Promise<MemberChange> => {
       const account = await accounts.lock(tx, accountId);
       if (next === null) await lockUsers(tx, [userId]);
       const members = await lockMembers(tx, accountId);
@@ -124,7 +126,8 @@ export function createMembers(deps: MembersDeps): Members {
           : { ...subject, action: "changed", changed: [{ field: "role", before: role, after: next }] };
       await record(tx, memberChange(by, [logged, ...invites, ...passed, ...(await also(tx))]));
       return "ok";
-    });
+    };
+    return turns.run(accountId, () => transact(sql, changing));
   }
 
   /** Gives an account the address of its first owner who has one, in place of that of one who was its owner. */

@@ -3,6 +3,7 @@ import type { Clock, Random } from "#shared/clock.ts";
 import type { Changes } from "#control-plane/changes/changes.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
+import type { Turns } from "#control-plane/database/turns.ts";
 import type { GuardedDatabase } from "#control-plane/database/guarded.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { deleteInSteps, startUpkeep } from "#control-plane/database/upkeep.ts";
@@ -137,6 +138,9 @@ interface NewInvite {
 /** Dependencies of users. */
 interface UsersDeps {
   readonly sql: Sql;
+  /** Connections of sign-ins, which nothing else takes. */
+  readonly signInSql: Sql;
+  readonly turns: Turns;
   /** Connection for look-ups that a request waits for. */
   readonly gate: GuardedDatabase;
   readonly clock: Clock;
@@ -163,10 +167,11 @@ export function createUsers(deps: UsersDeps): Users {
   const { record } = deps.changes;
   const networkOf = createNetworkOf(deps.trustedProxies);
   const passwords = createPasswords(random, networkOf);
-  const devices = createDevices(deps);
-  const failures = createFailures({ ...deps, devices, networkOf });
+  const devices = createDevices({ ...deps, sql: deps.signInSql });
+  const failures = createFailures({ ...deps, sql: deps.signInSql, devices, networkOf });
   const sessions = createSessions({ ...deps, devices });
   const linked = { sql, clock, random, accounts, passwords, sessions, devices, failures, record };
+  const signingIn = { ...linked, sql: deps.signInSql };
 
   const mails = createUserMails(deps);
   const forgetMails = (tx: Transaction, emails: readonly string[]) => mails.forget(tx, emails);
@@ -200,9 +205,9 @@ export function createUsers(deps: UsersDeps): Users {
     sessions,
     devices,
     mails,
-    members: createMembers({ ...linked, forgetMails, recipients: deps.recipients }),
-    confirm: (session, token, password, from) => confirmPassword(linked, session, token, password, from),
-    signIn: (credentials, from) => signIn(linked, credentials, from),
+    members: createMembers({ ...linked, turns: deps.turns, forgetMails, recipients: deps.recipients }),
+    confirm: (session, token, password, from) => confirmPassword(signingIn, session, token, password, from),
+    signIn: (credentials, from) => signIn(signingIn, credentials, from),
     createStartLink: (on, accountId) => createLink(linked, on, "start", { accountId }),
     peek: (purpose, token) => peekLink(linked, purpose, token),
     start: (token, chosen, from) => useStartLink(linked, token, chosen, from),
@@ -211,7 +216,7 @@ export function createUsers(deps: UsersDeps): Users {
     join: (token, chosen, from) => useInvite(linked, token, chosen, from),
     mailInvite: (token, email) => mailInvite(linked, mails, token, email),
     joinAs: (token, session, from) => useInviteAs(linked, token, session, from),
-    changePassword: (session, given, from) => changePassword(linked, session, given, from),
+    changePassword: (session, given, from) => changePassword(signingIn, session, given, from),
     setTimezone: (session, timezone, from) =>
       transact(sql, async (tx) => {
         const { userId: id, email, accountId } = session;

@@ -2,6 +2,7 @@ import type { FastifyRequest } from "fastify";
 import type { Change, RecordChanges } from "#control-plane/access/changes.ts";
 import type { Sql, Transaction } from "#control-plane/database/connect.ts";
 import { transactAndFinish } from "#control-plane/database/transaction.ts";
+import type { Turns } from "#control-plane/database/turns.ts";
 import { memberOf } from "#control-plane/dashboard/door/door.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import type { Warning } from "#control-plane/http/warnings.ts";
@@ -27,20 +28,22 @@ export interface MemberWrites {
 /** Dependencies of the writes. */
 interface MemberWritesDeps {
   readonly sql: Sql;
+  readonly turns: Turns;
   readonly record: RecordChanges;
 }
 
 /** Creates the writes of members of one replica. */
-export function createMemberWrites({ sql, record }: MemberWritesDeps): MemberWrites {
+export function createMemberWrites({ sql, turns, record }: MemberWritesDeps): MemberWrites {
   return {
     async run(request, write) {
       const { accountId, userId, email } = memberOf(request);
       try {
-        const written = await transactAndFinish(sql, write, async (tx, { changes }) => {
+        const finish = async (tx: Transaction, { changes }: { readonly changes: readonly Change[] }) => {
           if (changes.length === 0) return;
           const actor = { type: "member", id: userId, name: email } as const;
           await record(tx, { accountId, actor, address: request.clientAddress, changes });
-        });
+        };
+        const written = await turns.run(accountId, () => transactAndFinish(sql, write, finish));
         return { ok: true, ...written };
       } catch (error) {
         if (error instanceof Refusal) return { ok: false, refusal: error };

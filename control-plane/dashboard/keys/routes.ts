@@ -9,7 +9,8 @@ import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { renderCreatedKey, renderKeysPage, type KeysView } from "#control-plane/dashboard/keys/page.ts";
 import { actionOf } from "#control-plane/dashboard/members/routes.ts";
 import { KEYS, MEMBERS } from "#control-plane/dashboard/strings/people.ts";
-import type { Sql } from "#control-plane/database/connect.ts";
+import type { Sql, Transaction } from "#control-plane/database/connect.ts";
+import type { Turns } from "#control-plane/database/turns.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import type { KeyEntry, Keys } from "#control-plane/keys/keys.ts";
@@ -28,6 +29,7 @@ const MOST_SHOWN = 1_000;
 interface KeyPagesDeps {
   readonly door: Door;
   readonly sql: Sql;
+  readonly turns: Turns;
   readonly clock: Clock;
   readonly keys: Keys;
   readonly plans: Plans;
@@ -42,7 +44,7 @@ interface ById {
 
 /** Registers /app/keys: the API keys of the account and their usage, for owners. */
 export function registerKeyPages(scope: FastifyInstance, deps: KeyPagesDeps): void {
-  const { door, sql, keys, users, record } = deps;
+  const { door, sql, turns, keys, users, record } = deps;
   const page = door.page({ needs: "manage", isSensitive: true });
   const form = door.form({ needs: "manage", isSensitive: true });
 
@@ -66,7 +68,7 @@ export function registerKeyPages(scope: FastifyInstance, deps: KeyPagesDeps): vo
         scopes: typed.scopes.length === 0 ? null : typed.scopes,
         madeBy: session.userId,
       };
-      const made = await transact(sql, async (tx) => {
+      const create = async (tx: Transaction) => {
         // Who is removed at this moment would leave a key behind that no form of the removal has listed.
         if (!(await users.members.lockForOwner(tx, session)))
           throw new Refusal("insufficient_scope", MEMBERS.notAllowed);
@@ -81,7 +83,8 @@ export function registerKeyPages(scope: FastifyInstance, deps: KeyPagesDeps): vo
           await record(tx, memberChange(actionOf(request), [change]));
         }
         return created;
-      });
+      };
+      const made = await turns.run(session.accountId, () => transact(sql, create));
       if (made.kind === "full") return sendKeys(request, reply.code(409), deps, { typed, problem: made.message });
       if (made.kind === "invalid") {
         const problem = made.field === "name" ? { nameProblem: made.message } : { scopesProblem: made.message };

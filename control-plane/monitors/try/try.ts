@@ -1,4 +1,5 @@
 import { transact } from "#control-plane/database/transaction.ts";
+import type { Turns } from "#control-plane/database/turns.ts";
 import type { Sql, Transaction } from "#control-plane/database/connect.ts";
 import {
   refuseAbsent,
@@ -51,6 +52,7 @@ export interface Trials {
 /** Dependencies of the tries. */
 interface TrialsDeps extends Pick<WriteDeps, "checks" | "clock" | "encryption" | "plans"> {
   readonly sql: Sql;
+  readonly turns: Turns;
   readonly run: RunCheck;
   /** Longest time of a try, in milliseconds: what has not ended then is unknown. Default: 90 s. */
   readonly longestMs?: number;
@@ -72,7 +74,7 @@ type Vet = (tx: Transaction, account: MonitorAccount, added: number) => Promise<
 
 /** Creates the tries of one replica. Their counts are in memory, so that a try writes nothing at all. */
 export function createTrials(deps: TrialsDeps): Trials {
-  const { sql, clock, plans, longestMs = LONGEST_MS } = deps;
+  const { sql, turns, clock, plans, longestMs = LONGEST_MS } = deps;
   const limiter = createAddressLimiter({ clock, limit: MOST_A_MINUTE, windowSeconds: 60 });
 
   const asNew =
@@ -103,8 +105,8 @@ export function createTrials(deps: TrialsDeps): Trials {
     };
 
   /** Checks monitors as writes would, in one short transaction; null: the account was deleted. */
-  function vetAll(accountId: number, vets: readonly Vet[]): Promise<readonly Vetted[] | null> {
-    return transact(sql, async (tx) => {
+  function vetAll({ accountId, signal }: Trier, vets: readonly Vet[]): Promise<readonly Vetted[] | null> {
+    const vetting = async (tx: Transaction) => {
       const account = await lockAccount(tx, accountId);
       if (account === null) return null;
       const all: Vetted[] = [];
@@ -116,11 +118,13 @@ export function createTrials(deps: TrialsDeps): Trials {
         if (pace.isDue()) await pace.rest();
       }
       return all;
-    });
+    };
+    return turns.run(accountId, () => transact(sql, vetting), signal);
   }
 
-  async function tryAll({ accountId, signal }: Trier, vets: readonly Vet[]): ReturnType<Trials["tryMonitors"]> {
-    const vetted = await vetAll(accountId, vets);
+  async function tryAll(trier: Trier, vets: readonly Vet[]): ReturnType<Trials["tryMonitors"]> {
+    const { accountId, signal } = trier;
+    const vetted = await vetAll(trier, vets);
     if (vetted === null) return refuseGone();
     if (!vetted.some(({ ok }) => ok)) return { ok: true, value: vetted.filter((one) => !one.ok) };
     const { ok, retryAfterSeconds } = limiter.take(String(accountId));

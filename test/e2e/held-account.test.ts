@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { connect, type Sql } from "#control-plane/database/connect.ts";
+import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { createAccountKey, signIn, signInOwner } from "#test/support/dashboard.ts";
+import { untilLockIsAwaited } from "#test/support/database-locks.ts";
+
+const IMPORTS = 30;
+const ROUNDS = 3;
+const MONITORS = Array.from({ length: 20 }, (_, index) => ({ name: `m${index}`, check_type: "heartbeat" }));
+
+let plane: TestControlPlane;
+let sql: Sql;
+
+beforeAll(async () => {
+  plane = await startControlPlane();
+  sql = connect(plane.databaseUrl, { name: "test", connections: 2, statementTimeoutMs: 600_000 });
+});
+
+afterAll(async () => {
+  await sql?.end();
+  await plane?.stop();
+});
+
+it("while thirty imports of an account wait for it, other accounts read, write and sign in, and it reads itself", async () => {
+  const { accountId } = await signInOwner(plane, "held@example.com");
+  const { accountId: other } = await signInOwner(plane, "other@example.com");
+  const [heldKey, otherKey] = [await createAccountKey(plane, accountId), await createAccountKey(plane, other)];
+  const lock = await sql.reserve();
+  await lock`begin`;
+  await lock`select from accounts where id = ${accountId} for no key update`;
+  let ended = 0;
+  const imports = Array.from({ length: IMPORTS }, async () => {
+    const body = { version: 1, monitors: MONITORS };
+    const { status } = await plane.call("/api/v4/monitors?action=import&dry_run=1", { key: heldKey, body });
+    ended += 1;
+    return status;
+  });
+  await untilLockIsAwaited(sql);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    expect((await plane.call("/api/v4/monitors", { key: otherKey })).status).toBe(200);
+    const body = { name: `r${round}`, check_type: "heartbeat" };
+    expect((await plane.call("/api/v4/monitors", { key: otherKey, body })).status).toBe(201);
+    await signIn(plane, "other@example.com");
+    await signIn(plane, "held@example.com");
+    expect((await plane.call("/api/v4/monitors", { key: heldKey })).status).toBe(200);
+    expect((await plane.call("/healthz")).status).toBe(200);
+  }
+  // PostgreSQL ends a statement that waits too long. Those that wait for their turn have sent none.
+  expect(ended).toBeLessThan(IMPORTS / 3);
+  await lock`commit`;
+  lock.release();
+  const statuses = await Promise.all(imports);
+  expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(IMPORTS / 2);
+});
