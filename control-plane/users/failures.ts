@@ -15,7 +15,7 @@ export const ATTEMPT_WINDOW_MS = 900_000;
 const MOST = { own: 10, pair: 10, user: 100, address: 30, network: 300 } as const;
 
 /** A counter of failed sign-ins: the SHA-256, in hex, of what is counted, and how many failures it allows. */
-export interface Counter {
+interface Counter {
   readonly subject: string;
   readonly most: number;
 }

@@ -13,7 +13,6 @@ import {
   deleteMember,
   deleteStrandedUsers,
   findRole,
-  hasAddress,
   listMembers,
   listMemberships,
   lockMembers,
@@ -174,6 +173,11 @@ export function createMembers(deps: MembersDeps): Members {
         also,
       ),
   };
+}
+
+/** Reports whether a user has an address. */
+export function hasAddress({ email }: Pick<Member, "email">): boolean {
+  return email.includes("@");
 }
 
 /** Returns what a member changes of the session's account, for the log of changes. */

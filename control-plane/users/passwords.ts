@@ -1,7 +1,7 @@
 import { argon2, timingSafeEqual } from "node:crypto";
 import type { Random } from "#shared/clock.ts";
 import type { Client } from "#control-plane/users/sessions.ts";
-import { createTurns } from "#control-plane/users/turns.ts";
+import { createFairQueue } from "#control-plane/users/fair-queue.ts";
 
 /** Shortest password, in characters. */
 const SHORTEST_PASSWORD = 10;
@@ -43,7 +43,7 @@ interface Cost {
 
 /** Creates the hashing of passwords of one replica. `networkOf`: returns the network of an address. */
 export function createPasswords(random: Random, networkOf: (address: string) => string): Passwords {
-  const turns = createTurns({ atOnce: AT_ONCE, mostOfGroup: MOST_OF_NETWORK, mostWaiting: MOST_WAITING });
+  const turns = createFairQueue({ atOnce: AT_ONCE, mostOfGroup: MOST_OF_NETWORK, mostWaiting: MOST_WAITING });
 
   async function derive({ address, isGone }: Waiting, ...work: Parameters<typeof deriveNow>): Promise<Buffer | null> {
     const end = await turns.wait(networkOf(address), isGone);

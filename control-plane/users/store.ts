@@ -96,11 +96,6 @@ export async function releaseAddress(tx: Transaction, id: number, now: Date): Pr
   await tx`update users set email = '(no address) ' || id, updated_at = ${now} where id = ${id}`;
 }
 
-/** Reports whether a user has an address. */
-export function hasAddress({ email }: Pick<User, "email">): boolean {
-  return email.includes("@");
-}
-
 /**
  * Locks users until the transaction ends, in the order of their ids, against those who make them members. Call it before
  * memberships are locked or deleted.

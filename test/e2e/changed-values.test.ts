@@ -207,6 +207,9 @@ describe("the log of changes has values before and after", () => {
       new Set([
         ["url", ...SECRET],
         ["format", "standard", "pushover"],
+        // Own headers stay at the origin that they were for.
+        ["headers.X-Team", ...SECRET],
+        ["headers.X-More", ...SECRET],
         ["format_options.priority", null, "1"],
         ["format_options.token", ...SECRET],
         ["format_options.user", ...SECRET],

@@ -139,7 +139,7 @@ describe("two replicas on one database", () => {
     const groups = JSON.parse(text) as { targets: string[]; labels: Record<string, string> }[];
     expect(groups.map(({ labels }) => labels["__meta_vantage_region"])).toEqual(["ap-south", "eu-west", "us-east"]);
     expect(groups[1]).toMatchObject({
-      targets: [expect.stringMatching(/^127\.0\.0\.1:\d+$/)],
+      targets: [expect.stringMatching(/^localhost:\d+$/)],
       labels: { __scheme__: "http", __metrics_path__: "/api/v4/probe", __meta_vantage_capability_icmp4: "true" },
     });
     expect(groups.flatMap(({ labels }) => Object.values(labels)).every((value) => typeof value === "string")).toBe(

@@ -10,7 +10,7 @@ const isCostly = ({ code }: Pick<SourceFile, "code">): boolean => COSTLY.test(co
 
 describe("a text is measured before it is worked on", () => {
   it("in every file of the control plane that normalises, collates or decodes texts", () => {
-    // The commands of shared/client run on the machine of whoever gives them their texts.
+    // The commands of shared/client run on the machine of the user who gives them their texts.
     const files = readSourceFiles(["control-plane", "shared"]).filter(({ path }) => !path.startsWith("shared/client/"));
     const found = files.filter(isCostly).map(({ path }) => path);
     const reason =

@@ -1,7 +1,7 @@
 /**
  * Every file of the control plane that normalises, collates or decodes texts, and what bounds them. These functions take
- * a multiple of the time that it takes to receive a text, and `normalize` grows with the square of its combining marks:
- * whoever sends a long one holds the event loop for everybody. A length is looked at before they are called.
+ * a multiple of the time that it takes to receive a text, and that of `normalize` grows with the square of its combining
+ * marks: one request with a long text holds the event loop for all others. A length is looked at before they are called.
  */
 export const MEASURED: Readonly<Record<string, string>> = {
   "control-plane/dashboard/incidents/list-query.ts": "writes numbers and words of closed sets",
@@ -14,7 +14,6 @@ export const MEASURED: Readonly<Record<string, string>> = {
   "control-plane/http/body.ts": "a body: 1 MiB, whose fields are counted first",
   "control-plane/http/connection/literal-path.ts": "a path: the 16 KiB that Node reads of a header",
   "control-plane/http/server.ts": "a path: the 16 KiB that Node reads of a header",
-  "control-plane/idempotency/identity.ts": "a query: the 16 KiB that Node reads of a header",
   "control-plane/kinds/dns-values.ts": "a value of a monitor, bounded by its schema",
   "control-plane/kinds/domain.ts": "the target of a monitor, bounded by its schema",
   "control-plane/kinds/expiring.ts": "the target of a monitor, bounded by its schema",

@@ -106,7 +106,7 @@ export async function fillAccount(plane: TestControlPlane, name: string, text: s
   const join = async (email: string, role: string, program = "test"): Promise<Browser> => {
     const browser = openBrowser(plane);
     const typed = { email, password: PASSWORD };
-    const joined = await browser.post(await inviteTo(owner, role), typed, { "user-agent": program });
+    const joined = await browser.post(await inviteTo(owner, role, email), typed, { "user-agent": program });
     if (joined.status !== 303) throw new Error(`the invite answered ${joined.status}: ${joined.html}`);
     return browser;
   };
@@ -144,8 +144,8 @@ export async function planMaintenance(
   return Number(id);
 }
 
-async function inviteTo(owner: Browser, role: string): Promise<string> {
-  const { html } = await owner.post("/app/members/invites", { role });
+async function inviteTo(owner: Browser, role: string, email = ""): Promise<string> {
+  const { html } = await owner.post("/app/members/invites", { role, email });
   const found = /\/invite\/[0-9A-Za-z]{32}/.exec(html)?.[0];
   if (found === undefined) throw new Error(`no invite was created: ${html}`);
   return found;

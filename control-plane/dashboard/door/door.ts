@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "#shared/clock.ts";
 import { clientOf, refuse } from "#control-plane/dashboard/door/attempt.ts";
 import { PASSWORD_FIELD, sendConfirm } from "#control-plane/dashboard/door/confirm.ts";
-import { readForm } from "#control-plane/dashboard/door/form.ts";
+import { readForm, requireTypable } from "#control-plane/dashboard/door/form.ts";
 import {
   deviceCookie,
   sessionCookie,
@@ -139,7 +139,9 @@ export function createDoor({ users, clock, config, isSecure }: DoorDeps): Door {
         return sent;
       },
       preHandler: async (request, reply) => {
-        requireToken(readForm(request).text("_csrf"), memberOf(request));
+        const form = readForm(request);
+        requireToken(form.text("_csrf"), memberOf(request));
+        requireTypable(form);
         if (options.isSensitive === true) return requireRecent(request, reply, options.needs);
       },
     }),

@@ -1,7 +1,6 @@
 import type { Readable } from "node:stream";
 import { Busboy } from "@fastify/busboy";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Door } from "#control-plane/dashboard/door/door.ts";
 import { BODY_LIMIT, refuseEncoded } from "#control-plane/http/body.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 
@@ -61,7 +60,8 @@ type Parser = InstanceType<typeof Busboy>;
 interface FileOptions {
   /** A longer file is cut to one byte more. */
   readonly mostFileBytes: number;
-  readonly prove: Door["prove"];
+  /** Asks for the `_csrf` of the session of a request. Throws Refusal. */
+  readonly prove: (request: FastifyRequest, token: string) => void;
 }
 
 /** Makes the forms of a scope accept a file too. `_csrf` must be before the file, and within the first 64 KB. */

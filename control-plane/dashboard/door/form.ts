@@ -17,22 +17,11 @@ export interface Form {
   file(name: string): Buffer | null;
 }
 
-/**
- * Maximum length of all fields of a form, in characters: far more than a person types. A form that is refused is shown
- * again with what was typed, and its lists are divided into their items, both of which take a multiple of the time in
- * which it was received.
- */
-const MOST_TYPED = 262_144;
-
-/**
- * Reads the form of a request. Throws Refusal for too many fields, for too much text in them, and for a NUL. Another body
- * has no fields.
- */
+/** Reads the form of a request. Throws Refusal for too many fields, and for a NUL in one. Another body has no fields. */
 export function readForm(request: FastifyRequest): Form {
   const { body } = request;
   if (body instanceof FileForm) {
     requireStorable(Object.fromEntries(body.fields));
-    requireTypable([...body.fields.values()]);
     const list = (name: string): readonly string[] => body.fields.get(name) ?? [];
     return { ...readersOf([...body.fields.keys()], list), file: (name) => body.files.get(name) ?? null };
   }
@@ -42,7 +31,6 @@ export function readForm(request: FastifyRequest): Form {
     throw new Refusal("missing_parameter", "The form has a NUL character. Leave it out.");
   if (fields === null) throw new Refusal("missing_parameter", "The form has more than 1,000 fields.");
   requireStorable(fields);
-  requireTypable(Object.values(fields));
   const list = (name: string): readonly string[] => {
     const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
     if (Array.isArray(value)) return value.map(String);
@@ -60,8 +48,16 @@ function readersOf(names: readonly string[], list: Form["list"]): Omit<Form, "fi
   };
 }
 
-function requireTypable(values: readonly unknown[]): void {
-  const length = values.flat().reduce<number>((sum, text) => sum + (typeof text === "string" ? text.length : 0), 0);
+/**
+ * Maximum length of all fields of a member's form, in characters: far more than a person types. A form that is refused is
+ * shown again with what was typed, and its lists are divided into their items, both of which take a multiple of the time
+ * in which it was received.
+ */
+const MOST_TYPED = 262_144;
+
+/** Throws Refusal if the fields of a form have too much text. */
+export function requireTypable(form: Form): void {
+  const length = form.entries().reduce((sum, [, value]) => sum + value.length, 0);
   if (length <= MOST_TYPED) return;
   throw new Refusal("payload_too_large", `The fields of the form have more than ${MOST_TYPED} characters, the limit.`);
 }

@@ -31,11 +31,11 @@ const render: (field: InputField & { readonly describedBy: string }) => string =
 <% if (it.problem) { %> aria-invalid="true"<% } %><% if (it.isRequired) { %> required<% } %><% if (it.hasFocus) { %> autofocus<% } %>></div>
 `);
 
-/** Renders a line of input with its label, its hint and what is wrong with it. */
+/** Renders a line of input with its label, its hint and what is wrong with it. A value is cut to what can be typed. */
 export function renderInput(field: InputField): string {
-  const { name, hint, problem = null } = field;
+  const { name, hint, problem = null, value = "" } = field;
   const described = [...(hint === undefined ? [] : [`h-${name}`]), ...(problem === null ? [] : [`p-${name}`])];
-  return render({ ...field, describedBy: described.join(" ") });
+  return render({ ...field, value: value.slice(0, field.maxLength), describedBy: described.join(" ") });
 }
 
 const hidden: (field: { readonly name: string; readonly value: string }) => string = compileTemplate(

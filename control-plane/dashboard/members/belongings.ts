@@ -15,7 +15,7 @@ import type { Session } from "#control-plane/users/sessions.ts";
 import type { Invite, Users } from "#control-plane/users/users.ts";
 
 /** What a member has made in the account, and gets from it. */
-export interface Belongings {
+interface Belongings {
   readonly keys: readonly KeyEntry[];
   /** Names of the monitors that have the member's address in their notify_emails. */
   readonly monitors: readonly string[];

@@ -15,7 +15,9 @@ import { renderCreatedInvite, renderMembersPage, type MembersView } from "#contr
 import { clientOf } from "#control-plane/dashboard/door/attempt.ts";
 import type { SignInDeps } from "#control-plane/dashboard/sign-in/routes.ts";
 import { MEMBERS } from "#control-plane/dashboard/strings/people.ts";
+import type { Transaction } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
+import type { Turns } from "#control-plane/database/turns.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import type { Keys } from "#control-plane/keys/keys.ts";
 import { spellMailAddress } from "#control-plane/mail-address.ts";
@@ -29,6 +31,7 @@ const MOST_INVITES = 100;
 /** Dependencies of the members' pages. */
 interface MemberPagesDeps extends SignInDeps, Omit<BelongingsDeps, "users"> {
   readonly keys: Keys;
+  readonly turns: Turns;
   /** Address of the service, without a slash at its end. */
   readonly baseUrl: string;
   /** Logs changes. */
@@ -41,7 +44,7 @@ interface ById {
 
 /** Registers /app/members: members, their roles, and invites, for owners. */
 export function registerMembers(scope: FastifyInstance, deps: MemberPagesDeps): void {
-  const { door, users, sql, record, baseUrl, canMail } = deps;
+  const { door, users, sql, turns, record, baseUrl, canMail } = deps;
   const page = door.page({ needs: "manage", isSensitive: true });
   const form = door.form({ needs: "manage", isSensitive: true });
 
@@ -132,17 +135,18 @@ export function registerMembers(scope: FastifyInstance, deps: MemberPagesDeps): 
       if (role === null) throw new Refusal("missing_parameter", `role must be one of ${ROLES.join(", ")}.`);
       const { accountId } = session;
       const mailedTo = canMail ? email : null;
-      const made = await transact(sql, async (tx) => {
-        if (!(await users.members.lockForOwner(tx, session))) return "not_allowed";
-        if ((await users.countInvites(tx, accountId)) >= MOST_INVITES) return "too_many";
+      const create = async (tx: Transaction) => {
+        if (!(await users.members.lockForOwner(tx, session))) return "not_allowed" as const;
+        if ((await users.countInvites(tx, accountId)) >= MOST_INVITES) return "too_many" as const;
         const created = await users.invite(tx, { accountId, email, role, madeBy: session.userId });
         const change = { resource: "invite", id: created.id, name: email, action: "created" } as const;
         await record(tx, memberChange(actionOf(request), [change]));
         const mail = { purpose: "invite", email: mailedTo ?? "", link: created, accountId } as const;
         const exceeded = mailedTo === null ? null : await users.mails.request(tx, mail);
-        if (exceeded === "invites") throw new Refusal("rate_limit_exceeded", MEMBERS.tooManyMailed);
+        if (exceeded === "invites") throw tooManyMailed();
         return { ...created, limit: exceeded };
-      });
+      };
+      const made = await turns.run(accountId, () => transact(sql, create));
       if (made === "not_allowed") throw new Refusal("insufficient_scope", MEMBERS.notAllowed);
       if (made === "too_many") return sendMembers(request, reply.code(409), deps, { typed, problem: MEMBERS.tooMany });
       const { token, expiresAt, limit } = made;
@@ -168,6 +172,11 @@ export function registerMembers(scope: FastifyInstance, deps: MemberPagesDeps): 
       return reply.redirect(`${PATH}?done=invite_revoked`, 303);
     },
   });
+}
+
+function tooManyMailed(): Refusal {
+  const message = MEMBERS.tooManyMailed;
+  return new Refusal("rate_limit_exceeded", { message, headers: { "retry-after": "3600" } });
 }
 
 /** Returns who changes something, from where. */

@@ -153,7 +153,7 @@ function fieldOf(accountId: number): string {
 interface NewView {
   /** Accounts of which the owner of the address has to say whose they are. */
   readonly accounts: readonly UserAccount[];
-  /** What was said in the form before; absent: there was none. */
+  /** The choices in the form before; absent: there was none. */
   readonly isMine?: ReadonlyMap<number, boolean>;
   readonly problem?: string | null;
 }

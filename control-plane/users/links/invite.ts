@@ -13,6 +13,7 @@ import {
   type UsedInvite,
 } from "#control-plane/users/links/links.ts";
 import { insertInviteAddress, lockOpenInvite, type OneTimeLink } from "#control-plane/users/links/store.ts";
+import { hasAddress } from "#control-plane/users/members.ts";
 import type { UserMails } from "#control-plane/users/mails/mails.ts";
 import { recordOf } from "#control-plane/users/own-changes.ts";
 import { isAllowed } from "#control-plane/users/roles.ts";
@@ -21,7 +22,6 @@ import { BUSY, provePassword } from "#control-plane/users/sign-in.ts";
 import {
   findRole,
   findUserByEmail,
-  hasAddress,
   holdUser,
   insertMember,
   insertUser,

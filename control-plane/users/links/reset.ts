@@ -5,12 +5,12 @@ import { isSameAddress } from "#control-plane/mail-address.ts";
 import { createAccount } from "#control-plane/users/links/invite.ts";
 import { EXPIRED, peekLink, useLink, type LinksDeps, type UsedLink } from "#control-plane/users/links/links.ts";
 import { deleteResets, type OneTimeLink } from "#control-plane/users/links/store.ts";
+import { hasAddress } from "#control-plane/users/members.ts";
 import { ownChange, recordEverywhere, recordOf } from "#control-plane/users/own-changes.ts";
 import type { Client } from "#control-plane/users/sessions.ts";
 import { BUSY } from "#control-plane/users/sign-in.ts";
 import {
   findUser,
-  hasAddress,
   insertMember,
   insertUser,
   listMembers,

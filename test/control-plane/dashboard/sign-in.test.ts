@@ -89,6 +89,12 @@ describe("a sign-in", () => {
     expect(await countFailures()).toBe(counted + (counted - before));
   });
 
+  it("shows of an address that nobody can have no more than can be typed", async () => {
+    forgetFailures();
+    const { status, html } = await guess("<".repeat(300_000), "not the password");
+    expect([status, html.split("&lt;").length - 1]).toEqual([403, 254]);
+  });
+
   it("is limited to 10 failures of a user in 15 minutes, from any address, and never locked for good", async () => {
     forgetFailures();
     for (let index = 0; index < 10; index += 1)

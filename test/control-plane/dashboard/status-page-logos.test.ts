@@ -193,7 +193,7 @@ describe("the logo of a status page", () => {
       ["another session", `${fieldOf("_csrf", "wrong")}${fieldOf("title", "x".repeat(200))}`],
       ["another session", `${fieldOf("title", "x".repeat(70_000))}${own}`],
       ["another session", `${fieldOf("title", "x")}${fileOf("logo")}\r\n${own}`],
-      ["Forms are accepted from pages of", `${own}${fileOf("logo")}`, { origin: "https://evil.example" }],
+      ["VANTAGE_BASE_URL", `${own}${fileOf("logo")}`, { origin: "https://evil.example" }],
     ];
     for (const [message, body, headers] of refused) {
       const answer = await beginForm(body, headers);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.stop());
 
-/** Every row of every table, but the counts of requests that the gate keeps. */
+/** Every row of every table, but the counts of requests that the gate keeps, and when keys were used. */
 async function readDatabase(): Promise<ReadonlyMap<string, string>> {
   const { sql } = world.app;
   const tables = await sql<{ name: string }[]>`
@@ -22,7 +22,8 @@ async function readDatabase(): Promise<ReadonlyMap<string, string>> {
   const contents = new Map<string, string>();
   for (const { name } of tables) {
     const [row] = await sql.unsafe<{ rows: string | null }[]>(
-      `select string_agg(t::text, E'\\n' order by t::text) as rows from ${name} as t`,
+      `select string_agg(row, E'\\n' order by row) as rows
+       from (select (to_jsonb(t) - 'used_at')::text as row from ${name} as t) as rows`,
     );
     contents.set(name, row?.rows ?? "");
   }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { createPasswords } from "#control-plane/users/passwords.ts";
-import { createTurns } from "#control-plane/users/turns.ts";
+import { createFairQueue } from "#control-plane/users/fair-queue.ts";
 import { systemRandom } from "#test/support/clock.ts";
 
 const here = () => false;
 
 /** Turns of which the only one is taken; `run` ends it, and each one that comes after it. */
 async function occupied(limits: { readonly mostOfGroup: number; readonly mostWaiting: number }) {
-  const turns = createTurns({ atOnce: 1, ...limits });
+  const turns = createFairQueue({ atOnce: 1, ...limits });
   const order: string[] = [];
   const first = await turns.wait("first", here);
   /** Asks for a turn, and notes its name when it comes, or that it is refused. */
@@ -67,7 +67,7 @@ describe("turns", () => {
   });
 
   it("end: afterwards a turn is free again", async () => {
-    const turns = createTurns({ atOnce: 2, mostOfGroup: 1, mostWaiting: 1 });
+    const turns = createFairQueue({ atOnce: 2, mostOfGroup: 1, mostWaiting: 1 });
     const [one, two] = [await turns.wait("a", here), await turns.wait("a", here)];
     const third = turns.wait("a", here);
     expect(await turns.wait("a", here)).toBeNull();

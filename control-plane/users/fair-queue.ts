@@ -1,5 +1,5 @@
 /** Lets a bounded number of works run at once. Others wait, in a queue for each group, and the groups take turns. */
-export interface Turns {
+interface FairQueue {
   /**
    * Waits for a turn. Returns the function that ends it, to be called once; null: too many of the group wait, or its client
    * has gone. `isGone` is asked when the turn comes, and when places are short.
@@ -16,7 +16,7 @@ interface Waiter {
  * Creates turns. `mostOfGroup`: works of a group that can wait. `mostWaiting`: works that can wait in all; beyond it a group
  * that has fewer takes the place of the newest one of the group that has most.
  */
-export function createTurns({
+export function createFairQueue({
   atOnce,
   mostOfGroup,
   mostWaiting,
@@ -24,7 +24,7 @@ export function createTurns({
   readonly atOnce: number;
   readonly mostOfGroup: number;
   readonly mostWaiting: number;
-}): Turns {
+}): FairQueue {
   /** The groups with works that wait, in the order of their turns. */
   const queues = new Map<string, Waiter[]>();
   let running = 0;
