@@ -35,7 +35,8 @@ export function serve(app: App, options: ServeOptions): Promise<Service> {
 async function openService(app: App, options: ServeOptions, teardown: Teardown): Promise<Service> {
   const { config, clock, log } = app;
   const { registry } = app.metrics;
-  const plan = { ...CONNECTION_LIMITS, ...planConnections(ENOUGH_DESCRIPTORS), ...options.connections };
+  const unlimited = [...CONNECTION_LIMITS.unlimited, ...config.trustedProxies];
+  const plan = { ...CONNECTION_LIMITS, ...planConnections(ENOUGH_DESCRIPTORS), unlimited, ...options.connections };
   const parts = await openParts(app, options, teardown);
   const { hub, presence, probes, background } = parts;
   const { server, mcp } = await buildServer(app, parts, options.version, teardown);

@@ -19,7 +19,7 @@ import { MAX_JOB_BYTES, MAX_MESSAGE_BYTES } from "#shared/wire.ts";
 import { countConnectionEnds, registerConnectionGauge } from "#control-plane/dispatch/grpc/connection-metrics.ts";
 import { acceptConnections } from "#control-plane/dispatch/grpc/connections.ts";
 import { certificateOf, type AnyCall } from "#control-plane/dispatch/grpc/credentials.ts";
-import { awaitFirstMessage, countCalls } from "#control-plane/dispatch/grpc/first-message.ts";
+import { awaitFirstMessage } from "#control-plane/dispatch/grpc/first-message.ts";
 import {
   STRANGER_MESSAGE_BYTES,
   STRANGER_STREAMS,
@@ -118,7 +118,6 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
   const interceptors = [
     // First in the list, so that it is next to the call itself and sees the status that grpc-js sends.
     countBrokenCalls(hub, rejections),
-    countCalls((peer) => connections.begin(peer)),
     awaitFirstMessage(limits.firstMessageMs, (peer) => connections.refuse(peer, "silent")),
   ];
   const service: ProbeServer = {

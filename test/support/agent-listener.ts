@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Logger } from "pino";
 import { Registry } from "prom-client";
+import type { Clock } from "#shared/clock.ts";
 import { ENOUGH_DESCRIPTORS } from "#shared/process/descriptor-limit.ts";
 import { planConnections } from "#control-plane/descriptors.ts";
 import { CONNECTION_LIMITS, type ConnectionLimits } from "#control-plane/dispatch/grpc/limits.ts";
@@ -43,6 +44,7 @@ export async function listenForAgents(
   hub: Hub,
   log: Logger,
   over: Partial<ConnectionLimits> = {},
+  clock: Clock = systemClock,
 ): Promise<HubListener> {
   const authority = await openAuthority(await createAuthority(systemClock, systemRandom), systemClock, systemRandom);
   const expected = new Map<string, { agentId: string; region: string }>();
@@ -52,7 +54,7 @@ export async function listenForAgents(
     address: { host: "127.0.0.1", port: 0 },
     limits: { ...CONNECTION_LIMITS, ...planConnections(ENOUGH_DESCRIPTORS), ...over },
     security: await secure(authority, expected),
-    clock: systemClock,
+    clock,
     log,
     registry,
   });

@@ -78,6 +78,9 @@ export function headerBlock(path: string, filler = 0): Buffer {
     // :method POST, :scheme https, then :path and content-type by the index of their names.
     Buffer.from([0x83, 0x87, 0x04]),
     text(path),
+    // :authority, without which node:http2 refuses a stream before it is one.
+    Buffer.from([0x01]),
+    text("control-plane"),
     Buffer.from([0x0f, 0x10]),
     text("application/grpc"),
     Buffer.from([0x00]),

@@ -1,14 +1,17 @@
 import type { Socket } from "node:net";
 import type { Clock } from "#shared/clock.ts";
-import { createLedger, type ConnectionLedger, type NoSlot } from "#control-plane/dispatch/grpc/ledger.ts";
+import { createListRule } from "#shared/egress/addresses.ts";
+import type { AddressLimiter } from "#control-plane/access/ports.ts";
+import { createLedger, type ConnectionLedger, type NoSlot, type Slot } from "#control-plane/dispatch/grpc/ledger.ts";
 import type { ConnectionLimits } from "#control-plane/dispatch/grpc/limits.ts";
-import { addressGroup } from "#control-plane/limits/address.ts";
+import { createClientAddress } from "#control-plane/http/connection/client-address.ts";
+import { addressGroup, createAddressLimiter } from "#control-plane/limits/address.ts";
 
 /**
  * Reason why this side refused or closed a connection. handshake, unattached: its deadline has passed. protocol: it
- * does not use HTTP/2. volume: a stranger sent too much or made too many calls. displaced: a newer connection took its
- * slot. refused: its call was refused. silent: its call never sent a message. The other reasons are limits without a
- * free slot.
+ * does not use HTTP/2. volume: a stranger sent too much or began too many streams. displaced: a newer connection took
+ * its slot. refused: its call was refused. silent: its call never sent a message. handshakes: strangers of its address
+ * have made too many in this second. The other reasons are limits without a free slot.
  */
 export type ConnectionEnd =
   | NoSlot
@@ -24,11 +27,13 @@ export type ConnectionEnd =
 interface Connection {
   /** "address:port", as in grpc-js. */
   readonly peer: string;
+  /** The client's address in normal form. */
+  readonly address: string;
   readonly socket: Socket;
   /** Whether it has presented a valid client certificate. */
   isAgent: boolean;
-  /** Number of calls that began over it. */
-  calls: number;
+  /** Number of streams that began over it. */
+  streams: number;
   /** Number of streams attached over it. While there is one, the deadline does not apply. */
   attached: number;
   /** Monotonic milliseconds. */
@@ -42,12 +47,15 @@ export interface ConnectionTable {
   find(peer: string): Connection | undefined;
   /** Adds a new socket. Returns null if there was no slot and the socket was reset. */
   open(socket: Socket): Connection | null;
-  /** Starts the deadline for attaching an agent, after the TLS handshake. */
-  expectAttachment(connection: Connection): void;
+  /**
+   * Records the end of the TLS handshake: the deadline for attaching an agent begins. `isStranger`: it showed no valid
+   * certificate. Returns false if its address had too many of those in this second, and it was reset.
+   */
+  secure(connection: Connection, isStranger: boolean): boolean;
   /** Counts the connection as one of this agent. Returns false if there was no slot and it was reset. */
   identify(connection: Connection, agent: string): boolean;
-  /** Counts a call. Resets a stranger that makes too many calls. */
-  countCall(connection: Connection): void;
+  /** Counts a stream. Returns false if the connection is a stranger's with too many: the caller resets its socket. */
+  countStream(connection: Connection): boolean;
   /** Records that an agent is attached over the connection, until the returned function is called. */
   attach(connection: Connection): () => void;
   /** Ends the connection in a moment, unless an agent is attached over it. */
@@ -64,7 +72,7 @@ export interface ConnectionTable {
 /** Dependencies of a table. */
 interface ConnectionTableDeps {
   readonly limits: ConnectionLimits;
-  readonly clock: Pick<Clock, "monotonic">;
+  readonly clock: Clock;
   /** Called for each connection that this side refuses or closes. */
   readonly onEnd: (reason: ConnectionEnd, peer: string) => void;
 }
@@ -75,18 +83,29 @@ interface TableState extends ConnectionTableDeps {
   readonly byPeer: Map<string, Connection>;
   /** Connections without an attached stream. */
   readonly pending: Set<Connection>;
+  /** Handshakes of strangers by address. */
+  readonly handshakes: AddressLimiter;
+  readonly isUnlimited: (ip: string) => boolean;
 }
 
 /** Creates an empty table. */
 export function createConnectionTable({ limits, clock, onEnd }: ConnectionTableDeps): ConnectionTable {
   const ledger = createLedger(limits);
-  const table: TableState = { limits, clock, onEnd, ledger, byPeer: new Map(), pending: new Set() };
+  const handshakes = createAddressLimiter({ clock, limit: limits.strangerHandshakes, windowSeconds: 1 });
+  const isUnlimited = createListRule(limits.unlimited);
+  const shared = { limits, clock, onEnd, ledger, handshakes, isUnlimited };
+  const table: TableState = { ...shared, byPeer: new Map(), pending: new Set() };
   return {
     find: (peer) => table.byPeer.get(peer),
     open: (socket) => openConnection(table, socket),
-    expectAttachment: (connection) => expectAttachment(table, connection),
+    secure(connection, isStranger) {
+      const isKept = !isStranger || countHandshake(table, connection);
+      expectAttachment(table, connection);
+      if (!isKept) endConnection(table, connection, "handshakes");
+      return isKept;
+    },
     identify: (connection, agent) => identifyConnection(table, connection, agent),
-    countCall: (connection) => countCall(table, connection),
+    countStream: (connection) => countStream(table, connection),
     attach: (connection) => attachAgent(table, connection),
     endSoon: (connection, reason) => endSoon(table, connection, reason),
     end: (connection, reason) => endConnection(table, connection, reason),
@@ -99,18 +118,22 @@ export function createConnectionTable({ limits, clock, onEnd }: ConnectionTableD
 }
 
 function openConnection(table: TableState, socket: Socket): Connection | null {
-  const { limits, clock, onEnd, ledger, byPeer, pending } = table;
-  const peer = peerOf(socket);
+  const { limits, clock, onEnd, ledger, byPeer, pending, handshakes } = table;
+  const [peer, address] = [peerOf(socket), addressOf(socket.remoteAddress, undefined)];
   const now = clock.monotonic();
-  const slot = byPeer.has(peer) ? null : ledger.open(peer, addressGroup(socket.remoteAddress ?? ""), now);
-  if (slot === null || !slot.ok) {
-    onEnd(slot?.reason ?? "address", peer);
+  const slot: Slot = byPeer.has(peer)
+    ? { ok: false, reason: "address" }
+    : handshakes.isExhausted(address)
+      ? { ok: false, reason: "handshakes" }
+      : ledger.open(peer, addressGroup(address), now);
+  if (!slot.ok) {
+    onEnd(slot.reason, peer);
     socket.resetAndDestroy();
     return null;
   }
   const displaced = slot.displaced === null ? undefined : byPeer.get(slot.displaced);
   if (displaced !== undefined) endConnection(table, displaced, "displaced");
-  const connection = newConnection(peer, socket, now + limits.handshakeMs);
+  const connection = newConnection({ peer, address, socket }, now + limits.handshakeMs);
   byPeer.set(peer, connection);
   pending.add(connection);
   socket.once("close", () => forgetConnection(table, connection));
@@ -124,10 +147,12 @@ function identifyConnection(table: TableState, connection: Connection, agent: st
   return noSlot === null;
 }
 
-function countCall(table: TableState, connection: Connection): void {
-  if (connection.isAgent) return;
-  connection.calls += 1;
-  if (connection.calls > table.limits.strangerCalls) endConnection(table, connection, "volume");
+function countStream(table: TableState, connection: Connection): boolean {
+  connection.streams += 1;
+  if (connection.isAgent || connection.streams <= table.limits.strangerStreams) return true;
+  table.onEnd("volume", connection.peer);
+  forgetConnection(table, connection);
+  return false;
 }
 
 function attachAgent(table: TableState, connection: Connection): () => void {
@@ -171,17 +196,29 @@ function endConnection(table: TableState, connection: Connection, reason: Connec
   connection.socket.resetAndDestroy();
 }
 
-function forgetConnection({ ledger, pending, byPeer }: TableState, connection: Connection): void {
+function forgetConnection(table: TableState, connection: Connection): void {
+  const { ledger, pending, byPeer } = table;
   ledger.close(connection.peer);
   pending.delete(connection);
-  if (byPeer.get(connection.peer) === connection) byPeer.delete(connection.peer);
+  if (byPeer.get(connection.peer) !== connection) return;
+  byPeer.delete(connection.peer);
+  // This side has done its part of a handshake that the client began and did not finish.
+  if (connection.reason === "handshake" && connection.socket.bytesRead > 0) countHandshake(table, connection);
 }
+
+/** Counts a stranger's handshake. Returns false if its address had too many in this second. */
+function countHandshake({ handshakes, isUnlimited }: TableState, { address }: Connection): boolean {
+  return isUnlimited(address) || handshakes.take(address).ok;
+}
+
+/** Returns an address in normal form, an IPv4 peer of a listener for both families as IPv4. */
+const addressOf = createClientAddress([]);
 
 /** Returns the name of a socket's peer: "address:port". */
 export function peerOf({ remoteAddress, remotePort }: Pick<Socket, "remoteAddress" | "remotePort">): string {
   return `${remoteAddress}:${remotePort}`;
 }
 
-function newConnection(peer: string, socket: Socket, deadline: number): Connection {
-  return { peer, socket, isAgent: false, calls: 0, attached: 0, deadline, reason: "handshake" };
+function newConnection(of: Pick<Connection, "peer" | "address" | "socket">, deadline: number): Connection {
+  return { ...of, isAgent: false, streams: 0, attached: 0, deadline, reason: "handshake" };
 }

@@ -1,3 +1,5 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import type { ServerHttp2Stream } from "node:http2";
 import { createServer as createTlsServer, type Server as TlsServer, type TLSSocket } from "node:tls";
 import type { Clock } from "#shared/clock.ts";
 import {
@@ -15,8 +17,6 @@ import type { Security } from "#control-plane/dispatch/security.ts";
 export interface AgentConnections {
   readonly port: number;
   counts(): { readonly strangers: number; readonly agents: number };
-  /** Records that a call of this peer has begun. */
-  begin(peer: string): void;
   /**
    * Records that an agent is attached over this peer's connection: it has no deadline until the returned function is
    * called.
@@ -45,6 +45,9 @@ interface ConnectionOptions {
   readonly onEnd: (reason: ConnectionEnd, peer: string) => void;
 }
 
+/** Channel of node:http2 on which it publishes every stream that a client begins, before anything handles it. */
+const STREAM_BEGINS = "http2.server.stream.created";
+
 /** Interval in milliseconds between two checks of deadlines and volumes. */
 const SWEEP_MS = 250;
 
@@ -62,16 +65,24 @@ export async function acceptConnections(options: ConnectionOptions): Promise<Age
     socket.on("error", () => {});
     if (table.open(socket) !== null) tls.emit("connection", socket);
   });
+  // grpc-js shows calls alone: of a stream that is reset at once, or that is no call, it reports nothing.
+  const countStream = (message: unknown): void => {
+    const { session } = (message as { readonly stream: ServerHttp2Stream }).stream;
+    if (session?.socket.localPort !== listener.port) return;
+    const connection = table.find(peerOf(session.socket));
+    if (connection === undefined || table.countStream(connection)) return;
+    // Refuses the streams that have arrived together with this one. grpc-js is about to handle it, and would throw if the
+    // session were destroyed before.
+    session.close();
+    setImmediate(() => connection.socket.resetAndDestroy());
+  };
+  subscribe(STREAM_BEGINS, countStream);
   const sweep = setInterval(() => table.endOverdue(), SWEEP_MS);
   sweep.unref();
 
   return {
     port: listener.port,
     counts: () => table.counts(),
-    begin(peer) {
-      const connection = table.find(peer);
-      if (connection !== undefined) table.countCall(connection);
-    },
     attach(peer) {
       const connection = table.find(peer);
       return connection === undefined ? () => {} : table.attach(connection);
@@ -85,6 +96,7 @@ export async function acceptConnections(options: ConnectionOptions): Promise<Age
     },
     destroy() {
       clearInterval(sweep);
+      unsubscribe(STREAM_BEGINS, countStream);
       table.destroy();
     },
   };
@@ -105,8 +117,8 @@ function routeSecured(table: ConnectionTable, serve: ConnectionOptions["serve"],
   socket.on("error", () => {});
   const connection = table.find(peerOf(socket));
   if (connection === undefined) return void socket.destroy();
+  if (!table.secure(connection, !socket.authorized)) return;
   if (socket.alpnProtocol !== "h2") return table.end(connection, "protocol");
-  table.expectAttachment(connection);
   if (!socket.authorized) return serve.stranger(socket);
   if (table.identify(connection, agentOf(socket))) serve.agent(socket);
 }

@@ -1,13 +1,5 @@
 import { ServerInterceptingCall, status, type ServerInterceptor } from "@grpc/grpc-js";
 
-/** Creates an interceptor that reports the peer of each call when it begins. */
-export function countCalls(onBegin: (peer: string) => void): ServerInterceptor {
-  return (_method, call) => {
-    onBegin(call.getPeer());
-    return new ServerInterceptingCall(call);
-  };
-}
-
 /**
  * Creates an interceptor that ends a call with DEADLINE_EXCEEDED if its first message is not complete `waitMs`
  * milliseconds after its headers, and reports its peer. grpc-js itself only has the deadline that the client chooses.

@@ -8,10 +8,12 @@ import type { ConnectionLimits } from "#control-plane/dispatch/grpc/limits.ts";
 const DISPLACEABLE_AFTER_MS = 1_000;
 
 /** The limit because of which a connection gets no slot. */
-export type NoSlot = "address" | "strangers" | "agent" | "agents";
+export type NoSlot = "address" | "strangers" | "agent" | "agents" | "handshakes";
 
 /** Whether a new connection gets a slot. `displaced` is the key of a connection that must be closed for it, or null. */
-type Slot = { readonly ok: true; readonly displaced: string | null } | { readonly ok: false; readonly reason: NoSlot };
+export type Slot =
+  | { readonly ok: true; readonly displaced: string | null }
+  | { readonly ok: false; readonly reason: NoSlot };
 
 /** Counts the connections of the agents' port against their limits. Pure: it knows a connection only by its key. */
 export interface ConnectionLedger {

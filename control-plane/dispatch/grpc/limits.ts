@@ -24,8 +24,12 @@ export interface ConnectionLimits {
   readonly refusedMs: number;
   /** Maximum number of octets that a stranger can send over one connection, TLS included. */
   readonly strangerBytes: number;
-  /** Maximum number of calls that a stranger can begin over one connection. */
-  readonly strangerCalls: number;
+  /** Maximum number of HTTP/2 streams that a stranger can begin over one connection, whether or not they are calls. */
+  readonly strangerStreams: number;
+  /** Maximum number of strangers' handshakes in a second from one client address (an IPv6 /64). */
+  readonly strangerHandshakes: number;
+  /** CIDR ranges of addresses without a maximum of handshakes: many clients can be behind them. */
+  readonly unlimited: readonly string[];
 }
 
 /** All limits except the totals, which follow from the process's descriptors (control-plane/descriptors.ts). */
@@ -43,9 +47,12 @@ export const CONNECTION_LIMITS: Omit<ConnectionLimits, "strangers" | "agents"> =
   refusedMs: 1_000,
   // Enrolment takes about 4 KB. This is one message of the maximum size with its frames, records and handshake.
   strangerBytes: 192 * 1024,
-  // An enrolling agent makes one call. Without this limit, streams that are opened and reset immediately could cost up
-  // to 1,000 calls, after which node:http2 ends the session by itself (its streamResetBurst).
-  strangerCalls: 8,
+  // An enrolling agent makes one call. Without this limit, a stranger could open and reset 1,000 streams, after which
+  // node:http2 ends the session by itself (its streamResetBurst).
+  strangerStreams: 16,
+  // A handshake costs more than the streams that follow it, and a stranger whose connection was ended opens another.
+  strangerHandshakes: 20,
+  unlimited: ["127.0.0.0/8", "::1/128"],
 };
 
 /**

@@ -1,4 +1,6 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
+import type { ClientHttp2Session, OutgoingHttpHeaders } from "node:http2";
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { afterEach, expect, it } from "vitest";
@@ -33,9 +35,9 @@ let server: HubListener;
 let toClose: { destroy(): void }[] = [];
 let agents: ScriptedAgent[] = [];
 
-async function open(over: Partial<ConnectionLimits> = {}): Promise<void> {
+async function open(over: Partial<ConnectionLimits> = {}, clock = systemClock): Promise<void> {
   hub = createHub({ clock: systemClock, random: systemRandom, log, registry: new Registry() });
-  server = await listenForAgents(hub, log, over);
+  server = await listenForAgents(hub, log, over, clock);
 }
 
 afterEach(async () => {
@@ -230,6 +232,103 @@ it("the connections of one agent and of all agents together are limited", async 
   expect((await counts())["agent"]).toBe(3);
 });
 
+/** Begins a stream. Resolves with whether it was answered, by whatever status, before it ended. */
+function ask(session: ClientHttp2Session, headers: OutgoingHttpHeaders): Promise<boolean> {
+  return new Promise((resolve) => {
+    if (session.destroyed || session.closed) return resolve(false);
+    const stream = session.request(headers).resume();
+    stream.on("error", () => {}).once("response", () => resolve(true));
+    stream.once("close", () => resolve(false));
+  });
+}
+
+it.each([
+  ["a request that is no call", { ":path": "/" }],
+  ["a call", { ":method": "POST", ":path": "/no.such/Call", "content-type": "application/grpc", te: "trailers" }],
+])("the listener ends a stranger's connection after 16 streams, and no agent's: %s", async (_what, headers) => {
+  await open();
+  const own = await enrolled("agent-busy");
+  const session = kept(openSession({ port: server.grpcPort }));
+  for (let stream = 1; stream <= 16; stream += 1) expect(await ask(session, headers), `stream ${stream}`).toBe(true);
+  await ask(session, headers);
+  await closing(session);
+  expect(await ends()).toEqual({ volume: 1 });
+  const known = kept(openSession({ port: server.grpcPort, own }));
+  for (let stream = 1; stream <= 40; stream += 1) expect(await ask(known, headers), `stream ${stream}`).toBe(true);
+});
+
+/** Builds the frames of a stream that is reset at once. */
+function resetOf(path: string, turn: number, filler = 0): Buffer {
+  const stream = 2 * turn + 1;
+  return Buffer.concat([frame(1, 4, stream, headerBlock(path, filler)), frame(3, 0, stream, Buffer.alloc(4))]);
+}
+
+it.each([
+  ["/", 1],
+  ["/", 500],
+  [enroll.path, 1],
+  [enroll.path, 500],
+])(
+  "the listener ends a stranger that resets its streams, to %s, %i together, and handles 17",
+  async (path, together) => {
+    await open({ unattachedMs: 60_000 });
+    const agent = await attach("eu");
+    const socket = kept(openTls({ port: server.grpcPort }));
+    const closed = closing(socket);
+    await once(socket, "secureConnect");
+    socket.write(PREFACE);
+    let handled = 0;
+    const count = (): void => {
+      handled += 1;
+    };
+    subscribe("http2.server.stream.start", count);
+    for (let turn = 0; !socket.destroyed; turn += together) {
+      const answered = new Promise((resolve) => socket.once("data", resolve));
+      const resets = Array.from({ length: together }, (_, index) => resetOf(path, turn + index));
+      // The answer to the ping: the listener has read the streams.
+      socket.write(Buffer.concat([...resets, frame(6, 0, 0, Buffer.alloc(8))]));
+      await Promise.race([answered, closed]);
+    }
+    unsubscribe("http2.server.stream.start", count);
+    expect(handled).toBe(17);
+    expect(await ends()).toEqual({ volume: 1 });
+    expect(await runOn(agent, "agent-eu")).toMatchObject({ kind: "outcome" });
+  },
+);
+
+it("strangers of an address have a limit of handshakes in a second, unless the address is exempt", async () => {
+  let now = Date.parse("2026-03-01T12:00:00.000Z");
+  const clock = { ...systemClock, now: () => new Date(now) };
+  /** Reports whether a connection is served after its handshake. */
+  const shakes = (from: string) => ask(kept(openSession({ port: server.grpcPort, from })), { ":path": "/" });
+  await open({ strangerHandshakes: 2, unlimited: ["127.0.0.3/32"] }, clock);
+  const [own, other] = ["127.0.0.1", "127.0.0.2"];
+  for (const expected of [true, true, false]) expect(await shakes(own)).toBe(expected);
+  expect(await shakes(other)).toBe(true);
+  // A handshake that the client leaves counts, too.
+  const left = kept(openTcp({ port: server.grpcPort, from: other }));
+  left.end(Buffer.from("16030100050100000100", "hex"));
+  await closing(left);
+  expect(await shakes(other)).toBe(false);
+  for (let turn = 0; turn < 4; turn += 1) expect(await shakes("127.0.0.3")).toBe(true);
+  now += 1_000;
+  expect(await shakes(own)).toBe(true);
+  expect((await ends())["handshakes"]).toBeGreaterThanOrEqual(2);
+});
+
+it("agents take nothing of the handshakes of strangers at their address", async () => {
+  const now = new Date("2026-03-01T12:00:00.000Z");
+  await open({ strangerHandshakes: 4, unlimited: [] }, { ...systemClock, now: () => now });
+  // Enrolment takes two: one for the authority's certificate, one for the call.
+  const own = await enrolled("agent-behind");
+  const approach = { port: server.grpcPort, own };
+  for (let turn = 0; turn < 6; turn += 1) {
+    const session = kept(openSession(approach));
+    expect(await ask(session, { ":path": "/" })).toBe(true);
+  }
+  expect(await ends()).toEqual({});
+});
+
 /** Writes as fast as the peer reads, until the peer closes the connection. */
 async function pour(port: number, chunk: (turn: number) => Buffer): Promise<void> {
   const socket = kept(openTls({ port }));
@@ -248,16 +347,12 @@ async function pour(port: number, chunk: (turn: number) => Buffer): Promise<void
 it("the listener disconnects a stranger that sends too much: pings, settings, resets, headers", async () => {
   await open({ strangerBytes: 16_384, unattachedMs: 60_000 });
   const port = server.grpcPort;
-  const reset = (filler: number) => (turn: number) => {
-    const stream = 2 * turn + 1;
-    return Buffer.concat([frame(1, 4, stream, headerBlock(enroll.path, filler)), frame(3, 0, stream, Buffer.alloc(4))]);
-  };
   await pour(port, () => frame(6, 0, 0, Buffer.alloc(8)));
   await pour(port, () => frame(4, 0, 0));
   expect(await ends()).toEqual({ volume: 2 });
   // node:http2 can end such a session first. The test only needs that each ends, and not because of a deadline.
   await pour(port, () => frame(2, 0, 1, Buffer.alloc(5)));
-  await pour(port, reset(0));
-  await pour(port, reset(8_000));
+  await pour(port, (turn) => resetOf(enroll.path, turn));
+  await pour(port, (turn) => resetOf(enroll.path, turn, 8_000));
   expect(Object.keys(await ends())).toEqual(["volume"]);
 });
