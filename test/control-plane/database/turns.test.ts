@@ -6,14 +6,12 @@ function begin(turns: ReturnType<typeof createTurns>, accountId: number, count: 
   const begun: number[] = [];
   const ends = new Map<number, (error?: Error) => void>();
   const works = Array.from({ length: count }, (_, index) =>
-    turns.run(
-      accountId,
-      () =>
-        new Promise<number>((resolve, reject) => {
-          begun.push(index);
-          ends.set(index, (error) => (error === undefined ? resolve(index) : reject(error)));
-        }),
-    ),
+    turns.run(accountId, async () => {
+      begun.push(index);
+      const error = await new Promise<Error | undefined>((resolve) => ends.set(index, resolve));
+      if (error !== undefined) throw error;
+      return index;
+    }),
   );
   for (const work of works) work.catch(() => {});
   return { begun, works, end: (index: number, error?: Error) => ends.get(index)?.(error) };
