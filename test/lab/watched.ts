@@ -47,11 +47,8 @@ export interface WatchedLab extends Lab {
   events(id: number): Promise<readonly string[]>;
   /** Returns the checks of a monitor since a time, the oldest first. */
   checks(id: number, since: Date): Promise<readonly StoredCheck[]>;
-  /**
-   * Reports whether the check that changed the status of a monitor last was a re-check; null: no check did, or its
-   * transaction stored no event.
-   */
-  wasRechecked(id: number): Promise<boolean | null>;
+  /** Reports whether the last change of a monitor's status was committed together with its check and an event. */
+  isOneTransaction(id: number): Promise<boolean>;
   /** Starts an HTTP server that answers 200 in a node. */
   serve(node: string, port: number): Promise<Daemon>;
 }
@@ -111,13 +108,12 @@ export async function startWatchedLab({ intervalSeconds, ...options }: WatchedOp
         select location, (array['up', 'down', 'unknown', 'degraded'])[status] as status,
           fault::jsonb ->> 'source' as source
         from checks where monitor_id = ${id} and checked_at >= '${since.toISOString()}' order by checked_at`),
-    async wasRechecked(id) {
+    async isOneTransaction(id) {
       const [row] = await query<{ is: boolean }>(`
-        select c.is_recheck as is from monitor_status_changes as s
-          join checks as c on c.monitor_id = s.monitor_id and c.xmin = s.xmin
-          join events as e on e.monitor_id = s.monitor_id and e.xmin = s.xmin
-        where s.monitor_id = ${id} order by s.id desc limit 1`);
-      return row?.is ?? null;
+        select exists (select from checks as c where c.monitor_id = s.monitor_id and c.xmin = s.xmin)
+          and exists (select from events as e where e.monitor_id = s.monitor_id and e.xmin = s.xmin) as is
+        from monitor_status_changes as s where s.monitor_id = ${id} order by s.id desc limit 1`);
+      return row?.is ?? false;
     },
     serve: (node, port) => {
       const program = `require("node:http").createServer((_request, response) => response.end("ok"))
