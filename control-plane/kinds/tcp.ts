@@ -14,8 +14,8 @@ import { OPTIONS, PROBE, PROBED, problem, type Kind } from "#control-plane/kinds
 import { expectedSchema, mergeWithSent, sentSchema, sentText } from "#control-plane/kinds/sent-text.ts";
 import { hostAndPort, readServerTarget } from "#control-plane/kinds/server-target.ts";
 
-/** The dialogue of a monitor. */
-interface TcpSettings {
+/** The dialogue of a tcp monitor. */
+export interface TcpSettings {
   readonly preset: TcpDialogue["preset"];
   /** Text that is sent, which can hold a password; null: nothing. */
   readonly send: string | null;

@@ -1,7 +1,7 @@
 import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
 import { given } from "#control-plane/database/given.ts";
 import type { CheckType } from "#control-plane/kinds/kinds.ts";
-import type { Monitor } from "#control-plane/kinds/monitor.ts";
+import type { Monitor, MonitorSettings } from "#control-plane/kinds/monitor.ts";
 import { readStoredSettings } from "#control-plane/kinds/stored-settings.ts";
 
 /** A monitor with its encrypted secrets. */
@@ -64,8 +64,18 @@ export async function updateMonitors(
   return new Map(readRows(rows).map((monitor) => [monitor.id, monitor]));
 }
 
+/**
+ * Writes settings as JSON that PostgreSQL can read. It refuses NUL and halves of a surrogate pair, which the value of a JSON
+ * condition can have, and one such row fails the statement that reads it with others.
+ */
+function toStored(settings: MonitorSettings): string {
+  return JSON.stringify(settings, (_key, value: unknown) =>
+    typeof value === "string" ? value.replaceAll("\0", "\ufffd").toWellFormed() : value,
+  );
+}
+
 function givenMonitors(tx: Transaction, monitors: readonly NewMonitor[]) {
-  const rows = monitors.map((monitor) => ({ ...monitor, settings: JSON.stringify(monitor.settings) }));
+  const rows = monitors.map((monitor) => ({ ...monitor, settings: toStored(monitor.settings) }));
   return given(tx, rows, {
     id: "bigint",
     accountId: "bigint",

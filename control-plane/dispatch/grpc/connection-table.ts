@@ -1,10 +1,9 @@
-import type { Socket } from "node:net";
+import { isIPv4, type Socket } from "node:net";
 import type { Clock } from "#shared/clock.ts";
 import { createListRule } from "#shared/egress/addresses.ts";
 import type { AddressLimiter } from "#control-plane/access/ports.ts";
 import { createLedger, type ConnectionLedger, type NoSlot, type Slot } from "#control-plane/dispatch/grpc/ledger.ts";
 import type { ConnectionLimits } from "#control-plane/dispatch/grpc/limits.ts";
-import { createClientAddress } from "#control-plane/http/connection/client-address.ts";
 import { addressGroup, createAddressLimiter } from "#control-plane/limits/address.ts";
 
 /**
@@ -119,7 +118,7 @@ export function createConnectionTable({ limits, clock, onEnd }: ConnectionTableD
 
 function openConnection(table: TableState, socket: Socket): Connection | null {
   const { limits, clock, onEnd, ledger, byPeer, pending, handshakes } = table;
-  const [peer, address] = [peerOf(socket), addressOf(socket.remoteAddress, undefined)];
+  const [peer, address] = [peerOf(socket), addressOf(socket.remoteAddress)];
   const now = clock.monotonic();
   const slot: Slot = byPeer.has(peer)
     ? { ok: false, reason: "address" }
@@ -211,8 +210,13 @@ function countHandshake({ handshakes, isUnlimited }: TableState, { address }: Co
   return isUnlimited(address) || handshakes.take(address).ok;
 }
 
-/** Returns an address in normal form, an IPv4 peer of a listener for both families as IPv4. */
-const addressOf = createClientAddress([]);
+const MAPPED = "::ffff:";
+
+/** Returns the address of a peer; that of an IPv4 peer of a listener for both families as IPv4. */
+function addressOf(remoteAddress = ""): string {
+  const mapped = remoteAddress.startsWith(MAPPED) ? remoteAddress.slice(MAPPED.length) : "";
+  return isIPv4(mapped) ? mapped : remoteAddress;
+}
 
 /** Returns the name of a socket's peer: "address:port". */
 export function peerOf({ remoteAddress, remotePort }: Pick<Socket, "remoteAddress" | "remotePort">): string {

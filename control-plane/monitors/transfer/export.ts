@@ -1,6 +1,7 @@
 import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
 import { draftOf } from "#control-plane/monitors/draft.ts";
 import type { CompositeSettings } from "#control-plane/kinds/composite.ts";
+import type { TcpSettings } from "#control-plane/kinds/tcp.ts";
 import { openSecrets } from "#control-plane/kinds/secrets.ts";
 import type { StoredMonitor } from "#control-plane/monitors/store.ts";
 import { exportedNames } from "#control-plane/monitors/transfer/names.ts";
@@ -8,9 +9,10 @@ import { leaveOutSecrets } from "#control-plane/monitors/transfer/row-secrets.ts
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 
 /** A row of the document, in which other monitors are the names of their rows. */
-type ExportedRow = Omit<MonitorDraft, "depends_on" | "composite"> & {
+type ExportedRow = Omit<MonitorDraft, "depends_on" | "composite" | "tcp"> & {
   readonly depends_on: string | null;
   readonly composite: (Omit<CompositeSettings, "monitor_ids"> & { readonly monitors: readonly string[] }) | null;
+  readonly tcp: Omit<TcpSettings, "send_limited"> | null;
   /** Absent if the row has all its secrets. */
   readonly secrets_missing?: readonly string[];
 };
@@ -39,6 +41,7 @@ export function exportMonitors(
     return {
       ...draft,
       composite: nameMembers(draft.composite, names),
+      tcp: writableTcp(draft.tcp),
       name: names.get(monitor.id) ?? draft.name,
       is_active: draft.is_active || monitor.pausedReason === "plan",
       depends_on: draft.depends_on === null ? null : (names.get(draft.depends_on) ?? null),
@@ -46,6 +49,12 @@ export function exportMonitors(
     };
   });
   return { rows, names };
+}
+
+function writableTcp(tcp: TcpSettings | null): ExportedRow["tcp"] {
+  if (tcp === null) return null;
+  const { send_limited: _readOnly, ...writable } = tcp;
+  return writable;
 }
 
 function nameMembers(composite: CompositeSettings | null, names: ExportedMonitors["names"]): ExportedRow["composite"] {

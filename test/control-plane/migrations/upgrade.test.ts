@@ -27,7 +27,7 @@ const INVITES = {
   byOperator: "/invite/2v37E2agtBaoA2O2K5ykaUIUJhWbm7EY",
   ofUnknownMaker: "/invite/POz6ng8La2eISTRABWSB037XKWmzmV1u",
 };
-const MONITORS = { sending: 1, failing: 3 };
+const MONITORS = { sending: 1, site: 2, failing: 3 };
 const HEARTBEAT = "/api/heartbeat/TDou11rEDPIhRHC1sTsxJx5fACaIlVro";
 const NO_SLASHES = 2;
 const PASSWORD = "correct horse battery staple";
@@ -37,6 +37,9 @@ let plane: TestControlPlane;
 beforeAll(async () => {
   old = await openOldDatabase("mail-addresses");
   await load(old.sql);
+  const halves = String.raw`"keyword":"\ud800 \\ud800 \u0000"`;
+  await old.sql`
+    update monitors set settings = replace(settings, '"keyword":null', ${halves}) where id = ${MONITORS.site}`;
   await old.upgrade();
   plane = await startControlPlane({ databaseUrl: old.url });
 });
@@ -130,6 +133,12 @@ describe("an upgraded database of users, keys, monitors and open alerts", () => 
     const path = `/api/v4/monitors?id=${MONITORS.sending}`;
     const { status, text } = await plane.call(path, { key: KEY, method: "PUT", body: { name: "Mail" } });
     expect(status, text).toBe(200);
+  });
+
+  it("settings that PostgreSQL could not read are readable", async () => {
+    const [row] =
+      await old.sql`select settings::json ->> 'keyword' as keyword from monitors where id = ${MONITORS.site}`;
+    expect(row).toEqual({ keyword: "\ufffd \\ud800 \ufffd" });
   });
 
   it("a ping ends the outage that was open, and its webhooks get monitor.up", async () => {

@@ -59,7 +59,7 @@ function holdUpLoop(): void {
 const MONITOR = {
   url: "",
   method: "GET",
-  request_headers: null,
+  headers: [],
   body: null,
   follow: true,
   expected_codes: [200],
