@@ -86,7 +86,7 @@ export const GATE: readonly Stage[] = [
   PEERS,
   partOf(LAB, { environment: { LAB: "short" }, limitMinutes: 20, tests: 112 }),
   partOf(BROWSER, { environment: { BROWSER: "short" }, limitMinutes: 20, tests: 160 }),
-  partOf(FAULTS, { environment: { FAULTS: "short" }, limitMinutes: 20, tests: 8 }),
+  partOf(FAULTS, { environment: { FAULTS: "short" }, limitMinutes: 40, tests: 8 }),
 ];
 
 /** Everything, for the end of a larger piece of work: npm run test:full. */
