@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, expect, it } from "vitest";
 import { MAX_ARTIFACT_BYTES } from "#shared/wire.ts";
 import type { Outcome } from "#shared/outcome.ts";
@@ -44,7 +45,8 @@ const browserFor = createBrowser({
 });
 
 async function capture(url: string, over: Partial<CaptureRequest> = {}): Promise<Outcome<Capture>> {
-  const limits = jobLimits((over.timeoutMs ?? LOAD_MS) + 10_000);
+  // An account of its own: on a slow machine the pages of one test use up an account's time of the browser.
+  const limits = { ...jobLimits((over.timeoutMs ?? LOAD_MS) + 10_000), account: randomUUID() };
   const dns = dnsPort(["127.0.0.1:9"], { egress: loopbackEgress, limits });
   const request = { url, width: 640, height: 400, fullPage: false, waitMs: 0, timeoutMs: LOAD_MS, ...over };
   return browserFor(limits, dns).capture(request);

@@ -82,10 +82,10 @@ function partOf(
 /** What runs on every change: .ci/run. */
 export const GATE: readonly Stage[] = [
   CHECK,
-  partOf(TEST, { environment: {}, limitMinutes: 45, tests: 17_050 }),
+  partOf(TEST, { environment: {}, limitMinutes: 90, tests: 17_050 }),
   PEERS,
   partOf(LAB, { environment: { LAB: "short" }, limitMinutes: 20, tests: 112 }),
-  partOf(BROWSER, { environment: { BROWSER: "short" }, limitMinutes: 20, tests: 160 }),
+  partOf(BROWSER, { environment: { BROWSER: "short" }, limitMinutes: 45, tests: 160 }),
   partOf(FAULTS, { environment: { FAULTS: "short" }, limitMinutes: 40, tests: 8 }),
 ];
 
