@@ -87,7 +87,7 @@ interface Options<O, S extends TSchema = TSchema> {
   readonly secretField: string | null;
   /**
    * The field of the object with a text that is a secret, such as a message to a server; null: none. It is kept like the
-   * values of secretField; a kind has one of the two at most.
+   * values of secretField; a kind has one of the two at most. No request header has its name.
    */
   readonly secretText: string | null;
   /**

@@ -32,14 +32,14 @@ export function maskSecrets({ request_headers, body }: MonitorSecrets): MonitorS
 /** Returns the texts of a monitor that nobody may read: those of its check and of what its target repeats. */
 export function secretTexts(checkType: CheckType, { request_headers, body }: MonitorSecrets): readonly string[] {
   const fields = Object.entries(request_headers);
-  const own = secretPlaceOf(checkType).kind === null ? secretValues(fields) : fields.map(([, value]) => value);
+  const own = secretPlacesOf(checkType).includes(HEADERS) ? secretValues(fields) : fields.map(([, value]) => value);
   return [...own, ...(body === null ? [] : [body])];
 }
 
 type Values = Readonly<Record<string, string>>;
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Where a monitor has its secret values by name: in request_headers, or in a field of its kind's own options. */
+/** Where a monitor has secret values by name: in request_headers, or in a field of its kind's own options. */
 export interface SecretPlace {
   /** The kind, whose name that of its options is; null: it is a field of the monitor itself. */
   readonly kind: CheckType | null;
@@ -52,19 +52,30 @@ export interface SecretPlace {
 
 const HEADERS: SecretPlace = { kind: null, field: "request_headers", isText: false, prefix: "request_headers." };
 
-/** Returns where monitors of a type have their secret values. */
-export function secretPlaceOf(checkType: CheckType): SecretPlace {
-  const { secretField = null, secretText = null } = kindOf(checkType).options ?? {};
-  if (secretText !== null) return { kind: checkType, field: secretText, isText: true, prefix: `${checkType}.` };
-  if (secretField === null) return HEADERS;
-  return { kind: checkType, field: secretField, isText: false, prefix: `${checkType}.${secretField}.` };
+/** Returns where monitors of a type have their secret values: in their own options, in request_headers, or in both. */
+export function secretPlacesOf(checkType: CheckType): readonly SecretPlace[] {
+  const { fields, options } = kindOf(checkType);
+  const { secretField = null, secretText = null } = options ?? {};
+  const field = secretText ?? secretField;
+  if (field === null) return [HEADERS];
+  const isText = secretText !== null;
+  const own = { kind: checkType, field, isText, prefix: isText ? `${checkType}.` : `${checkType}.${field}.` };
+  return (fields as readonly string[]).includes(HEADERS.field) ? [own, HEADERS] : [own];
 }
 
 /** The places of all kinds. */
-export const SECRET_PLACES: readonly SecretPlace[] = [
-  HEADERS,
-  ...CHECK_TYPES.map(secretPlaceOf).filter(({ kind }) => kind !== null),
-];
+export const SECRET_PLACES: readonly SecretPlace[] = [...new Set(CHECK_TYPES.flatMap(secretPlacesOf))];
+
+/** Returns the place of a value by the name under which it is stored: that of a text is its field. */
+function placeOf(checkType: CheckType, name: string): SecretPlace {
+  const places = secretPlacesOf(checkType);
+  return places.find(({ isText, field }) => !isText || field === name) ?? HEADERS;
+}
+
+/** Returns the dotted name of a stored value, such as `request_headers.Authorization`. */
+export function secretNameOf(checkType: CheckType, name: string): string {
+  return placeOf(checkType, name).prefix + name;
+}
 
 /** Returns the secret values in a place of a monitor, or of fields of one; undefined: it says nothing of them. */
 export function valuesAt(source: object, { kind, field, isText }: SecretPlace): Values | undefined {
@@ -81,7 +92,18 @@ export function withValues<T extends object>(source: T, { kind, field, isText }:
   return { ...source, [kind]: { ...((source as Fields)[kind] as object | null), [field]: value } };
 }
 
+/** Returns a monitor of a type with these stored values in their places, and no others. */
+export function withSecrets<T extends object>(source: T, checkType: CheckType, values: Values): T {
+  const entries = Object.entries(values);
+  const at = (place: SecretPlace) => entries.filter(([name]) => placeOf(checkType, name).prefix === place.prefix);
+  return secretPlacesOf(checkType).reduce(
+    (one, place) => withValues(one, place, Object.fromEntries(at(place))),
+    source,
+  );
+}
+
 /** Returns the secrets of a monitor as its user wrote it. */
 export function secretsOf(draft: KindOptions & MonitorSecrets & { readonly check_type: CheckType }): MonitorSecrets {
-  return { request_headers: valuesAt(draft, secretPlaceOf(draft.check_type)) ?? {}, body: draft.body };
+  const values = secretPlacesOf(draft.check_type).flatMap((place) => Object.entries(valuesAt(draft, place) ?? {}));
+  return { request_headers: Object.fromEntries(values), body: draft.body };
 }

@@ -2,9 +2,10 @@ import { Type, type Static } from "typebox";
 import { monitorWebsocket, SUBPROTOCOL } from "#shared/monitor-checks/monitor-websocket.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 import { Nullable } from "#shared/tools/fields.ts";
+import type { CommonDraft } from "#control-plane/kinds/common.ts";
 import { certificateOf } from "#control-plane/kinds/expiring.ts";
 import { OPTIONS, PROBE, PROBED, problem, type Kind } from "#control-plane/kinds/kind.ts";
-import { expectedSchema, mergeWithSent, sentSchema, sentText } from "#control-plane/kinds/sent-text.ts";
+import { expectedSchema, mergeWithSent, sentSchema } from "#control-plane/kinds/sent-text.ts";
 
 /** The subprotocol, and the message that must arrive. */
 interface WebsocketSettings {
@@ -52,6 +53,7 @@ export const websocket = {
   ...PROBED,
   watches: "a WebSocket",
   target: { form: "a ws:// or wss:// URL", port: "url", ruledPart: (url) => handshakeUrl(url) ?? url },
+  fields: ["request_headers"],
   options: {
     ...OPTIONS,
     schema: SCHEMA,
@@ -61,13 +63,15 @@ export const websocket = {
       mergeWithSent(given as Static<typeof SCHEMA>, present, defaults, "websocket.send"),
     isNewStart: (before, after) => JSON.stringify(before) !== JSON.stringify(after),
   },
-  findConflict: ({ url }, options) => findWebsocketConflict(url, options ?? DEFAULTS),
+  findConflict: (draft, options) => findWebsocketConflict(draft, options ?? DEFAULTS),
   expires: (url) => certificateOf(handshakeUrl(url) ?? "", null),
   evidence: { ...PROBED.evidence, splitsUrl: true },
   probe: {
     ...PROBE,
     contract: monitorWebsocket,
-    secretParams: sentText,
+    secretParams({ request_headers: { send = null, ...headers }, body: _none }) {
+      return { send, headers: Object.entries(headers) };
+    },
     params(url, _settings, options) {
       const { subprotocol, expect } = options ?? DEFAULTS;
       return { url: handshakeUrl(url), subprotocol, send: null, expect };
@@ -96,8 +100,17 @@ function handshakeUrl(url: string): string | null {
   return scheme === undefined ? null : `${scheme.toLowerCase() === "wss" ? "https" : "http"}:${rest}`;
 }
 
-function findWebsocketConflict(url: string, { subprotocol }: WebsocketSettings): FieldProblem | null {
+function findWebsocketConflict(
+  { url, request_headers: headers }: CommonDraft,
+  { subprotocol }: WebsocketSettings,
+): FieldProblem | null {
   if (handshakeUrl(url) === null) return problem("url", "type", "must be a ws:// or wss:// URL");
+  for (const name of Object.keys(headers)) {
+    const field = `request_headers.${name}`;
+    if (/^sec-websocket-/i.test(name)) return problem(field, "unknown", "cannot be set: it belongs to the handshake");
+    // The stored secrets of a monitor have one name each.
+    if (/^send$/i.test(name)) return problem(field, "unknown", "cannot be set: websocket.send has this name");
+  }
   if (subprotocol === null || SUBPROTOCOL.test(subprotocol)) return null;
   return problem("websocket.subprotocol", "type", "must be a token: letters, digits and !#$%&'*+-.^_`|~");
 }

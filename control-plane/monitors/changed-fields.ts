@@ -1,7 +1,7 @@
 import type { Change } from "#control-plane/access/changes.ts";
 import { diffShown, type ChangedField } from "#control-plane/access/diff-shown.ts";
 import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
-import { maskSecrets, secretPlaceOf, secretsOf, withValues } from "#control-plane/kinds/secrets.ts";
+import { maskSecrets, secretNameOf, secretsOf, withSecrets } from "#control-plane/kinds/secrets.ts";
 
 /** Returns a change of a monitor for the log of changes. */
 export function changeOf(
@@ -25,13 +25,12 @@ export function differencesOf(present: MonitorDraft, draft: MonitorDraft): reado
 
 /** Returns the secrets of a monitor by the dotted names of their fields. */
 function namedSecrets(draft: MonitorDraft): ReadonlyMap<string, string> {
-  const { prefix } = secretPlaceOf(draft.check_type);
   const { request_headers: values, body } = secretsOf(draft);
-  const named = Object.entries(values).map(([name, value]) => [prefix + name, value] as const);
+  const named = Object.entries(values).map(([name, value]) => [secretNameOf(draft.check_type, name), value] as const);
   return new Map(body === null ? named : [...named, ["body", body]]);
 }
 
 function masked(draft: MonitorDraft): MonitorDraft {
   const { request_headers: values, body } = maskSecrets(secretsOf(draft));
-  return { ...withValues(draft, secretPlaceOf(draft.check_type), values), body };
+  return { ...withSecrets(draft, draft.check_type, values), body };
 }

@@ -3,17 +3,16 @@ import type { MonitorSecrets } from "#control-plane/kinds/common.ts";
 import type { Scheduled } from "#control-plane/checking/schedule/schedule.ts";
 import { DEFAULT_SETTINGS } from "#control-plane/kinds/defaults.ts";
 import { kindOf, optionsOf } from "#control-plane/kinds/kinds.ts";
-import { secretPlaceOf, withValues } from "#control-plane/kinds/secrets.ts";
+import { withSecrets } from "#control-plane/kinds/secrets.ts";
 import type { NewMonitor, StoredMonitor } from "#control-plane/monitors/store.ts";
 import type { Plan } from "#control-plane/plans/plans.ts";
 
 /** Returns a stored monitor as its user wrote it. */
 export function draftOf(monitor: StoredMonitor, secrets: MonitorSecrets): MonitorDraft {
   const { request_headers: values, body } = secrets;
-  const place = secretPlaceOf(monitor.checkType);
   const settings = { ...monitor.settings, request_headers: {}, body };
   return {
-    ...withValues(settings, place, values),
+    ...withSecrets(settings, monitor.checkType, values),
     name: monitor.name,
     url: monitor.url,
     check_type: monitor.checkType,
@@ -44,8 +43,7 @@ export function rowOf(
 
 /** Returns the settings of a monitor without its secrets, which are kept apart. */
 export function settingsOf(draft: MonitorDraft): MonitorSettings {
-  const place = secretPlaceOf(draft.check_type);
-  const open = place.kind === null ? draft : withValues(draft, place, {});
+  const open = withSecrets(draft, draft.check_type, {});
   const names = Object.keys(DEFAULT_SETTINGS) as readonly (keyof MonitorSettings)[];
   return Object.fromEntries(names.map((name) => [name, open[name]] as const)) as unknown as MonitorSettings;
 }

@@ -4,7 +4,7 @@ import type { Warning } from "#control-plane/http/warnings.ts";
 import { refuseWrite, type Written } from "#control-plane/http/written.ts";
 import { kindOf, optionsOf, type CheckType, type KindOptions } from "#control-plane/kinds/kinds.ts";
 import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
-import { secretPlaceOf, valuesAt } from "#control-plane/kinds/secrets.ts";
+import { secretPlacesOf, valuesAt } from "#control-plane/kinds/secrets.ts";
 
 type Sender = KindOptions & Pick<MonitorDraft, "check_type" | "url">;
 
@@ -45,7 +45,7 @@ export function vetSend(
 
 function isSame(before: MonitorDraft, after: MonitorDraft): boolean {
   const [one, other] = [before, after].map(({ check_type: type, url, ...options }) =>
-    JSON.stringify([type, url, valuesAt(options, secretPlaceOf(type))]),
+    JSON.stringify([type, url, secretPlacesOf(type).map((place) => valuesAt(options, place))]),
   );
   return one === other;
 }

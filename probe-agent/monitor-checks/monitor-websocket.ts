@@ -1,5 +1,5 @@
 import { ok, type Outcome } from "#shared/outcome.ts";
-import { createRedact } from "#shared/text/redact.ts";
+import { createRedact, secretValues } from "#shared/text/redact.ts";
 import type { MonitorFault } from "#shared/monitor-checks/define.ts";
 import { monitorWebsocket as contract } from "#shared/monitor-checks/monitor-websocket.ts";
 import type { ParamsOf } from "#shared/tools/define.ts";
@@ -23,7 +23,7 @@ const MOST_HEAD_BYTES = 2 * 65_536;
 export const monitorWebsocket = implement(contract, async (net, params) => {
   const startedAt = net.monotonic();
   const url = new URL(params.url);
-  const redact = createRedact(params.send === null ? [] : [params.send]);
+  const redact = createRedact([...secretValues(params.headers ?? []), ...(params.send === null ? [] : [params.send])]);
   const maxBytes = MOST_HEAD_BYTES + MOST_FRAME_BYTES;
   const opened = await net.stream.open({ at: { url: url.href }, maxBytes, redact });
   if (opened.status !== "ok") return opened;
@@ -50,9 +50,9 @@ interface Talked {
 
 async function talk(net: Net, stream: Stream, params: Params, trust: ServerTrust | null): Promise<Outcome<Talked>> {
   if (trust !== null && trust.fault !== null) return ok({ code: null, examined: trust.fault });
-  const { subprotocol, send, expect } = params;
+  const { subprotocol, headers = [], send, expect } = params;
   const key = Buffer.from(net.random(KEY_BYTES)).toString("base64");
-  stream.send(encodeUpgrade({ url: new URL(params.url), userAgent: net.stream.userAgent, key, subprotocol }));
+  stream.send(encodeUpgrade({ url: new URL(params.url), userAgent: net.stream.userAgent, key, subprotocol, headers }));
   const head = await stream.readHead();
   if ("status" in head) return head;
   const { code } = head;

@@ -25,6 +25,13 @@ export const monitorWebsocket = defineTool({
         description: "Subprotocol to ask for, which the server must choose; null for none",
       }),
     ),
+    // Unknown to agents of an earlier release, which send none.
+    headers: Type.Optional(
+      Type.Array(Type.Tuple([Type.String({ maxLength: 256 }), Type.String({ maxLength: 8_192 })]), {
+        maxItems: 50,
+        description: "Header fields of the handshake as pairs of name and value. Without Origin it has that of the url",
+      }),
+    ),
     send: Nullable(
       Lines({ minLength: 1, maxLength: 8_192, description: "Text message to send once it is open; null for none" }),
     ),

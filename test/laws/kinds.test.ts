@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { CHECK_TYPES } from "#control-plane/kinds/kinds.ts";
-import { secretPlaceOf, valuesAt, withValues } from "#control-plane/kinds/secrets.ts";
+import { secretPlacesOf, valuesAt, withSecrets } from "#control-plane/kinds/secrets.ts";
 import { findNoSecret, leaveOutSecrets } from "#control-plane/monitors/transfer/row-secrets.ts";
 import { readSourceFiles, ROOT } from "#test/laws/source-files.ts";
 
@@ -35,18 +35,18 @@ describe("the kinds of monitors", () => {
     expect(branches.length, branches.join("\n")).toBeLessThanOrEqual(MOST_BRANCHES);
   });
 
-  it("have their secrets in one place each, which an export leaves out and a response masks", () => {
-    for (const name of CHECK_TYPES) {
-      const place = secretPlaceOf(name);
-      const value = place.isText ? place.field : "Token";
-      const monitor = withValues({ request_headers: { Other: "a" }, [name]: {} }, place, { [value]: "s3cret" });
-      expect(valuesAt(monitor, place), name).toEqual({ [value]: "s3cret" });
-      expect(leaveOutSecrets({ request_headers: { [value]: "s3cret" }, body: null }, name)).toEqual({
-        request_headers: {},
-        body: null,
-        secrets_missing: [`${place.prefix}${value}`],
-      });
-      expect(findNoSecret([`${place.prefix}${value}`, "body", place.prefix])).toBe(2);
-    }
+  it("have their secrets in places which an export leaves out and a response masks", () => {
+    for (const name of CHECK_TYPES)
+      for (const place of secretPlacesOf(name)) {
+        const value = place.isText ? place.field : "Token";
+        const monitor = withSecrets({ request_headers: { Other: "a" }, [name]: {} }, name, { [value]: "s3cret" });
+        expect(valuesAt(monitor, place), name).toEqual({ [value]: "s3cret" });
+        expect(leaveOutSecrets({ request_headers: { [value]: "s3cret" }, body: null }, name)).toEqual({
+          request_headers: {},
+          body: null,
+          secrets_missing: [`${place.prefix}${value}`],
+        });
+        expect(findNoSecret([`${place.prefix}${value}`, "body", place.prefix])).toBe(2);
+      }
   });
 });

@@ -57,7 +57,7 @@ const FIELDS = {
     maxProperties: MOST_HEADERS,
     examples: [{ Authorization: "Bearer s3cret" }],
     description:
-      "http, keyword: header fields to send, at most 20. Encrypted at rest. Responses show each value as ****; a " +
+      "http, keyword, websocket: header fields to send, at most 20. Encrypted at rest. Responses show each value as ****; a " +
       "value of **** in a change keeps the stored value, unless the url leads to another origin. After a redirect to another scheme, host or port only " +
       "Accept, Accept-*, User-Agent and Content-Type are sent",
   }),

@@ -3,11 +3,11 @@ import type { MonitorSecrets } from "#control-plane/kinds/common.ts";
 import type { CheckType } from "#control-plane/kinds/kinds.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { MASK } from "#control-plane/kinds/mask.ts";
-import { secretPlaceOf, valuesAt, withValues } from "#control-plane/kinds/secrets.ts";
+import { secretPlacesOf, valuesAt, withValues } from "#control-plane/kinds/secrets.ts";
 
 /** The secrets that a row of a document, or a change, gives as masks. */
 export interface Masks {
-  /** Names of the values, such as those of header fields. */
+  /** Dotted names of the values, such as `request_headers.Authorization`. */
   readonly names: readonly string[];
   readonly hasBody: boolean;
 }
@@ -27,19 +27,20 @@ const SOME_BODY = "-";
  * that the rules for names, numbers of fields and methods still hold for them.
  */
 export function hideMasks(given: Given, checkType: CheckType): { readonly given: Given; readonly masks: Masks } {
-  const place = secretPlaceOf(checkType);
-  const all = valuesAt(given, place) ?? {};
-  const names = Object.keys(all).filter((name) => all[name] === MASK);
+  const names: string[] = [];
+  let hidden = given;
+  for (const place of secretPlacesOf(checkType)) {
+    const all = Object.entries(valuesAt(given, place) ?? {});
+    const masked = all.filter(([, value]) => value === MASK).map(([name]) => name);
+    if (masked.length === 0) continue;
+    names.push(...masked.map((name) => `${place.prefix}${name}`));
+    hidden = withValues(hidden, place, { ...Object.fromEntries(all), ...blank(masked) });
+  }
   const hasBody = given.body === MASK;
-  const hidden = Object.fromEntries(Object.entries(all).map(([name, value]) => [name, value === MASK ? "" : value]));
-  return {
-    given: {
-      ...(names.length > 0 ? withValues(given, place, hidden) : given),
-      ...(hasBody ? { body: SOME_BODY } : {}),
-    },
-    masks: { names, hasBody },
-  };
+  return { given: { ...hidden, ...(hasBody ? { body: SOME_BODY } : {}) }, masks: { names, hasBody } };
 }
+
+const blank = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, ""]));
 
 /** Reports whether a row has masks. */
 export function areMasked({ names, hasBody }: Masks): boolean {
@@ -62,16 +63,26 @@ export function fillMasks(
     missing.push({ field, reason: value === undefined ? "unknown" : "ambiguous" });
     return null;
   };
-  const place = secretPlaceOf(draft.check_type);
-  const fields = Object.entries(valuesAt(draft, place) ?? {}).flatMap(([name, given]): [string, string][] => {
-    if (!names.includes(name)) return [[name, given]];
-    const values = known.map((secrets) => valueOf(secrets, name));
-    const value = find(`${place.prefix}${name}`, values);
-    return value === null ? [] : [[name, value]];
-  });
-  const bodies = hasBody ? known.map(({ body }) => body) : [];
-  const body = hasBody ? find("body", bodies) : draft.body;
-  return { draft: { ...withValues(draft, place, Object.fromEntries(fields)), body }, missing };
+  let filled = draft;
+  for (const place of secretPlacesOf(draft.check_type)) {
+    const fields = Object.entries(valuesAt(draft, place) ?? {}).flatMap(([name, given]): [string, string][] => {
+      const field = `${place.prefix}${name}`;
+      if (!names.includes(field)) return [[name, given]];
+      const value = find(
+        field,
+        known.map((secrets) => valueOf(secrets, name)),
+      );
+      return value === null ? [] : [[name, value]];
+    });
+    filled = withValues(filled, place, Object.fromEntries(fields));
+  }
+  const body = hasBody
+    ? find(
+        "body",
+        known.map((one) => one.body),
+      )
+    : draft.body;
+  return { draft: { ...filled, body }, missing };
 }
 
 function valueOf({ request_headers: all }: MonitorSecrets, name: string): string | null {

@@ -2,7 +2,7 @@ import { completeUrl } from "#shared/target-url.ts";
 import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
 import { checkTypesOf } from "#control-plane/kinds/defaults.ts";
 import { kindOf, optionsOf, type CheckType, type KindOptions } from "#control-plane/kinds/kinds.ts";
-import { secretPlaceOf, valuesAt, withValues } from "#control-plane/kinds/secrets.ts";
+import { secretPlacesOf, valuesAt, withSecrets } from "#control-plane/kinds/secrets.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { hideMasks, type Masks } from "#control-plane/monitors/settings/masks.ts";
 
@@ -27,16 +27,17 @@ interface Departure {
 export function leaveSecrets(present: MonitorDraft, given: Given): Departure {
   if (!isMoved(present, given)) return { base: present, given, masks: { names: [], hasBody: false }, removed: [] };
   const { check_type: checkType = present.check_type } = given;
-  const place = secretPlaceOf(checkType);
   const { given: hidden, masks } = hideMasks(given, checkType);
   const hasLostBody = given.body === undefined ? present.body !== null : masks.hasBody;
-  const own = valuesAt(present, place) ?? {};
-  const names = valuesAt(given, place) === undefined ? Object.keys(own) : masks.names;
+  const untold = secretPlacesOf(checkType).filter((place) => valuesAt(given, place) === undefined);
+  const lost = untold.flatMap((place) =>
+    Object.keys(valuesAt(present, place) ?? {}).map((name) => `${place.prefix}${name}`),
+  );
   return {
-    base: { ...withoutValues(present), body: null },
+    base: { ...withSecrets(present, present.check_type, {}), body: null },
     given: hidden,
     masks,
-    removed: [...(hasLostBody ? ["body"] : []), ...names.map((name) => `${place.prefix}${name}`)],
+    removed: [...(hasLostBody ? ["body"] : []), ...lost, ...masks.names],
   };
 }
 
@@ -58,12 +59,8 @@ function haveMoved(present: MonitorDraft, given: Given, checkType: CheckType): b
 type Options = Readonly<Record<string, unknown>> | null | undefined;
 
 function hasSecrets(checkType: CheckType): boolean {
-  return secretPlaceOf(checkType).kind !== null || (checkTypesOf("request_headers")?.includes(checkType) ?? false);
-}
-
-function withoutValues(present: MonitorDraft): MonitorDraft {
-  const place = secretPlaceOf(present.check_type);
-  return withValues(present, place, {});
+  const hasOwn = secretPlacesOf(checkType).some(({ kind }) => kind !== null);
+  return hasOwn || (checkTypesOf("request_headers")?.includes(checkType) ?? false);
 }
 
 /** Returns the origin of the completed URL; the text itself if it is no URL, which the checks of the target refuse. */

@@ -12,6 +12,8 @@ interface Upgrade {
   /** 16 random octets in base64. */
   readonly key: string;
   readonly subprotocol: string | null;
+  /** Fields that the user gave: they replace ours. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
 }
 
 /** Octets of the random key of a handshake. */
@@ -19,12 +21,20 @@ export const KEY_BYTES = 16;
 /** Appended to the key (RFC 6455 section 1.3). */
 const GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
-/** Encodes the request of a handshake, which offers no extensions (RFC 6455 section 4.1). */
-export function encodeUpgrade({ url, userAgent, key, subprotocol }: Upgrade): Buffer {
+/**
+ * Encodes the request of a handshake, which offers no extensions (RFC 6455 section 4.1). Its Origin is that of the target,
+ * as of a page of the same site: many servers refuse a handshake without one (section 10.2).
+ */
+export function encodeUpgrade({ url, userAgent, key, subprotocol, headers }: Upgrade): Buffer {
+  const given = new Set(headers.map(([name]) => name.toLowerCase()));
+  const own = [
+    ["User-Agent", userAgent],
+    ["Origin", url.origin],
+  ].filter(([name = ""]) => !given.has(name.toLowerCase()));
   const lines = [
     `GET ${url.pathname}${url.search} HTTP/1.1`,
     `Host: ${url.host}`,
-    `User-Agent: ${userAgent}`,
+    ...[...own, ...headers].map(([name, value]) => `${name}: ${value}`),
     "Upgrade: websocket",
     "Connection: Upgrade",
     `Sec-WebSocket-Key: ${key}`,

@@ -85,6 +85,13 @@ describe("the target of a websocket monitor", () => {
     expect(expiring("wss://example.com/a")).toEqual(["example.com:443"]);
     expect(expiring("ws://example.com/a")).toEqual([]);
   });
+
+  it.each(["Sec-WebSocket-Key", "sec-websocket-protocol", "Send"])("takes no header field %s", (name) => {
+    const draft = { url: "wss://example.com/", request_headers: { [name]: "a" } };
+    const problem = { field: `request_headers.${name}`, reason: "unknown" };
+    expect(kindOf("websocket").findConflict(draft as never, null)).toMatchObject(problem);
+    expect(kindOf("websocket").findConflict({ ...draft, request_headers: { Origin: "a" } } as never, null)).toBeNull();
+  });
 });
 
 describe("the certificate that is watched", () => {

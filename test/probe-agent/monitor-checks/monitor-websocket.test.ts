@@ -74,6 +74,21 @@ describe("a WebSocket", () => {
     expect(Buffer.from(/^Sec-WebSocket-Key: (.*)$/m.exec(request)?.[1] ?? "", "base64")).toHaveLength(16);
     expect(request).toContain("\r\nSec-WebSocket-Version: 13");
     expect(request).not.toMatch(/sec-websocket-(?:extensions|protocol)/i);
+    expect(request).toContain(`\r\nOrigin: ${scheme}://${HOST}:${server.port}\r\n`);
+  });
+
+  it("sends the user's header fields in the place of its own", async () => {
+    const server = await startWebsocketServer();
+    const headers = [
+      ["origin", "https://app.example"],
+      ["Authorization", "Bearer s3cret"],
+    ];
+    await verdictOf(monitorWebsocket, { url: `http://${HOST}:${server.port}/`, headers }, setting);
+    await server.close();
+    const [request = ""] = server.requests;
+    expect(request.match(/^origin: .*$/gim)).toEqual(["origin: https://app.example"]);
+    expect(request).toContain("\r\nAuthorization: Bearer s3cret\r\n");
+    expect(request).toContain("\r\nUser-Agent: Vantage/");
   });
 
   it("has another key each time", async () => {

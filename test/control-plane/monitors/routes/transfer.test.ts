@@ -227,6 +227,34 @@ describe("an import", () => {
       });
     });
 
+    it("in two places, a websocket's message and its header fields, keeps each in its own", async () => {
+      const key = await service.createKey();
+      const request_headers = { Origin: "https://app.example", Authorization: "Bearer s3cret-1" };
+      const websocket = { send: "s3cret-2", expect: "welcome" };
+      const row = { ...ROW, name: "Live", check_type: "websocket", url: "wss://example.com/live" };
+      const id = await create(key, { ...row, request_headers, websocket });
+      const read = async () => (await service.call(`${URL}?id=${id}`, { key })).body.data;
+      const shown = { request_headers: { Origin: "****", Authorization: "****" }, websocket: { send: "****" } };
+      expect(await read()).toMatchObject(shown);
+      const change = async (body: object) => {
+        const { status, text, body: answer } = await service.call(`${URL}?id=${id}`, { key, method: "PUT", body });
+        expect(status, text).toBe(200);
+        return (answer.meta["warnings"] as readonly { parameter: string }[] | undefined)?.map((one) => one.parameter);
+      };
+      await change({ websocket: { expect: "hello" } });
+      await change({ request_headers: { Origin: "****", Authorization: "Bearer s3cret-3" } });
+      const kept = { Origin: "https://app.example", Authorization: "Bearer s3cret-3", send: "s3cret-2" };
+      expect(await secretsOf(id)).toEqual({ request_headers: kept, body: null });
+      const { monitors } = await exportOf(key);
+      expect(JSON.stringify(monitors)).not.toContain("s3cret");
+      const copied = (await importInto(key, monitors)).body.data["ids"] as readonly number[];
+      expect(await secretsOf(copied[0])).toEqual({ request_headers: kept, body: null });
+      // Another origin gets what comes with the change alone.
+      const moved = { url: "wss://other.example/live", request_headers: { Origin: "****", Cookie: "a=b" } };
+      expect(await change(moved)).toEqual(["websocket.send", "request_headers.Origin"]);
+      expect(await secretsOf(id)).toEqual({ request_headers: { Cookie: "a=b" }, body: null });
+    });
+
     it("names at most 15 of them, and says how many there are", async () => {
       const key = await service.createKey();
       const rows = Array.from({ length: 40 }, () => ({ ...ROW, request_headers: { "X-A": "****" } }));
