@@ -12,7 +12,8 @@ export const COMPOSITE_LOCATION = "composite";
 /** A monitor that a composite follows, by its newest status. */
 export interface MemberStatus {
   readonly name: string;
-  readonly status: "up" | "down" | "unknown";
+  /** maintenance: it is down, and a maintenance window covers it. */
+  readonly status: "up" | "down" | "unknown" | "maintenance";
 }
 
 /** Maximum number of monitors that a cause names, and of characters of each name. */
@@ -20,8 +21,8 @@ const MOST_NAMED = 3;
 const MOST_NAME = 40;
 
 /**
- * Judges a composite by the statuses of its monitors. One that is unknown counts as not down; if all are, or none is left,
- * nothing is known. The fault says which are down.
+ * Judges a composite by the statuses of its monitors. One that is unknown or in maintenance counts as not down; if all are
+ * unknown, or none is left, nothing is known. The fault says which are down.
  */
 export function judgeComposite(
   { down_when: rule, percent }: Pick<CompositeSettings, "down_when" | "percent">,

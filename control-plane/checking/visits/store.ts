@@ -13,7 +13,7 @@ export interface VisitedMonitor {
   readonly tags: readonly string[];
   /** JSON of MonitorSettings. */
   readonly settings: string;
-  /** JSON of the MemberStatus of each monitor that it follows, by id. */
+  /** JSON of the FollowedMonitor of each monitor that it follows, by id. */
   readonly members: string;
   /** JSON of MonitorState. */
   readonly state: string;
@@ -29,6 +29,14 @@ export interface VisitedMonitor {
   /** Whether a check of that one runs now. */
   readonly isDependencyChecked: boolean;
   readonly dependencyDueAt: Date | null;
+}
+
+/** A monitor that a composite follows. */
+export interface FollowedMonitor {
+  readonly id: number;
+  readonly name: string;
+  readonly tags: readonly string[];
+  readonly status: "up" | "down" | "unknown";
 }
 
 /**
@@ -69,7 +77,9 @@ export async function readDueVisits(
   return sql<VisitedMonitor[]>`
     select t.monitor_id as "monitorId", m.account_id as "accountId", m.name, m.url, m.check_type as "checkType",
       m.is_active as "isActive", m.tags, m.settings, (
-        select coalesce(json_agg(json_build_object('name', f.name, 'status', ft.status) order by f.id)::text, '[]')
+        select coalesce(json_agg(
+          json_build_object('id', f.id, 'name', f.name, 'tags', f.tags, 'status', ft.status) order by f.id
+        )::text, '[]')
         from composite_members as c join monitors as f on f.id = c.member_id
           join monitor_states as ft on ft.monitor_id = c.member_id
         where c.composite_id = t.monitor_id

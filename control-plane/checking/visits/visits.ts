@@ -1,11 +1,17 @@
 import type { Logger } from "pino";
 import type { Clock } from "#shared/clock.ts";
-import type { Sql } from "#control-plane/database/connect.ts";
+import type { Queryable, Sql } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
+import { areCovered } from "#control-plane/maintenance/coverage/coverage.ts";
 import { startUpkeep } from "#control-plane/database/upkeep.ts";
 import { encodeState } from "#control-plane/state/encoding.ts";
 import { nextVisit } from "#control-plane/state/next-visit.ts";
-import { decideVisit, type FindUnserved, type VisitDecision } from "#control-plane/checking/visits/decide.ts";
+import {
+  decideVisit,
+  followedBy,
+  type FindUnserved,
+  type VisitDecision,
+} from "#control-plane/checking/visits/decide.ts";
 import {
   listDueVisits,
   lockVisited,
@@ -59,7 +65,7 @@ export function startVisits({ sql, clock, log, unserved, recording }: VisitsDeps
       const now = clock.now();
       const ids = await listDueVisits(sql, now, MOST_AT_ONCE);
       if (ids.length === 0) return;
-      const decided = (await readDueVisits(sql, ids, now)).map((row) => ({ row, decision: decide(row, now) }));
+      const decided = await decideAll(sql, ids, now);
       const waiting = decided.flatMap(({ row, decision }) => (decision.kind === "wait" ? planned(row, decision) : []));
       const moved = waiting.length === 0 ? 0 : await moveMonitorVisits(sql, waiting);
       const changing = decided.flatMap(({ row, decision }) => (decision.kind === "change" ? row.monitorId : []));
@@ -75,20 +81,22 @@ export function startVisits({ sql, clock, log, unserved, recording }: VisitsDeps
       const locked = await lockVisited(tx, ids);
       const now = clock.now();
       // A separate statement: its snapshot is taken when the states are locked, so it sees what earlier holders wrote.
-      const rows = await readDueVisits(tx, locked, now);
-      const changes = rows.flatMap((row): MonitorChange[] => {
-        const decision = decide(row, now);
-        return decision.kind === "change" ? [decision.change] : [];
-      });
+      const decided = await decideAll(tx, locked, now);
+      const changes = decided.flatMap(({ decision }) => (decision.kind === "change" ? [decision] : []));
       if (changes.length === 0) return 0;
-      const applied = await applyChanges(tx, recording, changes, now);
-      const written = changes.map(({ monitor, settings }, index): ChangedMonitor => {
+      const applied = await applyChanges(
+        tx,
+        recording,
+        changes.map((one): MonitorChange => one.change),
+        now,
+      );
+      const written = changes.map(({ change: { monitor, settings }, visitBy }, index): ChangedMonitor => {
         const made = applied[index];
         if (made === undefined) throw new Error("a change of a monitor has no result");
         const { state, rechecks } = made;
         // What a schedule checks is looked at again by its checks.
         const looks = settings.isPassive ? rechecks.map(({ at }) => at) : [];
-        const visitAt = Math.min(nextVisit(settings, state, now.getTime()), ...looks);
+        const visitAt = Math.min(visitBy ?? Infinity, nextVisit(settings, state, now.getTime()), ...looks);
         return { monitorId: monitor.id, status: state.status, state: encodeState(state), visitAt, rechecks };
       });
       await writeVisited(tx, written);
@@ -96,10 +104,27 @@ export function startVisits({ sql, clock, log, unserved, recording }: VisitsDeps
     });
   }
 
+  /** Reads those of these monitors that are due, and decides about them. */
+  async function decideAll(
+    db: Queryable,
+    ids: readonly number[],
+    now: Date,
+  ): Promise<readonly { readonly row: VisitedMonitor; readonly decision: VisitDecision }[]> {
+    const rows = await readDueVisits(db, ids, now);
+    const down = rows.flatMap((row) =>
+      followedBy(row).flatMap(({ id, tags, status }) =>
+        status === "down" ? [{ accountId: row.accountId, monitorId: id, tags, at: now }] : [],
+      ),
+    );
+    const isCovered = await areCovered(db, down);
+    const covered = new Set(down.flatMap(({ monitorId }, index) => (isCovered[index] === true ? [monitorId] : [])));
+    return rows.map((row) => ({ row, decision: decide(row, covered, now) }));
+  }
+
   /** Decides about one row. One that cannot be read waits, so that it does not hold up those beside it. */
-  function decide(row: VisitedMonitor, now: Date): VisitDecision {
+  function decide(row: VisitedMonitor, covered: ReadonlySet<number>, now: Date): VisitDecision {
     try {
-      return decideVisit(row, unserved, now.getTime());
+      return decideVisit(row, covered, unserved, now.getTime());
     } catch (error) {
       log.error(
         { err: error, monitor: row.monitorId },

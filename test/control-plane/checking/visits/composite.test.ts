@@ -1,8 +1,10 @@
+import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { judgeComposite, type MemberStatus } from "#control-plane/checking/visits/composite.ts";
 import { visitWoken } from "#control-plane/checking/visits/store.ts";
 import { judgedFinding, type Finding } from "#control-plane/checking/watch/observe.ts";
 import { setMembers } from "#control-plane/composites/composites.ts";
+import { createMaintenance, type MonitorsOf } from "#control-plane/maintenance/maintenance.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import type { CompositeSettings } from "#control-plane/kinds/composite.ts";
 import { DEFAULT_SETTINGS } from "#control-plane/kinds/defaults.ts";
@@ -15,9 +17,9 @@ const REFUSED = { stage: "connect", source: "target", reason: "refused", message
 const DOWN: Finding = { ...judgedFinding("down", REFUSED), responseMs: null, httpStatus: null };
 const UP: Finding = { ...judgedFinding("up", null), responseMs: 20, httpStatus: 200 };
 
-/** Members named a, b, c ... by their statuses: u(p), d(own), ? (unknown). */
+/** Members named a, b, c ... by their statuses: u(p), d(own), ? (unknown), m(aintenance). */
 function members(statuses: string): readonly MemberStatus[] {
-  const words = { u: "up", d: "down", "?": "unknown" } as const;
+  const words = { u: "up", d: "down", "?": "unknown", m: "maintenance" } as const;
   return Array.from(statuses, (status, index) => ({
     name: String.fromCodePoint(97 + index),
     status: words[status as keyof typeof words],
@@ -33,6 +35,10 @@ describe("a composite is judged by its monitors:", () => {
     ["any", null, "??", "unknown"],
     ["any", null, "", "unknown"],
     ["any", null, "d", "down"],
+    ["any", null, "um", "up"],
+    ["any", null, "?m", "up"],
+    ["any", null, "dm", "down"],
+    ["all", null, "dm", "up"],
     ["all", null, "ud", "up"],
     ["all", null, "dd", "down"],
     ["all", null, "d?", "up"],
@@ -138,6 +144,38 @@ describe("a composite", () => {
     expect(await woken()).toBe(0);
   });
 
+  it("does not go down with a monitor in maintenance, and does when that ends before the monitor is up", async () => {
+    const account = await world.account(2, { locations: ["eu-west"], retries: 0 });
+    const [one = 0, two = 0] = account.ids;
+    const id = await follow(account, account.ids);
+    await world.check(account.ids, UP);
+    await world.visit();
+    const { sql, clock } = world;
+    const log = pino({ level: "silent" });
+    const monitorsOf: MonitorsOf = (_on, _account, ids) => Promise.resolve(new Set(ids));
+    const maintenance = createMaintenance({ sql, clock, log, monitorsOf });
+    const at = (hours: number) => new Date(clock.now().getTime() + hours * 3_600_000).toISOString();
+    const window = { title: "Upgrade", monitor_ids: [one], starts_at: at(0), ends_at: at(1) };
+    const written = await transact(sql, (tx) => maintenance.create(tx, account.accountId, window));
+    expect(written).toMatchObject({ ok: true });
+    world.clock.advance(1_000);
+    await world.check([one], DOWN);
+    await world.visit();
+    expect([await world.status(one), await world.status(id)]).toEqual(["down", "up"]);
+    expect(await causes(id)).toEqual([]);
+    world.clock.advance(30_000);
+    await world.visit();
+    expect(await world.status(id)).toBe("up");
+    // The window ends early.
+    await sql`update maintenance_occurrences set ends_at = ${clock.now()} where account_id = ${account.accountId}`;
+    maintenance.close();
+    // Nothing changes about the monitor itself.
+    world.clock.advance(30_000);
+    await world.visit();
+    expect(await causes(id)).toMatchObject([{ message: `1 of 2 monitors is down: m${one}`, resolved: false }]);
+    expect(await world.status(two)).toBe("up");
+  });
+
   it("is unknown when all its monitors are, and tells of no outage that goes on through it", async () => {
     const account = await world.account(2, { locations: ["eu-west"], retries: 0 });
     const id = await follow(account, account.ids, { down_when: "all" });
@@ -229,7 +267,7 @@ describe("a composite", () => {
     expect(await eventsOf(id)).toEqual([]);
     await world.check([router], UP);
     for (let look = 0; look < 3; look += 1) {
-      world.clock.advance(31_000);
+      world.clock.advance(30_000);
       await world.check(account.ids.slice(1), UP);
       await world.check([one], DOWN);
       await world.visit();
