@@ -27,7 +27,7 @@ const RULE = {
     Type.Enum(["any", "all", "percent"], {
       description:
         "How many of them must be down until it is: any: one; all: each; percent: a share of all. One whose status is " +
-        "unknown counts as not down. Default: any",
+        "unknown, or in maintenance, counts as not down. Default: any",
     }),
   ),
   percent: Type.Optional(

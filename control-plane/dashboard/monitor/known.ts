@@ -50,6 +50,8 @@ export function renderEnds({ monitor, viewer }: MonitorPage): string {
     const top = renderEnd({ title: KNOWN.domain, words: KNOWN.domainEnds, rest: showHidden(rest) });
     const days = domain.days_left === null ? "" : ` (${KNOWN.days(domain.days_left)})`;
     parts.push(`${top}${renderTime(new Date(domain.expires_at), viewer)}${days}</p>`);
+  } else if (domain?.end_published === false) {
+    parts.push(renderProblem({ title: KNOWN.domain, text: KNOWN.noEnd(domain.name) }));
   } else if (registryError !== null) parts.push(renderProblem({ title: KNOWN.domain, text: registryError.message }));
   return parts.length === 0 ? "" : `<section class="card">${parts.join("")}</section>`;
 }

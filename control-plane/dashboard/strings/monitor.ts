@@ -116,6 +116,7 @@ export const KNOWN = {
   certificateEnds: "The first certificate of its chain ends",
   domain: "Domain",
   domainEnds: "The registration ends",
+  noEnd: (domain: string) => `${domain}: its registry publishes no end. Only presence and status are watched.`,
   days: (days: number) => (days < 0 ? `${-days} days ago` : `in ${days} days`),
   members: "The monitors that it follows",
   pictures: "Pictures",

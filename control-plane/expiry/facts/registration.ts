@@ -1,5 +1,6 @@
 import { isRecord } from "#shared/is-record.ts";
 import type { Registration } from "#shared/monitor-checks/registration.ts";
+import { topLevelOf } from "#control-plane/expiry/links/targets.ts";
 import { boundedText, readTime } from "#control-plane/expiry/facts/text.ts";
 
 /** What a registry says about a domain. */
@@ -30,6 +31,27 @@ export function readRegistration(whole: unknown): RegistrationFacts | null {
     status: words.slice(0, MOST_STATUSES).flatMap((word) => boundedText(word, MOST_STATUS) ?? []),
     source: source === "rdap" ? "rdap" : "whois",
   };
+}
+
+/**
+ * Top-level domains whose registries state no end of a registration, neither in WHOIS nor in RDAP: a registration goes on
+ * until it is cancelled (the registries' own answers, 2026).
+ */
+const WITHOUT_END: ReadonlySet<string> = new Set(["at", "be", "ch", "de", "eu", "hu", "li", "lu", "nl", "no"]);
+
+/** Reports whether a registry may state when a domain's registration ends, as far as is known without asking it. */
+export function mayPublishEnd(domain: string): boolean {
+  return !WITHOUT_END.has(topLevelOf(domain));
+}
+
+/** Reports whether a registry has stated an end; true also of a domain that it does not say is registered. */
+export function publishesEnd({ registered, expires }: Pick<RegistrationFacts, "registered" | "expires">): boolean {
+  return expires !== null || registered !== true;
+}
+
+/** Says what is left to watch about a domain whose end is not stated. */
+export function describeNoEnd(domain: string): string {
+  return `The registry of .${topLevelOf(domain)} publishes no end: only presence and status are watched.`;
 }
 
 const MOST_SERVICE = 260;

@@ -1,6 +1,6 @@
 import type { Queryable } from "#control-plane/database/connect.ts";
 import { describeOldTls, firstToEnd, type CertificateFacts } from "#control-plane/expiry/facts/certificate.ts";
-import type { RegistrationFacts } from "#control-plane/expiry/facts/registration.ts";
+import { describeNoEnd, publishesEnd, type RegistrationFacts } from "#control-plane/expiry/facts/registration.ts";
 import { daysLeft } from "#control-plane/expiry/notices/thresholds.ts";
 import { describeLookError, type LookError } from "#control-plane/expiry/shown/look-error.ts";
 import { readTargets } from "#control-plane/expiry/shown/store.ts";
@@ -35,13 +35,14 @@ export interface ExpiryFacts {
     readonly name: string;
     readonly registrar: string | null;
     readonly expires_at: string | null;
+    readonly end_published: boolean;
     readonly days_left: number | null;
     readonly status: readonly string[];
     readonly looked_at: string;
   } | null;
   /** null: the last look succeeded, or there was none yet. */
   readonly certificate_error: LookError | null;
-  /** What people should know about the server, from wherever it is checked; absent: nothing. */
+  /** What people should know about the server or the domain, from wherever it is checked; absent: nothing. */
   readonly advisory?: Advisory;
   readonly domain_error: LookError | null;
 }
@@ -65,7 +66,11 @@ export async function readExpiryFacts(
       shown.set(row.monitorId, { ...known, certificate, certificate_error: error, ...(advisory && { advisory }) });
     } else {
       const domain = facts && showDomain(facts, row.target, now);
-      shown.set(row.monitorId, { ...known, domain, domain_error: error });
+      const hasNoEnd = facts !== null && domain?.end_published === false;
+      const noEnd = hasNoEnd
+        ? { since: row.changedAt ?? facts.lookedAt, message: describeNoEnd(row.target), locations: [] }
+        : null;
+      shown.set(row.monitorId, { ...(noEnd && { advisory: noEnd }), ...known, domain, domain_error: error });
     }
   }
   return shown;
@@ -106,7 +111,9 @@ function showCertificate({ text, lookedAt }: Found, changedAt: Date | null, now:
 }
 
 function showDomain({ text, lookedAt }: Found, name: string, now: Date): ExpiryFacts["domain"] {
-  const { registrar, expires, status } = JSON.parse(text) as RegistrationFacts;
+  const facts = JSON.parse(text) as RegistrationFacts;
+  const { registrar, expires, status } = facts;
   const days_left = expires === null ? null : daysLeft(Date.parse(expires), now.getTime());
-  return { name, registrar, expires_at: expires, days_left, status, looked_at: lookedAt.toISOString() };
+  const end = { expires_at: expires, end_published: publishesEnd(facts), days_left };
+  return { name, registrar, ...end, status, looked_at: lookedAt.toISOString() };
 }

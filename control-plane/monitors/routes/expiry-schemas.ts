@@ -40,6 +40,9 @@ const DOMAIN = Type.Object(
     name: Type.String({ description: "Registered domain" }),
     registrar: Nullable(Type.String({ description: "Registrar; null if the registry does not name it" })),
     expires_at: Nullable(Time("End of the registration; null if the registry does not state it")),
+    end_published: Type.Boolean({
+      description: "false: the registry states no end, as those of .de and .eu: only presence and status are watched",
+    }),
     days_left: Nullable(Days("expires_at")),
     status: Type.Array(Type.String(), { description: "Status words as the registry prints them" }),
     looked_at: Time("When the registry last answered; it is asked about once a day"),

@@ -11,7 +11,7 @@ import type { Write } from "#control-plane/http/writes.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import { changeOf } from "#control-plane/monitors/changed-fields.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
-import { warnOfPlainHttp } from "#control-plane/monitors/plain-http.ts";
+import { warnOfCreation } from "#control-plane/monitors/creation-warnings.ts";
 import type { ImportBodies } from "#control-plane/monitors/routes/import-body.ts";
 import { POST_QUERY } from "#control-plane/monitors/routes/queries.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
@@ -79,7 +79,7 @@ export async function readPost(
   return async (tx) => {
     const created = requireWritten(await monitors.create(tx, accountId, given));
     const changes = [changeOf(created, "created")];
-    return { status: 201, data: created, changes, warnings: warnOfPlainHttp(created) };
+    return { status: 201, data: created, changes, warnings: warnOfCreation(created) };
   };
 }
 

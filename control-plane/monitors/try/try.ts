@@ -17,7 +17,7 @@ import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { findMonitor } from "#control-plane/monitors/store.ts";
 import { runDraft, type RunCheck, type Tried } from "#control-plane/monitors/try/run.ts";
 import { createPace } from "#control-plane/pace.ts";
-import { warnOfPlainHttp } from "#control-plane/monitors/plain-http.ts";
+import { warnOfCreation } from "#control-plane/monitors/creation-warnings.ts";
 import { vetReferences } from "#control-plane/monitors/write/change.ts";
 import { refuseOverAllowance, vetNewMonitor } from "#control-plane/monitors/write/create.ts";
 import { draftChange, isResumed, refuseResumption } from "#control-plane/monitors/write/draft-change.ts";
@@ -135,7 +135,7 @@ export function createTrials(deps: TrialsDeps): Trials {
       if (!one.ok) return one;
       const { draft, warnings } = one.value;
       const tried = await runDraft(deps, accountId, draft, ends);
-      return { ok: true, value: { tried, warnings: [...warnings, ...warnOfPlainHttp(draft)] } };
+      return { ok: true, value: { tried, warnings: [...warnings, ...warnOfCreation(draft)] } };
     });
     return { ok: true, value };
   }

@@ -155,3 +155,13 @@ it("a visit whose replica dies before its commit is repeated, and what was commi
   expect(world.asked.slice(before).filter((asked) => asked.endsWith("new.example"))).toHaveLength(1);
   expect(await world.types(one ?? 0)).toEqual(["domain.expiring 7"]);
 });
+
+it("a registration whose registry states no end says so, and that presence and status are watched", async () => {
+  const [other = 0] = await world.addMonitors([{ url: "shop.de", checkType: "domain" }]);
+  world.answer(() => whole(registration({ expires: null })));
+  await pass(1);
+  const { domain, advisory } = (await readExpiryFacts(world.sql, [other], world.now())).get(other) ?? {};
+  expect(domain).toMatchObject({ name: "shop.de", expires_at: null, end_published: false, days_left: null });
+  const message = "The registry of .de publishes no end: only presence and status are watched.";
+  expect(advisory).toMatchObject({ message, locations: [] });
+});
