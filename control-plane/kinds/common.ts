@@ -12,7 +12,7 @@ export interface CommonSettings {
   readonly follow: boolean;
   readonly timeout_seconds: number;
   readonly expected_code: number;
-  /** Overrides expected_code: codes, and ranges such as "200-299". */
+  /** Overrides expected_code: codes, ranges such as "200-299", and classes such as "2xx". */
   readonly expected_codes: readonly (number | string)[] | null;
   readonly keyword: string | null;
   readonly keyword_mode: "present" | "absent";

@@ -66,9 +66,10 @@ function httpParams(
   };
 }
 
-/** Converts a code, or a range such as "200-299", to both of its ends. */
+/** Converts a code, a range such as "200-299", or a class such as "2xx", to both of its ends. */
 function rangeOf(codes: number | string): readonly [number, number] {
   if (typeof codes === "number") return [codes, codes];
+  if (codes.endsWith("xx")) return [Number(codes[0]) * 100, Number(codes[0]) * 100 + 99];
   const [from = "", to = from] = codes.split("-");
   return [Number(from), Number(to)];
 }

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { MONITOR_CHECK, REPORT_PARAMS } from "#shared/monitor-checks/define.ts";
+import { HTTP_STATUS_RANGE, MONITOR_CHECK, REPORT_PARAMS } from "#shared/monitor-checks/define.ts";
 import { defineTool } from "#shared/tools/define.ts";
 import { Lines, Nullable, Url } from "#shared/tools/fields.ts";
 
@@ -17,7 +17,7 @@ const Json = Type.Object(
   { description: "Condition on the JSON of the body, of which at most 1 MB is read" },
 );
 
-const CODE = Type.Integer({ minimum: 100, maximum: 599 });
+const CODE = Type.Integer(HTTP_STATUS_RANGE);
 
 /** Checks a URL for monitors of type http and keyword. */
 export const monitorHttp = defineTool({

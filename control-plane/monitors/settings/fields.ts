@@ -86,8 +86,9 @@ const FIELDS = {
     Type.Array(Type.Union([Type.Integer(), Item]), {
       minItems: 1,
       maxItems: 20,
-      examples: [[200, "300-399"]],
-      description: "http, keyword: accepted statuses and ranges of them; used instead of expected_code. Default: null",
+      examples: [["2xx", 304, "400-403"]],
+      description:
+        "http, keyword: accepted statuses, ranges and classes (2xx) of them; used instead of expected_code. Default: null",
     }),
   ),
   timeout_seconds: Type.Integer({

@@ -1,3 +1,4 @@
+import { HTTP_STATUS_RANGE } from "#shared/monitor-checks/define.ts";
 import { toMailAddress } from "#control-plane/mail-address.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { refuse, type Read } from "#shared/schema/problem.ts";
@@ -29,10 +30,10 @@ type Code = number | string;
 
 const CODE = /^\d{3}$/;
 const RANGE = /^(\d{3})-(\d{3})$/;
-const LEAST = 100;
-const MOST = 599;
+const CLASS = /^[1-9]xx$/i;
+const { minimum: LEAST, maximum: MOST } = HTTP_STATUS_RANGE;
 
-/** Reads expected statuses: integers of 100 to 599, and ranges such as "200-299". "200" becomes 200. */
+/** Reads expected statuses: integers of 100 to 999, ranges such as "200-299", and classes such as "2xx". "200" becomes 200. */
 export function readCodes(given: readonly Code[]): Read<readonly Code[]> {
   const codes: Code[] = [];
   for (const [index, code] of given.entries()) {
@@ -41,7 +42,7 @@ export function readCodes(given: readonly Code[]): Read<readonly Code[]> {
       return refuse(
         `expected_codes.${index}`,
         "range",
-        `must be a status of ${LEAST} to ${MOST} or a range such as "200-299"`,
+        `must be a status of ${LEAST} to ${MOST}, a range such as "200-299", or a class such as "2xx"`,
       );
     }
     codes.push(read);
@@ -51,6 +52,7 @@ export function readCodes(given: readonly Code[]): Read<readonly Code[]> {
 
 function readCode(given: Code): Code | null {
   if (typeof given === "number" || CODE.test(given)) return isStatus(Number(given)) ? Number(given) : null;
+  if (CLASS.test(given)) return given.toLowerCase();
   const [, from = "", to = ""] = RANGE.exec(given) ?? [];
   const isRange = isStatus(Number(from)) && isStatus(Number(to)) && Number(from) <= Number(to);
   return isRange ? `${from}-${to}` : null;
