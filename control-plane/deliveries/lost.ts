@@ -2,7 +2,7 @@ import type { Clock, Random } from "#shared/clock.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import type { Sender } from "#control-plane/deliveries/delivery.ts";
-import { noteEnded, settleInside, type NoteMailed } from "#control-plane/deliveries/notes.ts";
+import { noteMails, settleInside, type NoteMailed } from "#control-plane/deliveries/notes.ts";
 import { endOverdue, lockLost } from "#control-plane/deliveries/store.ts";
 import { continueAfterLoss, LOST } from "#control-plane/deliveries/transition.ts";
 
@@ -39,6 +39,6 @@ export async function recoverLost({ sql, clock, random, noteMailed }: LostDeps, 
   });
   await transact(sql, async (tx) => {
     const ended = await endOverdue(tx, sender.channel, now, MOST_AT_ONCE);
-    await noteEnded(tx, new Map(ended.map((id) => [id, now])), noteMailed);
+    await noteMails(tx, new Map(ended.map((id) => [id, { endedAt: now, nextAttemptAt: null }])), noteMailed);
   });
 }

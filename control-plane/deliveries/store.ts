@@ -19,6 +19,8 @@ export interface SettledAttempt {
   readonly durationMs: number | null;
   readonly outcome: Outcome;
   readonly next: Continuation;
+  /** Whether it is now that the message is late: the attempts before were still in time. Absent: false. */
+  readonly isPutOff?: boolean;
   /** The receiver whose state the outcome shows; null: it shows none. */
   readonly receiver: { readonly channel: Channel; readonly id: number } | null;
 }
@@ -123,8 +125,8 @@ export async function readResults(
     where account_id = ${accountId} and id = any(${[...ids]}::bigint[])`;
 }
 
-/** A notice about an incident that was mailed to a recipient, or was not. */
-export interface EndedMail {
+/** A notice about an incident that was mailed to a recipient, or was not, or not yet. */
+export interface NotedMail {
   readonly incidentId: number;
   /** Type of the event. */
   readonly type: string;
@@ -133,13 +135,13 @@ export interface EndedMail {
   readonly attempts: number;
   /** What failed; null if it was delivered. */
   readonly error: string | null;
-  /** The delivery that ended; others have travelled with it. */
+  /** The delivery that was attempted; others have travelled with it. */
   readonly leaderId: number;
 }
 
-/** Reads the notices about incidents in the mails of these deliveries, which have ended, in the order of their ids. */
-export async function readEndedMails(tx: Transaction, ids: readonly number[]): Promise<readonly EndedMail[]> {
-  return tx<EndedMail[]>`
+/** Reads the notices about incidents in the mails of these deliveries, in the order of their ids. */
+export async function readNotedMails(tx: Transaction, ids: readonly number[]): Promise<readonly NotedMail[]> {
+  return tx<NotedMail[]>`
     select e.incident_id as "incidentId", e.type, d.recipient, d.status, d.attempts, d.error_message as error,
       coalesce(d.leader_id, d.id) as "leaderId"
     from deliveries as d join events as e on e.id = d.event_id

@@ -41,6 +41,18 @@ export function continueAfter(
   return { status: "retrying", nextAttemptAt: new Date(endedAt.getTime() + wait) };
 }
 
+/** A message that is not delivered so long after its creation is late, milliseconds: people wait for it. */
+const LATE_MS = 60_000;
+
+/** Reports whether a delivery is late with its next attempt, and was not with this one: it is true of one attempt. */
+export function becomesLate(
+  { createdAt, startedAt }: { readonly createdAt: Date; readonly startedAt: Date },
+  { nextAttemptAt }: Continuation,
+): boolean {
+  const late = createdAt.getTime() + LATE_MS;
+  return nextAttemptAt !== null && nextAttemptAt.getTime() >= late && startedAt.getTime() < late;
+}
+
 /** Outcome of an attempt whose replica stopped before it stored the result. The receiver may have got the message. */
 export const LOST: Outcome = {
   kind: "retry",

@@ -9,7 +9,7 @@ import type { NoteMailed } from "#control-plane/deliveries/notes.ts";
 import { releaseDue } from "#control-plane/deliveries/release/release.ts";
 import type { Settler } from "#control-plane/deliveries/settler.ts";
 import { claimDeliveries, renewLeases, renewProbes, ripenDeliveries } from "#control-plane/deliveries/claims/store.ts";
-import { continueAfter } from "#control-plane/deliveries/transition.ts";
+import { becomesLate, continueAfter } from "#control-plane/deliveries/transition.ts";
 import { startClaimedWork, type ClaimedWork } from "#control-plane/jobs/claimed-work.ts";
 
 /** Sends the deliveries of one channel, on one replica. */
@@ -117,7 +117,8 @@ export function startWorker(deps: WorkerDeps, sender: Sender): DeliveryWorker {
     const next = continueAfter(finished, sender.schedule, () => randomFraction(deps.random));
     const receiver = receiverOf(sender, delivery, outcome);
     const { id, startedAt: begunAt } = delivery;
-    deps.settler.add({ ...finished, id, channel, startedAt: begunAt, durationMs, next, receiver }, () => {
+    const isPutOff = becomesLate(delivery, next);
+    deps.settler.add({ ...finished, id, channel, startedAt: begunAt, durationMs, next, isPutOff, receiver }, () => {
       const onStored = leased.get(delivery);
       leased.delete(delivery);
       onStored?.();

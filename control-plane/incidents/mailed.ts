@@ -1,5 +1,6 @@
 import type { Transaction } from "#control-plane/database/connect.ts";
 import type { MailedNotice } from "#control-plane/deliveries/notes.ts";
+import { describeDuration } from "#shared/text/duration.ts";
 import { toPlainLine } from "#shared/text/plain-line.ts";
 import { serviceEntry } from "#control-plane/incidents/entries/entry.ts";
 import { insertMailed } from "#control-plane/incidents/entries/store.ts";
@@ -16,22 +17,32 @@ const MOST_MAILED = { all: 300, reminders: 200 };
 const MOST_TEXT = 500;
 
 /**
- * Adds to the timelines of incidents who was mailed and who could not be: one line for each recipient and notice. An
- * incident that is gone is left out, and so are the lines beyond MOST_MAILED.
+ * Adds to the timelines of incidents who was mailed and who could not be: one line for each recipient and notice, and one
+ * before it when the mail is late. An incident that is gone is left out, and so are the lines beyond MOST_MAILED.
  */
 export function noteMailed(tx: Transaction, notices: readonly MailedNotice[]): Promise<void> {
   const entries = notices.map((notice) => ({
-    ...serviceEntry(notice.status === "delivered" ? "mailed" : "mail_failed", notice.endedAt, describe(notice)),
+    ...serviceEntry(kindOf(notice), notice.endedAt, describe(notice)),
     incidentId: notice.incidentId,
     isReminder: notice.type === "reminder",
   }));
   return insertMailed(tx, entries, MOST_MAILED);
 }
 
-function describe({ type, recipient, status, attempts, error }: MailedNotice): string {
+function kindOf({ status, nextAttemptAt }: MailedNotice): "mailed" | "mail_delayed" | "mail_failed" {
+  return status === "delivered" ? "mailed" : nextAttemptAt === null ? "mail_failed" : "mail_delayed";
+}
+
+function describe(notice: MailedNotice): string {
+  const { type, recipient, status, attempts, error, endedAt, nextAttemptAt } = notice;
   const mail = `Mail about ${Object.hasOwn(SUBJECTS, type) ? SUBJECTS[type] : "the incident"}`;
   const why = error === null ? "" : `: ${error}`;
   const tries = attempts === 1 ? "" : ` at attempt ${attempts}`;
+  if (nextAttemptAt !== null) {
+    const wait = describeDuration(nextAttemptAt.getTime() - endedAt.getTime());
+    const counted = attempts === 1 ? "1 attempt" : `${attempts} attempts`;
+    return toPlainLine(`${mail} to ${recipient} is not sent after ${counted}; the next is in ${wait}${why}`, MOST_TEXT);
+  }
   const text =
     status === "delivered"
       ? `${mail} sent to ${recipient}${tries}`

@@ -223,9 +223,9 @@ export const DETAILS = Type.Object({
       kind: Type.String({
         description:
           "opened, confirmed, location_failed, location_recovered, cause_changed, recovered, resolved, flapping, reminder, suppressed, " +
-          "released, evidence, mailed, mail_failed, paused, deleted, changed_target, acknowledged, unacknowledged, edited, " +
+          "released, evidence, mailed, mail_delayed, mail_failed, paused, deleted, changed_target, acknowledged, unacknowledged, edited, " +
           "note or update. mailed and mail_failed: one for each recipient and notice, when its mail was sent, was refused " +
-          "or was given up",
+          "or was given up; mail_delayed: it is not sent after a minute",
       }),
       by: Nullable(Type.String({ description: "Who did it; null: the service" })),
       text: Type.String({ description: "What happened, for people" }),

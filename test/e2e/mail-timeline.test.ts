@@ -50,6 +50,32 @@ describe("the timeline of an incident", () => {
     await expect.poll(timeline, SLOWLY).toEqual([gone, `mailed: Mail about the outage sent to ${OPS} at attempt 3`]);
   });
 
+  it("says after a minute that a mail is late, and when the next attempt is, once", async () => {
+    const { incidentId, timeline } = await opened();
+    mail.refused.set(OPS, 452);
+    await mail.world.publish([OPS], [{ incidentId }]);
+    // The schedule's own times, whatever the machine's: the third attempt begins within the minute, the fourth after it.
+    const age = (seconds: number) =>
+      mail.world.sql`update deliveries set created_at = now() - ${seconds}::float8 * interval '1 second'`;
+    for (const attempts of [1, 2]) {
+      await mail.failed(attempts);
+      expect(await timeline()).toEqual([]);
+      await age(attempts === 1 ? 10 : 40);
+      await mail.world.hurry();
+    }
+    const late = expect.stringMatching(
+      /^mail_delayed: Mail about the outage to ops@example\.com is not sent after 3 attempts; the next is in 2 minutes: The mail server refused the recipient\. Reply: 452 test 452$/,
+    ) as string;
+    await expect.poll(timeline, SLOWLY).toEqual([late]);
+    await age(160);
+    await mail.world.hurry();
+    await mail.failed(4);
+    mail.refused.delete(OPS);
+    await mail.world.hurry();
+    const sent = `mailed: Mail about the outage sent to ${OPS} at attempt 5`;
+    await expect.poll(timeline, SLOWLY).toEqual([late, sent]);
+  });
+
   it("has a line for each notice of a mail with several", async () => {
     const [one, other] = [await opened(), await opened()];
     const changes = [one, other, one, other, one].map(({ incidentId }) => ({ incidentId }));

@@ -2,7 +2,7 @@ import type { Status } from "#control-plane/incidents/incident.ts";
 
 /**
  * Kinds of entries that the service writes. `suppressed` and `released`: notices are held back, and sent after all.
- * `mailed` and `mail_failed`: what became of a notice to one recipient. `paused`, `deleted` and `changed_target` end an outage without a recovery.
+ * `mailed`, `mail_delayed` and `mail_failed`: what became of a notice to one recipient. `paused`, `deleted` and `changed_target` end an outage without a recovery.
  */
 export type ServiceKind =
   | "opened"
@@ -18,6 +18,7 @@ export type ServiceKind =
   | "released"
   | "evidence"
   | "mailed"
+  | "mail_delayed"
   | "mail_failed"
   | "paused"
   | "deleted"

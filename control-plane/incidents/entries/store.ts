@@ -75,7 +75,7 @@ export async function insertMailed(
       )}
     ), written as materialized (
       select i.id, (
-        select count(*) from incident_entries as e where e.incident_id = i.id and e.kind in ('mailed', 'mail_failed')
+        select count(*) from incident_entries as e where e.incident_id = i.id and e.kind in ('mailed', 'mail_delayed', 'mail_failed')
       ) as entries
       from incidents as i where i.id = any(array(select incident_id from given))
     )

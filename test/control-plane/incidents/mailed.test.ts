@@ -28,7 +28,14 @@ async function openIncident(): Promise<number> {
 
 /** Notes notices in one transaction; missing fields are those of one about an outage that was delivered at once. */
 function note(...notices: readonly (Partial<MailedNotice> & { readonly incidentId: number })[]): Promise<void> {
-  const usual = { type: "monitor.down", recipient: "a@example.com", status: "delivered", attempts: 1, error: null };
+  const usual = {
+    type: "monitor.down",
+    recipient: "a@example.com",
+    status: "delivered",
+    attempts: 1,
+    error: null,
+    nextAttemptAt: null,
+  };
   const endedAt = new Date(STARTED.getTime() + 60_000);
   const whole = notices.map((notice): MailedNotice => ({ ...usual, endedAt, ...notice }) as MailedNotice);
   return transact(database.sql, (tx) => noteMailed(tx, whole));

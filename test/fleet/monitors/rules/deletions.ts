@@ -19,7 +19,7 @@ export function deletionFindings(history: MonitorHistory): Finding[] {
   }
   for (const entry of history.entries) {
     // A mail that was queued before is noted when it is sent.
-    if (entry.kind === "mailed" || entry.kind === "mail_failed") continue;
+    if (entry.kind.startsWith("mail")) continue;
     if (isAfter(incidents.get(entry.incidentId), entry.committedAt)) {
       findings.push({ rule: "an incident of a deleted monitor goes on", about: entry });
     }

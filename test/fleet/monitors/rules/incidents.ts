@@ -44,7 +44,7 @@ export function incidentFindings(history: MonitorHistory, notices: readonly Noti
 
 function* shapeFindings(incident: IncidentRow, all: readonly EntryRow[]): Generator<Finding> {
   // Mails are noted when they are sent, by transactions of their own that lock no incident.
-  const entries = all.filter(({ kind }) => kind !== "mailed" && kind !== "mail_failed");
+  const entries = all.filter(({ kind }) => !kind.startsWith("mail"));
   const kinds = entries.map(({ kind }) => kind);
   const about = { incident, kinds };
   const [first, second] = kinds;
