@@ -86,10 +86,10 @@ interface Options<O, S extends TSchema = TSchema> {
    */
   readonly secretField: string | null;
   /**
-   * The field of the object with a text that is a secret, such as a message to a server; null: none. It is kept like the
-   * values of secretField; a kind has one of the two at most. No request header has its name.
+   * The fields of the object with a text that is a secret, such as a message to a server. They are kept like the values of
+   * secretField; a kind with some has no secretField, and no request header has their names.
    */
-  readonly secretText: string | null;
+  readonly secretTexts: readonly string[];
   /**
    * The rule on texts to ports at which a text can be a whole dialogue, such as a mail: they are sent only to addresses that
    * the operator of an agent allows; null: the kind has none.
@@ -216,7 +216,7 @@ export const OPTIONS = {
   readOnly: [],
   references: null,
   secretField: null,
-  secretText: null,
+  secretTexts: [],
   sendRule: null,
   originFields: [],
   follow: <O>(options: O) => options,

@@ -55,12 +55,13 @@ const HEADERS: SecretPlace = { kind: null, field: "request_headers", isText: fal
 /** Returns where monitors of a type have their secret values: in their own options, in request_headers, or in both. */
 export function secretPlacesOf(checkType: CheckType): readonly SecretPlace[] {
   const { fields, options } = kindOf(checkType);
-  const { secretField = null, secretText = null } = options ?? {};
-  const field = secretText ?? secretField;
-  if (field === null) return [HEADERS];
-  const isText = secretText !== null;
-  const own = { kind: checkType, field, isText, prefix: isText ? `${checkType}.` : `${checkType}.${field}.` };
-  return (fields as readonly string[]).includes(HEADERS.field) ? [own, HEADERS] : [own];
+  const { secretField = null, secretTexts: texts = [] } = options ?? {};
+  const own = texts.map((field) => ({ kind: checkType, field, isText: true, prefix: `${checkType}.` }));
+  if (secretField !== null) {
+    own.push({ kind: checkType, field: secretField, isText: false, prefix: `${checkType}.${secretField}.` });
+  }
+  const hasHeaders = own.length === 0 || (fields as readonly string[]).includes(HEADERS.field);
+  return hasHeaders ? [...own, HEADERS] : own;
 }
 
 /** The places of all kinds. */
@@ -95,7 +96,11 @@ export function withValues<T extends object>(source: T, { kind, field, isText }:
 /** Returns a monitor of a type with these stored values in their places, and no others. */
 export function withSecrets<T extends object>(source: T, checkType: CheckType, values: Values): T {
   const entries = Object.entries(values);
-  const at = (place: SecretPlace) => entries.filter(([name]) => placeOf(checkType, name).prefix === place.prefix);
+  const isIn = (name: string, { kind, field }: SecretPlace) => {
+    const place = placeOf(checkType, name);
+    return place.kind === kind && place.field === field;
+  };
+  const at = (place: SecretPlace) => entries.filter(([name]) => isIn(name, place));
   return secretPlacesOf(checkType).reduce(
     (one, place) => withValues(one, place, Object.fromEntries(at(place))),
     source,

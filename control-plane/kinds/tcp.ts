@@ -11,7 +11,7 @@ import type { FieldProblem } from "#shared/schema/problem.ts";
 import { Nullable } from "#shared/tools/fields.ts";
 import { certificateOf } from "#control-plane/kinds/expiring.ts";
 import { OPTIONS, PROBE, PROBED, problem, type Kind } from "#control-plane/kinds/kind.ts";
-import { expectedSchema, mergeWithSent, sentSchema, sentText } from "#control-plane/kinds/sent-text.ts";
+import { expectedSchema, mergeWithSent, sentSchema } from "#control-plane/kinds/sent-text.ts";
 import { hostAndPort, readServerTarget } from "#control-plane/kinds/server-target.ts";
 
 /** The dialogue of a tcp monitor. */
@@ -19,6 +19,8 @@ export interface TcpSettings {
   readonly preset: TcpDialogue["preset"];
   /** Text that is sent, which can hold a password; null: nothing. */
   readonly send: string | null;
+  /** Octets that are sent instead of the text, in hexadecimal; null: none. */
+  readonly send_hex: string | null;
   /** Text that the first 64 KB must contain; null: the connection is enough. */
   readonly expect: string | null;
   readonly tls: TcpDialogue["tls"];
@@ -37,6 +39,10 @@ const FIELDS = {
     ),
   ),
   send: sentSchema("Text that is sent as it is, without preset; end lines with \\r\\n where the protocol does."),
+  send_hex: sentSchema(
+    "Bytes that are sent instead of send, in hexadecimal, such as 05 01 00, without preset.",
+    24_576,
+  ),
   expect: expectedSchema(
     "Text that the first 64 KB of the server must contain, without preset. Default: null, the connection " +
       "is enough",
@@ -75,7 +81,17 @@ export const SHOWN_TCP = Nullable(
   ),
 );
 
-const DEFAULTS: TcpSettings = { preset: null, send: null, expect: null, tls: "none", send_limited: false };
+const DEFAULTS: TcpSettings = {
+  preset: null,
+  send: null,
+  send_hex: null,
+  expect: null,
+  tls: "none",
+  send_limited: false,
+};
+
+/** The options that are sent to the server. */
+const SENT = ["send", "send_hex"] as const;
 
 /** Ports of the protocols, without TLS from the first octet and with it (IANA, Service Name and Port Number Registry). */
 const PORTS: Readonly<Record<(typeof TCP_PRESETS)[number], { readonly plain: number; readonly implicit: number }>> = {
@@ -103,10 +119,10 @@ export const tcp = {
     schema: SCHEMA,
     defaults: () => DEFAULTS,
     readOnly: ["send_limited"],
-    secretText: "send",
+    secretTexts: SENT,
     originFields: ["tls"],
     sendRule: { limitedHost, applied: (options) => ({ ...options, send_limited: true }) },
-    read: (given, present, defaults) => mergeWithSent(given as Static<typeof SCHEMA>, present, defaults, "tcp.send"),
+    read: (given, present, defaults) => mergeWithSent(given as Static<typeof SCHEMA>, present, defaults, "tcp", SENT),
     isNewStart: (before, after) => JSON.stringify(before) !== JSON.stringify(after),
   },
   expires(url, _settings, options) {
@@ -120,13 +136,13 @@ export const tcp = {
   probe: {
     ...PROBE,
     contract: monitorTcp,
-    secretParams: sentText,
+    secretParams: ({ request_headers: { send = null, send_hex = null } }) => ({ send, send_hex }),
     params(url, _settings, options) {
       const { preset, expect, tls, send_limited } = options ?? DEFAULTS;
       const target = readTarget(url);
       const port = target?.port ?? defaultPort(options ?? DEFAULTS);
       if (target === null || port === null) throw new Error("the target of a tcp monitor cannot be read");
-      return { host: target.host, port, preset, send: null, expect, tls, send_limited };
+      return { host: target.host, port, preset, send: null, send_hex: null, expect, tls, send_limited };
     },
   },
   words: {
@@ -153,9 +169,9 @@ function defaultPort({ preset, tls }: TcpSettings): number | null {
 }
 
 /** Returns the host of a text to a port of dialogues; null: there is no text, or another port. */
-function limitedHost(url: string, { send }: TcpSettings): string | null {
+function limitedHost(url: string, { send, send_hex = null }: TcpSettings): string | null {
   const target = readTarget(url);
-  return send !== null && target?.port != null && isSendLimited(target.port) ? target.host : null;
+  return (send ?? send_hex) !== null && target?.port != null && isSendLimited(target.port) ? target.host : null;
 }
 
 function findTcpConflict(url: string, options: TcpSettings): FieldProblem | null {

@@ -58,9 +58,9 @@ export const websocket = {
     ...OPTIONS,
     schema: SCHEMA,
     defaults: () => DEFAULTS,
-    secretText: "send",
+    secretTexts: ["send"],
     read: (given, present, defaults) =>
-      mergeWithSent(given as Static<typeof SCHEMA>, present, defaults, "websocket.send"),
+      mergeWithSent(given as Static<typeof SCHEMA>, present, defaults, "websocket", ["send"]),
     isNewStart: (before, after) => JSON.stringify(before) !== JSON.stringify(after),
   },
   findConflict: (draft, options) => findWebsocketConflict(draft, options ?? DEFAULTS),

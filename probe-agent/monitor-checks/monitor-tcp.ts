@@ -1,7 +1,12 @@
 import { failed, ok, type Failed, type Outcome } from "#shared/outcome.ts";
 import { createRedact } from "#shared/text/redact.ts";
 import type { MonitorFault } from "#shared/monitor-checks/define.ts";
-import { isSendLimited, monitorTcp as contract, MOST_SEARCHED_BYTES } from "#shared/monitor-checks/monitor-tcp.ts";
+import {
+  isSendLimited,
+  monitorTcp as contract,
+  MOST_SEARCHED_BYTES,
+  sentOctets,
+} from "#shared/monitor-checks/monitor-tcp.ts";
 import type { ParamsOf } from "#shared/tools/define.ts";
 import { secureStream, type ServerTrust } from "#probe-agent/monitor-checks/server-trust.ts";
 import { answerOverStream } from "#probe-agent/monitor-checks/stream-answer.ts";
@@ -19,9 +24,10 @@ type Params = ParamsOf<typeof contract>;
  */
 export const monitorTcp = implement(contract, async (net, params) => {
   const startedAt = net.monotonic();
-  const { host, port, send } = params;
-  const isListedOnly = params.send_limited === true && send !== null && isSendLimited(port);
-  const redact = createRedact(send === null ? [] : [send]);
+  const { host, port } = params;
+  const sent = sentOctets(params);
+  const isListedOnly = params.send_limited === true && sent !== null && isSendLimited(port);
+  const redact = createRedact(sent === null ? [] : [sent]);
   const opened = await net.stream.open({ at: { host, port }, maxBytes: MOST_SEARCHED_BYTES, redact, isListedOnly });
   if (opened.status === "refused" && isListedOnly) return notListed(port);
   if (opened.status !== "ok") return opened;
@@ -49,7 +55,7 @@ interface Secured {
 }
 
 async function converse(net: Net, stream: Stream, params: Params, secured: Secured): Promise<DialogueEnd | null> {
-  const { preset, send, expect, tls } = params;
+  const { preset, expect, tls } = params;
   const startTls = async (before: Talk | null): Promise<Heard<Talk>> => {
     const early = before?.unread() ?? 0;
     if (early > 0) return { kind: "fault", fault: injected(early) };
@@ -67,10 +73,20 @@ async function converse(net: Net, stream: Stream, params: Params, secured: Secur
     const context = { startTls: tls === "starttls" ? startTls : null, localAddress: stream.localAddress };
     return await DIALOGUES[preset](talk, context);
   }
-  if (send !== null) talk.say(send);
+  const sent = sentOctets(params);
+  if (sent !== null) talk.say(sent);
   if (expect === null) return null;
   const found = await talk.find(expect);
-  return found.kind === "heard" ? null : found;
+  return found.kind === "heard" ? null : found.kind === "failed" ? hintAtLineEnd(found, sent) : found;
+}
+
+const LF = 10;
+
+/** Says of a server that waits for more that the text has no end of a line: most protocols of text wait for one. */
+function hintAtLineEnd({ failure }: Extract<DialogueEnd, { kind: "failed" }>, sent: Buffer | null): DialogueEnd {
+  const isHint = failure.reason === "timeout" && sent !== null && sent.at(-1) !== LF;
+  const hint = "; the text that was sent has no line end (\\r\\n), for which many servers wait";
+  return { kind: "failed", failure: isHint ? { ...failure, message: `${failure.message}${hint}` } : failure };
 }
 
 /**

@@ -16,6 +16,8 @@ export interface TcpDialogue {
   readonly preset: (typeof TCP_PRESETS)[number] | null;
   /** Sent as it is, in UTF-8. null: nothing. */
   readonly send: string | null;
+  /** Octets that are sent instead, in hexadecimal, with spaces between them where people like. null: none. */
+  readonly send_hex?: string | null | undefined;
   /** Text that must arrive. null: the connection is enough. */
   readonly expect: string | null;
   readonly tls: (typeof TCP_TLS)[number];
@@ -32,6 +34,15 @@ export function isSendLimited(port: number): boolean {
   return DIALOGUE_PORTS.has(port);
 }
 
+/** Octets in hexadecimal, with white space between them. */
+const HEX = /^\s*(?:[0-9a-f]{2}\s*)*$/i;
+
+/** Returns the octets that a dialogue sends; null: none. */
+export function sentOctets({ send, send_hex: hex = null }: Pick<TcpDialogue, "send" | "send_hex">): Buffer | null {
+  if (send !== null) return Buffer.from(send);
+  return hex === null ? null : Buffer.from(hex.replaceAll(/\s/g, ""), "hex");
+}
+
 /** How TLS can begin, by protocol. SSH encrypts by itself, Redis has no command for it. */
 const TLS_OF: Readonly<Record<(typeof TCP_PRESETS)[number], readonly string[]>> = {
   smtp: TCP_TLS,
@@ -42,12 +53,24 @@ const TLS_OF: Readonly<Record<(typeof TCP_PRESETS)[number], readonly string[]>> 
 };
 
 /** Returns the first field of a dialogue that does not fit to its preset; null if all do. */
-export function findDialogueProblem({ preset, send, expect, tls }: TcpDialogue): FieldProblem | null {
+export function findDialogueProblem({
+  preset,
+  send,
+  send_hex: hex = null,
+  expect,
+  tls,
+}: TcpDialogue): FieldProblem | null {
+  if (hex !== null && !HEX.test(hex)) {
+    return { field: "send_hex", reason: "type", message: "must be bytes of two hexadecimal digits, such as 05 01 00" };
+  }
+  if (hex !== null && send !== null) {
+    return { field: "send_hex", reason: "type", message: "must be null with send: give one of the two" };
+  }
   if (preset === null) {
     if (tls !== "starttls") return null;
     return { field: "tls", reason: "enum", message: "must be none or implicit without preset: starttls needs one" };
   }
-  const said = send === null ? (expect === null ? null : "expect") : "send";
+  const said = send !== null ? "send" : hex !== null ? "send_hex" : expect === null ? null : "expect";
   if (said !== null) {
     return { field: said, reason: "type", message: `must be null with preset ${preset}, which has its own dialogue` };
   }
@@ -73,6 +96,12 @@ export const monitorTcp = defineTool({
     ),
     send: Nullable(
       Lines({ minLength: 1, maxLength: 8_192, description: "Text to send, as it is, in UTF-8; null for none" }),
+    ),
+    // Unknown to agents of an earlier release, which send nothing.
+    send_hex: Type.Optional(
+      Nullable(
+        Type.String({ maxLength: 24_576, description: "Octets to send instead, in hexadecimal; null for none" }),
+      ),
     ),
     expect: Nullable(
       Lines({

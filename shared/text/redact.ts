@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import { decodeBase64, decodeJson, decodePercent, type DecodedText } from "#shared/text/decoded.ts";
 
@@ -43,8 +44,8 @@ export function secretValues(fields: readonly (readonly [name: string, value: st
  * secret and the words count as they are and with their percent-encoding, JSON escapes and base64 decoded; upper and
  * lower case differ. The time is linear in the secrets and the words.
  */
-export function createRedact(secrets: readonly string[]): Redact {
-  const octets = [...new Set(secrets)].map((secret) => Buffer.from(secret)).filter(({ length }) => length >= LEAST);
+export function createRedact(secrets: readonly (string | Buffer)[]): Redact {
+  const octets = [...new Set(secrets)].flatMap(octetsOf).filter(({ length }) => length >= LEAST);
   if (octets.length === 0) return unredacted;
   let index: Index | null = null;
   return (words) => {
@@ -52,6 +53,12 @@ export function createRedact(secrets: readonly string[]): Redact {
     index ??= createIndex(octets);
     return redact(words, index);
   };
+}
+
+/** Returns the octets of a secret as they are in words: octets that are no UTF-8 are shown in Latin-1. */
+function octetsOf(secret: string | Buffer): Buffer {
+  if (typeof secret === "string") return Buffer.from(secret);
+  return isUtf8(secret) ? secret : Buffer.from(latin1(secret));
 }
 
 interface Index {

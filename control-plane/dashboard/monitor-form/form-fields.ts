@@ -81,6 +81,7 @@ const OPTIONS: Readonly<Record<string, readonly FormField[]>> = {
     { name: "tcp.preset", input: "select", group: "what", empty: null },
     { name: "tcp.tls", input: "select", group: "what" },
     { name: "tcp.send", input: "textarea", group: "request", empty: null },
+    { name: "tcp.send_hex", input: "textarea", group: "request", empty: null },
     { name: "tcp.expect", input: "text", group: "expect", empty: null },
   ],
   grpc: [

@@ -119,6 +119,10 @@ export const FIELD_WORDS: Readonly<Record<string, { readonly label: string; read
   "tcp.preset": { label: "Protocol" },
   "tcp.tls": { label: "TLS" },
   "tcp.send": { label: "Text to send", hint: "Stored encrypted, shown as ****" },
+  "tcp.send_hex": {
+    label: "Bytes to send instead",
+    hint: "In hexadecimal, such as 05 01 00. Stored encrypted, shown as ****",
+  },
   "tcp.expect": { label: "Text that the answer has" },
   "grpc.service": { label: "Service", hint: "Empty: the server as a whole" },
   "grpc.tls": { label: "TLS" },

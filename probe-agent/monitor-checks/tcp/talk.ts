@@ -16,8 +16,8 @@ export type Heard<T> = { readonly kind: "heard"; readonly value: T } | DialogueE
 export interface Talk {
   /** That of the connection. */
   readonly redact: Redact;
-  /** Sends a text in UTF-8. */
-  say(text: string): void;
+  /** Sends octets, or a text in UTF-8. */
+  say(text: string | Buffer): void;
   /** Reads the next line, without its end. `wanted` names in messages what is waited for. */
   line(wanted: string): Promise<Heard<string>>;
   /** Waits until a text has arrived, in UTF-8 or Latin-1. */
@@ -33,25 +33,28 @@ export function createTalk(stream: Stream): Talk {
   /** Octets read, and octets known to contain no further end of a line. */
   let taken = 0;
   let searched = 0;
+  /** What the server said last, if nothing follows. */
+  let last: Buffer = Buffer.alloc(0);
   const unread = (): Buffer => stream.received().subarray(taken);
   const { redact } = stream;
   return {
     redact,
-    say: (text) => stream.send(Buffer.from(text)),
+    say: (text) => stream.send(typeof text === "string" ? Buffer.from(text) : text),
     unread: () => unread().length,
     async line(wanted) {
       for (;;) {
         const octets = stream.received();
         const at = octets.indexOf(LF, searched);
         if (at >= 0) {
-          const line = decodeText(octets.subarray(taken, at));
+          last = octets.subarray(taken, at);
+          const line = decodeText(last);
           taken = at + 1;
           searched = taken;
           return { kind: "heard", value: line.endsWith("\r") ? line.slice(0, -1) : line };
         }
         searched = octets.length;
         const end = await stream.more();
-        if (end !== null) return explainEnd(end, wanted, unread(), redact);
+        if (end !== null) return explainEnd(end, wanted, unread().length === 0 ? last : unread(), redact);
       }
     },
     async find(text) {

@@ -25,6 +25,7 @@ export const SECRET_FIELDS: readonly SecretField[] = [
   { path: ["body"], isMap: false },
   { path: ["grpc", "metadata"], isMap: true },
   { path: ["tcp", "send"], isMap: false },
+  { path: ["tcp", "send_hex"], isMap: false },
   { path: ["websocket", "send"], isMap: false },
 ];
 

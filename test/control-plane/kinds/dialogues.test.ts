@@ -51,6 +51,34 @@ describe("the target of a tcp monitor", () => {
   );
 });
 
+describe("the bytes of a tcp monitor", () => {
+  const conflict = (options: object) =>
+    kindOf("tcp").findConflict({ url: "example.com:1080" } as never, {
+      preset: null,
+      send: null,
+      send_hex: null,
+      expect: null,
+      tls: "none",
+      ...options,
+    });
+
+  it.each<[object, string]>([
+    [{ send_hex: "0" }, "must be bytes of two hexadecimal digits"],
+    [{ send_hex: "0x05" }, "must be bytes of two hexadecimal digits"],
+    [{ send_hex: "05", send: "a" }, "must be null with send"],
+    [{ send_hex: "05", preset: "redis" }, "must be null with preset redis"],
+  ])("%j are refused: %s", (options, message) => {
+    expect(conflict(options)).toMatchObject({
+      field: "tcp.send_hex",
+      message: expect.stringContaining(message) as string,
+    });
+  });
+
+  it("are digits in pairs, with white space between them", () => {
+    for (const send_hex of ["0501ff", "05 01 FF\n", ""]) expect(conflict({ send_hex })).toBeNull();
+  });
+});
+
 describe("the target of a grpc monitor", () => {
   it.each<[string, object, string, number, boolean]>([
     ["example.com:50051", {}, "example.com", 50_051, true],
@@ -122,7 +150,7 @@ describe("options", () => {
     expect(read({ tls: "none" })).toEqual({ ok: true, value: { ...present, tls: "none" } });
     expect(read(null)).toEqual({
       ok: true,
-      value: { preset: null, send: null, expect: null, tls: "none", send_limited: false },
+      value: { preset: null, send: null, send_hex: null, expect: null, tls: "none", send_limited: false },
     });
     expect(options?.isNewStart(present, { ...present, tls: "none" })).toBe(true);
     expect(options?.isNewStart(present, { ...present })).toBe(false);

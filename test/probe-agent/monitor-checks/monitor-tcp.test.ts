@@ -85,6 +85,29 @@ describe("a server without a preset", () => {
     });
   });
 
+  it("is sent bytes in hexadecimal, and what it repeats of them is not shown", async () => {
+    await against({ on: { "\u0005\u00ffabcdefg": "ok\n" } }, async (server) => {
+      const given = { send_hex: "05 FF 61626364656667\n0a", expect: "ok" };
+      const { verdict } = await verdictOf(monitorTcp, { host: HOST, port: server.port, ...given }, setting);
+      expect(verdict).toBe("up");
+      expect(server.lines).toEqual(["\u0005\u00ffabcdefg"]);
+    });
+    const echo: TalkerScript = {
+      on: { "\u00e9\u00ffabcdefg": (socket) => socket.end("you said \u00e9\u00ffabcdefg\n", "latin1") },
+    };
+    expect(await failure(echo, { send_hex: "e9ff616263646566670a", expect: "ok" })).toBe(
+      'closed: the server closed the connection before "ok" was found; the server said "you said ***"',
+    );
+  });
+
+  it("that waits for the end of the line that was sent is said to", async () => {
+    const words = await failure({ on: { PING: "PONG\n" } }, { send: "PING", expect: "PONG" });
+    expect(words).toBe(
+      'timeout: "PONG" was not found in time; the server said nothing; the text that was sent has no line end (\\r\\n), for which many servers wait',
+    );
+    expect(await failure({}, { send: "PING\r\n", expect: "PONG" })).not.toContain("line end");
+  });
+
   it("is down if 64 KB do not contain the text", async () => {
     const endless: TalkerScript = { greeting: (socket) => writeForever(socket, "x".repeat(1_000)) };
     expect(await check(endless, { expect: "ready" })).toBe(
@@ -146,6 +169,11 @@ describe("a server without a preset", () => {
 const SMTP_ON = { EHLO: "250-mail greets you\r\n250-STARTTLS\r\n250 8BITMIME\r\n", STARTTLS: "220 go ahead\r\n" };
 
 describe("a server that its preset knows", () => {
+  it("and that closes within its greeting is quoted with what it said last", async () => {
+    const words = await failure({ greeting: (socket) => socket.end("220-maintenance today\r\n") }, { preset: "ftp" });
+    expect(words).toMatch(/^response\/target\/closed: .*; the server said "220-maintenance today"$/);
+  });
+
   it.each<[string, TalkerScript, object, readonly string[]]>([
     ["smtp", { greeting: "220-mail\r\n220 ready\r\n", on: SMTP_ON }, {}, ["EHLO [127.0.0.1]", "QUIT"]],
     ["ftp", { greeting: "220-a\r\n hello\r\n220 b\r\n" }, {}, ["QUIT"]],
