@@ -169,9 +169,11 @@ function defaultPort({ preset, tls }: TcpSettings): number | null {
 }
 
 /** Returns the host of a text to a port of dialogues; null: there is no text, or another port. */
-function limitedHost(url: string, { send, send_hex = null }: TcpSettings): string | null {
+function limitedHost(url: string, { send, send_hex }: TcpSettings): string | null {
   const target = readTarget(url);
-  return (send ?? send_hex) !== null && target?.port != null && isSendLimited(target.port) ? target.host : null;
+  // Settings of an earlier release have no send_hex.
+  const isSent = typeof (send ?? send_hex) === "string";
+  return isSent && target?.port != null && isSendLimited(target.port) ? target.host : null;
 }
 
 function findTcpConflict(url: string, options: TcpSettings): FieldProblem | null {

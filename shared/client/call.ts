@@ -1,5 +1,6 @@
 import { describeError } from "#shared/error-code.ts";
 import { createEventReader, parseJson, type OnEvent } from "#shared/client/event-stream.ts";
+import { agentFor } from "#shared/client/proxies.ts";
 import { isRecord } from "#shared/is-record.ts";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
@@ -48,7 +49,7 @@ const MAX_BODY_BYTES = 10 * 1024 * 1024;
 export function openCall(url: string, call: OpenCall): Promise<IncomingMessage> {
   const { method, headers: given, body = "", own = false, signal, idleMs } = call;
   const headers = body.length === 0 ? given : { ...given, "content-length": String(Buffer.byteLength(body)) };
-  const options = { method, headers, agent: false, ...(signal === undefined ? {} : { signal }) };
+  const options = { method, headers, agent: agentFor(url), ...(signal === undefined ? {} : { signal }) };
   return new Promise((resolve, reject) => {
     const request = url.startsWith("https:")
       ? httpsRequest(url, { ...options, rejectUnauthorized: !own })
@@ -117,7 +118,18 @@ export function field(body: unknown, name: string): unknown {
   return isRecord(body) ? body[name] : undefined;
 }
 
-/** Formats the line for a call that got no response. */
+/** Reports whether an error is that of this machine's disk, not of the service. */
+function isUnwritten(error: unknown): boolean {
+  return ["ENOSPC", "EDQUOT", "EFBIG", "EIO"].includes(describeError(error));
+}
+
+/** Formats the line for output that cannot be written. */
+export function explainUnwritten(error: unknown): string {
+  return `the output cannot be written (${describeError(error)}): it is not complete`;
+}
+
+/** Formats the line for a call that got no response, or whose response cannot be written. */
 export function explainNoAnswer(base: string, error: unknown): string {
+  if (isUnwritten(error)) return explainUnwritten(error);
   return `no control plane answers at ${base} (${describeError(error)}): start it, or set VANTAGE_BASE_URL`;
 }

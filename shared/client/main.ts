@@ -1,15 +1,24 @@
 // Entry point of the command, started by deploy/vantage or npm. Only this file of the client reads the environment.
+import { explainUnwritten } from "#shared/client/call.ts";
 import { createInput } from "#shared/client/input.ts";
 import { runCommandLine } from "#shared/client/program.ts";
 import type { CommandContext } from "#shared/client/context.ts";
 import { NO_SERVICE } from "#shared/client/exit-codes.ts";
+import { useProxies } from "#shared/client/proxies.ts";
+import { describeError } from "#shared/error-code.ts";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { CLONE } from "#shared/client/programs.ts";
 import type { Environment } from "#shared/settings-parse.ts";
 
 // A reader of the output may close it early (`deploy/vantage keys list | head`, a closed terminal): that is no error.
-for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+process.stderr.on("error", () => {});
+process.stdout.on("error", (error) => {
+  if (describeError(error) === "EPIPE") return;
+  context.complain(`vantage: ${explainUnwritten(error)}`);
+  process.exitCode = NO_SERVICE;
+});
+useProxies(process.env);
 
 const context: CommandContext = {
   environment: withDataDirectory(process.env),

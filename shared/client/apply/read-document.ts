@@ -46,6 +46,8 @@ export interface ReadDocument {
 
 /** The version of documents. */
 export const VERSION = 2;
+/** Beginning of keys that are the user's, such as those of anchors. */
+const OF_USERS = "x-";
 /** Owners: with `managed:` before it, one is a tag of at most 50 characters. */
 const OWNER = /^[a-z0-9:_./-]{1,42}$/;
 /** Shorter values are in many words: hiding them would hide what is wrong. */
@@ -99,7 +101,11 @@ export function readDocument(
     return [list, Array.isArray(rows) ? rows.map(resolve) : rows] as const;
   });
   if (problems.length > 0) return { ok: false, problems };
-  const document = { ...value, ...Object.fromEntries(resolved.filter(([, rows]) => rows !== undefined)) };
+  const own = Object.entries(value).filter(([name]) => !name.startsWith(OF_USERS));
+  const document = {
+    ...Object.fromEntries(own),
+    ...Object.fromEntries(resolved.filter(([, rows]) => rows !== undefined)),
+  };
   const secrets = resolved.flatMap(([list, rows]) =>
     Array.isArray(rows)
       ? rows.flatMap((row: unknown, index) =>

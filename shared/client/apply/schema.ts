@@ -74,6 +74,7 @@ function toDocumentSchema(openApi: unknown): Schema | null {
       ...Object.fromEntries(closed),
       webhooks: toWebhooks(bodyOf(openApi, "/api/v4/webhooks")),
     },
+    patternProperties: { "^x-": { description: "The user's own, such as anchors. An apply leaves it out" } },
     additionalProperties: false,
   };
 }

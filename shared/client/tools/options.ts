@@ -52,7 +52,7 @@ export function addToolOptions(command: Command, contract: Contract): void {
     .addOption(format("json", "print the response as JSON"))
     .addOption(format("csv", "print the response as CSV: key,value"))
     .addOption(format("latency", "print only timings, a line for each location"))
-    .option("--full", "with more than three locations, print the result of each one, too")
+    .option("--full", "print all of a long result, and with more than three locations that of each one, too")
     .option("--share", "publish the result for a week, and print its link on standard error")
     .addOption(
       new Option("--fail-on <verdict>", "what ends with status 1: a bad result, also a warning, or nothing")

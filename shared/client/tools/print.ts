@@ -11,6 +11,8 @@ import type { Contract } from "#shared/tools/define.ts";
 
 /** With more locations than this, only --full shows the result of each one. */
 const MOST_WHOLE = 3;
+/** Lines of a result on a terminal without --full: its verdict, at the top, does not scroll away. */
+const MOST_LINES = 60;
 
 /** Prints a result for programs: JSON, or CSV with the line ends of RFC 4180. */
 export function printDocument(context: CommandContext, { document }: ToolResult, format: "json" | "csv"): void {
@@ -46,7 +48,11 @@ export function printForPeople(context: CommandContext, contract: Contract, resu
       blocks.push(paintFaint(`From ${place}`, options), write(present(contract, answer.data, now)));
     }
   }
-  context.output.write((view.isContinued ? "\n" : "") + blocks.join("\n\n"));
+  const text = (view.isContinued ? "\n" : "") + blocks.join("\n\n");
+  const lines = context.output.isTerminal && !view.isFull ? text.split("\n") : [];
+  if (lines.length <= MOST_LINES) return context.output.write(text);
+  const more = paintFaint(`${lines.length - MOST_LINES + 1} more lines: --full prints them`, options);
+  context.output.write([...lines.slice(0, MOST_LINES - 1), more].join("\n"));
 }
 
 function paintFaint(text: string, { paint = (plain) => plain }: PlainOptions): string {

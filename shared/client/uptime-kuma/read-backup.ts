@@ -61,8 +61,11 @@ export function readBackup(
   const monitors = objectsOf(list, "monitorList");
   if (monitors === null) return { ok: false, why: "it has no monitorList, as a backup of Uptime Kuma has" };
   if (monitors.length > MOST_MONITORS) return { ok: false, why: `it has more than ${MOST_MONITORS} monitors` };
-  const others = OTHERS.map(([name, what]) => ({ what, count: objectsOf(list, name)?.length ?? 0 }));
   const version = toName(textOf(list, "version"), LONGEST_VERSION);
+  // Any JSON list would be a list of monitors else.
+  const isNone = monitors.length > 0 ? !monitors.some((monitor) => textOf(monitor, "type") !== "") : version === "";
+  if (isNone) return { ok: false, why: "it has no monitors, which are objects with a type" };
+  const others = OTHERS.map(([name, what]) => ({ what, count: objectsOf(list, name)?.length ?? 0 }));
   return { ok: true, backup: { version, monitors, others: others.filter(({ count }) => count > 0) } };
 }
 

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { spawnSync } from "node:child_process";
@@ -108,6 +108,19 @@ describe("an answer", () => {
     const hasScript = spawnSync("script", ["--version"]).status === 0;
     if (hasScript) expect(shown.stdout.replaceAll("\r", "")).toContain('{\n  "status": "ok"\n}');
   });
+
+  it.runIf(existsSync("/dev/full"))(
+    "that a full disk cannot take is said so, and not blamed on the service",
+    async () => {
+      const shell = openShell("/", environment);
+      for (const words of ["api /healthz", "monitors list"]) {
+        const { stderr, status } = await shell.run(`${LAUNCHER_PATH} ${words} > /dev/full`);
+        expect(stderr).toContain("the output cannot be written (ENOSPC): it is not complete");
+        expect(stderr).not.toContain("no control plane answers");
+        expect(status).toBe(5);
+      }
+    },
+  );
 
   it("that is a stream is passed on while it arrives", async () => {
     const server = createServer((_request, response) => {

@@ -47,6 +47,15 @@ monitors:
     expect(read(`${shared}${many}`).document["monitors"]).toHaveLength(5_002);
   });
 
+  it("leaves out keys of the user's own, such as those of anchors", () => {
+    const { document } = read(`version: 2
+x-base: &base {url: https://example.com, tags: [shop]}
+monitors:
+  - {<<: *base, name: a}
+`);
+    expect(document).toEqual({ version: 2, monitors: [{ url: "https://example.com", tags: ["shop"], name: "a" }] });
+  });
+
   it("resolves secrets where monitors have them, and nowhere else", () => {
     const { document, secrets } = read(`version: 2
 owner: me
