@@ -2,6 +2,7 @@ import { describeAlert, listLines, symbolOf, type Alert } from "#control-plane/w
 import { encodeBrackets } from "#control-plane/webhooks/formats/endpoint.ts";
 import { escaper, escapeMarkdown, fit, jsonBytes, replaceMentions } from "#control-plane/webhooks/formats/fit.ts";
 import { JSON_HEADERS, type Format } from "#control-plane/webhooks/formats/format.ts";
+import { refusesWith } from "#control-plane/webhooks/formats/refusal.ts";
 
 /** A title has links but no other markup, so that a backslash in it is shown. */
 const replaceLinks = escaper({ "[": "［", "]": "］" });
@@ -19,6 +20,7 @@ export const mattermost: Format = {
   name: "mattermost",
   title: "Mattermost",
   options: [],
+  refusal: refusesWith(["status_code"]),
   build(event, { url, pageUrl }) {
     const alert = describeAlert(event, pageUrl);
     const title = `${symbolOf(alert)} ${alert.title}`;

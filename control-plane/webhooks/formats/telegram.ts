@@ -3,7 +3,8 @@ import { addPath } from "#control-plane/webhooks/formats/endpoint.ts";
 import { escaper, fit } from "#control-plane/webhooks/formats/fit.ts";
 import { JSON_HEADERS, type Format } from "#control-plane/webhooks/formats/format.ts";
 import { option } from "#control-plane/webhooks/formats/options.ts";
-import { findReference } from "#control-plane/webhooks/formats/reference.ts";
+import { findReference, findText } from "#control-plane/webhooks/formats/reference.ts";
+import { refusalOf } from "#control-plane/webhooks/formats/refusal.ts";
 
 /** Without a parse mode nothing is markup, but a user whose name follows an @ is notified. */
 const replaceAt = escaper({ "@": "＠" });
@@ -32,6 +33,9 @@ export const telegram: Format = {
     }),
   ],
   reference: (bodyStart) => findReference(bodyStart, ["result", "message_id"]),
+  // "Making requests": `ok` is false, and `error_code` explains it.
+  refusal: (bodyStart) =>
+    findText(bodyStart, ["ok"]) === "false" ? refusalOf(findText(bodyStart, ["error_code"])) : null,
   build(event, { url, options, pageUrl }) {
     const alert = describeAlert(event, pageUrl);
     const links = alert.links.map(([label, address]) => `${label}: ${address}`);

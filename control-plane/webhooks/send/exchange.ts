@@ -1,7 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { Agent, request as open } from "node:https";
 import { isIP, type Socket } from "node:net";
-import type { TLSSocket } from "node:tls";
 import ipaddr from "ipaddr.js";
 import {
   describeFault,
@@ -124,11 +123,11 @@ function send(
     for (const part of rawHeaders) headBytes += part.length;
     return headBytes > MOST_HEAD_BYTES;
   };
-  sent.on("socket", (socket) => guard(socket as TLSSocket, address));
+  sent.on("socket", (socket) => guard(socket, address));
   sent.on("information", (head) => {
     informational += 1;
     if (informational > MOST_INFORMATIONAL) giveUp(TOO_MANY_INFORMATIONAL);
-    else if (isTooLarge(head as unknown as Head)) giveUp(HEAD_OVERFLOW);
+    else if (isTooLarge(head)) giveUp(HEAD_OVERFLOW);
   });
   sent.on("upgrade", (_answer, socket) => {
     socket.destroy();
@@ -149,7 +148,7 @@ function send(
  * Holds a request back until its connection is secure and leads to the vetted address, for CONNECT_MS at most. A
  * connection that is used again is both already.
  */
-function guard(socket: TLSSocket, address: string): void {
+function guard(socket: Socket, address: string): void {
   if (!isConnecting(socket)) return;
   socket.cork();
   const timer = setTimeout(() => socket.destroy(failure(SLOW_CONNECT)), CONNECT_MS);

@@ -103,7 +103,7 @@ export function createWebhookSender(deps: WebhookSenderDeps): Sender & { close()
     const written = { ...signed, ...request.headers };
     const headers = joinHeaders(secrets.headers, written, { "user-agent": settings.userAgent });
     const exchanged = await sendToAny(exchanger, vetted, { headers, body }, signal);
-    return toOutcome(exchanged, clock.now(), format.reference);
+    return toOutcome(exchanged, clock.now(), format);
   }
 
   async function markGone(webhook: StoredWebhook): Promise<void> {
