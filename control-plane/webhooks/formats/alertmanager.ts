@@ -32,8 +32,9 @@ export const alertmanager: Format = {
   keepsAlerts: true,
   options: [],
   refusal: readRefusal,
-  build(event, { url, pageUrl }) {
-    const alert = describeAlert(event, pageUrl);
+  build(event, target) {
+    const { url } = target;
+    const alert = describeAlert(event, target);
     const { opens, resolves } = alert;
     const alerts = [
       ...(opens === null ? [] : [{ ...describe(alert, opens), ...firingTimes(event, alert, opens) }]),

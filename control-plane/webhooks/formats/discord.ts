@@ -25,8 +25,9 @@ export const discord: Format = {
   options: [],
   reference: (bodyStart) => findReference(bodyStart, ["id"]),
   refusal: readRefusal,
-  build(event, { url, pageUrl }) {
-    const alert = describeAlert(event, pageUrl);
+  build(event, target) {
+    const { url } = target;
+    const alert = describeAlert(event, target);
     const [first] = alert.links;
     const links = alert.links.map(([label, address]) => `[${escape(label)}](${encodeBrackets(address)})`).join(" · ");
     const tail = links === "" ? "" : `\n\n${links}`;

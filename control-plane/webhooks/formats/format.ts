@@ -51,6 +51,8 @@ export interface FormatTarget {
   readonly options: Readonly<Record<string, string>>;
   /** Address of the service, for links; null: there is none. */
   readonly pageUrl: string | null;
+  /** Writes the key of an alert (formats/dedup.ts) as the provider gets it: no other installation has the same. */
+  keyOf(key: string): string;
 }
 
 /** A POST request to send. */

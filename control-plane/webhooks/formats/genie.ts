@@ -24,8 +24,9 @@ export function genieAlerts(path: string): Pick<Format, "keepsAlerts" | "options
     // "Create alert", response: requests are processed later; their status is found by this id.
     reference: (bodyStart) => findReference(bodyStart, ["requestId"]),
     refusal: readRefusal,
-    build(event, { url, options, pageUrl }) {
-      const alert = describeAlert(event, pageUrl);
+    build(event, target) {
+      const { url, options } = target;
+      const alert = describeAlert(event, target);
       const headers = { ...JSON_HEADERS, authorization: `GenieKey ${options["api_key"]}` };
       const alerts = addPath(url, path);
       const { opens, resolves } = alert;

@@ -24,8 +24,9 @@ export const googleChat: Format = {
   options: [],
   reference: (bodyStart) => findReference(bodyStart, ["name"]),
   refusal: refusesWith(["error", "code"]),
-  build(event, { url, pageUrl }) {
-    const alert = describeAlert(event, pageUrl);
+  build(event, target) {
+    const { url } = target;
+    const alert = describeAlert(event, target);
     const paragraph = { textParagraph: { text: fit(listLines(alert).join("\n"), MOST_TEXT, escapeHtml) } };
     const buttons = alert.links.map(([label, address]) => ({ text: label, onClick: { openLink: { url: address } } }));
     const widgets = [paragraph, ...(buttons.length === 0 ? [] : [{ buttonList: { buttons } }])];

@@ -22,8 +22,9 @@ export const gotify: Format = {
   options: [option({ name: "app_token", description: "token of the application that the messages belong to" })],
   reference: (bodyStart) => findReference(bodyStart, ["id"]),
   refusal: refusesWith(["errorCode"]),
-  build(event, { url, options, pageUrl }) {
-    const alert = describeAlert(event, pageUrl);
+  build(event, target) {
+    const { url, options } = target;
+    const alert = describeAlert(event, target);
     const [first] = alert.links;
     const message = {
       title: fit(alert.title, MOST_TITLE),

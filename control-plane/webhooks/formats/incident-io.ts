@@ -23,8 +23,9 @@ export const incidentIo: Format = {
   options: [option({ name: "token", description: "token of the alert source" })],
   reference: (bodyStart) => findReference(bodyStart, ["deduplication_key"]),
   refusal: readRefusal,
-  build(event, { url, options, pageUrl }) {
-    const alert = describeAlert(event, pageUrl);
+  build(event, target) {
+    const { url, options } = target;
+    const alert = describeAlert(event, target);
     const { opens, resolves } = alert;
     const about = opens ?? resolves[0];
     const [first] = alert.links;

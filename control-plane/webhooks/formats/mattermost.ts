@@ -21,8 +21,9 @@ export const mattermost: Format = {
   title: "Mattermost",
   options: [],
   refusal: refusesWith(["status_code"]),
-  build(event, { url, pageUrl }) {
-    const alert = describeAlert(event, pageUrl);
+  build(event, target) {
+    const { url } = target;
+    const alert = describeAlert(event, target);
     const title = `${symbolOf(alert)} ${alert.title}`;
     const [first] = alert.links;
     const links = alert.links.map(([label, address]) => `[${escapeMarkdown(label)}](${encodeBrackets(address)})`);

@@ -27,8 +27,9 @@ export const ntfy: Format = {
   ],
   reference: (bodyStart) => findReference(bodyStart, ["id"]),
   refusal: refusesWith(["http"]),
-  build(event, { url, options, pageUrl }) {
-    const alert = describeAlert(event, pageUrl);
+  build(event, target) {
+    const { url, options } = target;
+    const alert = describeAlert(event, target);
     const [first] = alert.links;
     const message = {
       topic: options["topic"],

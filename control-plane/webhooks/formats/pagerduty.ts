@@ -21,8 +21,9 @@ export const pagerduty: Format = {
   options: [option({ name: "routing_key", description: "integration key of an Events API v2 integration" })],
   reference: (bodyStart) => findReference(bodyStart, ["dedup_key"]),
   refusal: readRefusal,
-  build(event, { url, options, pageUrl }) {
-    const alert = describeAlert(event, pageUrl);
+  build(event, target) {
+    const { url, options, pageUrl } = target;
+    const alert = describeAlert(event, target);
     const { opens, resolves } = alert;
     const details = alert.locations.length === 0 ? {} : { "Failing locations": alert.locations };
     const trigger = {

@@ -36,8 +36,9 @@ export const pushover: Format = {
   reference: (bodyStart) => findReference(bodyStart, ["request"]),
   // "API Responses": any status but 1 says that the input is wrong.
   refusal: (bodyStart) => ((findText(bodyStart, ["status"]) ?? "1") === "1" ? null : "permanent"),
-  build(event, { url, options, pageUrl }) {
-    const alert = describeAlert(event, pageUrl);
+  build(event, target) {
+    const { url, options } = target;
+    const alert = describeAlert(event, target);
     const link = alert.links.find(([, address]) => address.length <= MOST_URL);
     const message = {
       token: options["token"],

@@ -22,8 +22,9 @@ export const slack: Format = {
   title: "Slack",
   options: [],
   refusal: readRefusal,
-  build(event, { url, pageUrl }) {
-    const alert = describeAlert(event, pageUrl);
+  build(event, target) {
+    const { url } = target;
+    const alert = describeAlert(event, target);
     const title = `${symbolOf(alert)} ${alert.title}`;
     const plain = (text: string, most: number) => ({ type: "plain_text", text: fit(text, most, escape), emoji: false });
     const links = alert.links.map(([label, address]) => `<${escape(address)}|${escape(label)}>`);

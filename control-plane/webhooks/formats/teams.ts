@@ -23,8 +23,9 @@ export const teams: Format = {
   title: "Microsoft Teams",
   options: [],
   refusal: readRefusal,
-  build(event, { url, pageUrl }) {
-    const alert = describeAlert(event, pageUrl);
+  build(event, target) {
+    const { url } = target;
+    const alert = describeAlert(event, target);
     const text = fit(listLines(alert).join("\n"), MOST_TEXT_BYTES, verbatim, jsonBytes);
     const title = { text: fit(alert.title, MOST_TITLE_BYTES, verbatim, jsonBytes), size: "Large", weight: "Bolder" };
     const card = {

@@ -36,8 +36,9 @@ export const telegram: Format = {
   // "Making requests": `ok` is false, and `error_code` explains it.
   refusal: (bodyStart) =>
     findText(bodyStart, ["ok"]) === "false" ? refusalOf(findText(bodyStart, ["error_code"])) : null,
-  build(event, { url, options, pageUrl }) {
-    const alert = describeAlert(event, pageUrl);
+  build(event, target) {
+    const { url, options } = target;
+    const alert = describeAlert(event, target);
     const links = alert.links.map(([label, address]) => `${label}: ${address}`);
     const tail = links.length === 0 ? "" : `\n\n${links.join("\n")}`;
     const head = [`${symbolOf(alert)} ${alert.title}`, "", ...listLines(alert)].join("\n");
