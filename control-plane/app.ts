@@ -14,6 +14,7 @@ import { createEncryption, type Encryption } from "#control-plane/secrets/encryp
 import { createKeys, type Keys } from "#control-plane/keys/keys.ts";
 import { createAddressLimiter } from "#control-plane/limits/address.ts";
 import { createAccountLimits } from "#control-plane/limits/account.ts";
+import { readInstallation } from "#control-plane/secrets/installation.ts";
 import { checkMasterKey } from "#control-plane/secrets/master-key.ts";
 import { createMetrics, type Metrics } from "#control-plane/metrics.ts";
 import { createMigrationCheck } from "#control-plane/migrations/migrate.ts";
@@ -64,6 +65,8 @@ export interface App<C extends AppConfig = Config> {
   readonly gate: GuardedDatabase;
   /** Encrypts secrets in the database. */
   readonly encryption: Encryption;
+  /** Id of the installation, the same for all replicas (secrets/installation.ts). */
+  readonly installation: string;
   readonly notifications: Notifications;
   readonly accounts: Accounts;
   readonly keys: Keys;
@@ -126,7 +129,7 @@ export async function createApp<C extends AppConfig>(
   const isMigrated = createMigrationCheck();
   let draining = false;
 
-  const app: App<C> = {
+  const app: Omit<App<C>, "installation"> = {
     config,
     adminToken: inputs.adminToken,
     plans,
@@ -162,9 +165,9 @@ export async function createApp<C extends AppConfig>(
   try {
     await databaseClock.sync();
     await gate.run((client) => checkMasterKey(client, inputs.masterKey));
+    return { ...app, installation: await gate.run((client) => readInstallation(client, random)) };
   } catch (error) {
     await app.close();
     throw error;
   }
-  return app;
 }

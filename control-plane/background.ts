@@ -63,6 +63,7 @@ interface BackgroundDeps {
   readonly random: Random;
   readonly registry: Registry;
   readonly encryption: Encryption;
+  readonly installation: string;
   readonly plans: Plans;
   /** User-Agent of the requests that this process sends. */
   readonly userAgent: string;

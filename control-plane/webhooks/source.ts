@@ -1,5 +1,6 @@
 import type { Queryable } from "#control-plane/database/connect.ts";
 import type { ReceiverSource } from "#control-plane/events/event.ts";
+import { noteResolved } from "#control-plane/webhooks/alert-keys/alert-keys.ts";
 import { matchesEvent } from "#control-plane/webhooks/match.ts";
 import { listSubscriptions } from "#control-plane/webhooks/store.ts";
 import { EVENT_TYPES } from "#control-plane/webhooks/webhook.ts";
@@ -15,6 +16,7 @@ export function createWebhookSource(tagsOf: TagsOf): ReceiverSource {
     channel: "webhook",
     isBundled: false,
     async find(tx, events) {
+      await noteResolved(tx, events);
       // A test goes to one subscription, which the caller names.
       const wanted = events.filter(({ type }) => TYPES.has(type) && type !== "test");
       if (wanted.length === 0) return events.map(() => []);

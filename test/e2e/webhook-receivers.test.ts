@@ -91,6 +91,20 @@ describe("a receiver", () => {
     expect(await deliverTo(`${receiver.url}/`)).toMatchObject({ status: "failed", attempts: 1, error_code: "gone" });
   });
 
+  it("that is a chat and refuses in an answer with success has not got the event, nor the test", async () => {
+    receiver.replyWith(() => ({ status: 200, body: "no_service" }));
+    const { id } = await createWebhook(plane, key, { url: `${receiver.url}/`, format: "slack" });
+    const test = await plane.call(`/api/v4/webhooks?action=test&id=${id}`, { key, method: "POST" });
+    const refused = { error_code: "refused_by_provider", http_status_code: 200 };
+    expect(test.body.data).toMatchObject({ ...refused, status: "failed", error_message: "no_service" });
+    await failHeartbeat(plane, key);
+    const delivery = await until(async () => {
+      const [newest] = await listDeliveries(plane, key, "?event_type=monitor.down");
+      return newest?.status === "failed" ? newest : undefined;
+    }, "the end of the delivery");
+    expect(delivery).toMatchObject({ ...refused, attempts: 1 });
+  });
+
   it("that redirects is not followed", async () => {
     receiver.replyWith(() => ({ status: 301, headers: { location: `${receiver.url}/elsewhere` } }));
     const delivery = await deliverTo(`${receiver.url}/first`);

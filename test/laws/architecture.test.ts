@@ -33,7 +33,6 @@ const WRAPPED: readonly [RegExp, RegExp][] = [
   [/^css-(select|what)$/, /^probe-agent\/analysis\/page\/tech\/selector\.ts$/],
   [/^maxmind$/, /^probe-agent\/data\/mmdb\.ts$/],
   [/^raw-socket$/, /^probe-agent\/net\/icmp\//],
-  [/^undici$/, /^(probe-agent\/net\/http(\/[a-z-]+)?|control-plane\/webhooks\/send\/(connector|exchange))\.ts$/],
   [
     /^postgres$/,
     /^(control-plane\/database(\/[a-z-]+)?|control-plane\/app|shared\/client\/(up|doctor)\/[a-z/-]+)\.ts$|migrate\.ts$/,

@@ -15,7 +15,7 @@ const SENDERS: readonly string[] = [
   // Looks up the address that this process listens on.
   "control-plane/dispatch/grpc/listen-tcp.ts",
   // Receivers of webhooks: names are looked up, and their addresses checked before a connection.
-  "control-plane/webhooks/send/connector.ts",
+  "control-plane/webhooks/send/exchange.ts",
   "control-plane/webhooks/send/lookup.ts",
   // The mail server of the settings, and no other.
   "shared/process/smtp/session.ts",
@@ -41,9 +41,8 @@ const CLIENTS: readonly (readonly [RegExp, readonly string[]])[] = [
       "probe-agent/membership/enroll.ts",
     ],
   ],
-  [/^undici$/, ["control-plane/webhooks/send/exchange.ts"]],
   [/^nodemailer/, ["control-plane/mail/compose.ts", "shared/process/smtp/session.ts"]],
-  [/^(axios|got|ky|needle|node-fetch|request|superagent|ws|socks|smtp-client)(\/|$)/, []],
+  [/^(axios|got|ky|needle|node-fetch|request|superagent|undici|ws|socks|smtp-client)(\/|$)/, []],
 ];
 
 /** What of Node's network modules a text imports to open connections with, e.g. "connect of node:net". */

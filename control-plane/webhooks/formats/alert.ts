@@ -2,8 +2,8 @@ import { readNotice, type Notice } from "#control-plane/mail/content/event-body.
 import { writeNotice } from "#control-plane/mail/content/notice.ts";
 import { formatTime } from "#control-plane/mail/content/times.ts";
 import { toPlainLine } from "#shared/text/plain-line.ts";
-import { alertChange, type AlertChange, type Severity } from "#control-plane/webhooks/formats/dedup.ts";
-import type { FormatEvent } from "#control-plane/webhooks/formats/format.ts";
+import { alertChange, type AlertChange, type AlertId, type Severity } from "#control-plane/webhooks/formats/dedup.ts";
+import type { FormatEvent, FormatTarget } from "#control-plane/webhooks/formats/format.ts";
 import { withoutTrailing } from "#shared/strip-trailing.ts";
 
 /**
@@ -32,9 +32,11 @@ export interface Alert extends AlertChange {
 
 const MOST_SOURCE = 255;
 
-/** Describes an event. `pageUrl` is the address of the service; null: links to it are left out. */
-export function describeAlert(event: FormatEvent, pageUrl: string | null): Alert {
-  const change = alertChange(event);
+/** Describes an event for a provider. Without the address of the service, links to it are left out. */
+export function describeAlert(event: FormatEvent, { pageUrl, keyOf }: Pick<FormatTarget, "pageUrl" | "keyOf">): Alert {
+  const { opens, resolves } = alertChange(event);
+  const keyed = (alert: AlertId): AlertId => ({ ...alert, key: keyOf(alert.key) });
+  const change: AlertChange = { opens: opens === null ? null : keyed(opens), resolves: resolves.map(keyed) };
   const { cause, ...words } = event.type === "test" ? writeTest(event, pageUrl) : writeEvent(event, pageUrl);
   const isResolved = change.opens === null && change.resolves.length > 0;
   return {

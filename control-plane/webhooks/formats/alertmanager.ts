@@ -3,6 +3,8 @@ import type { AlertId, AlertName } from "#control-plane/webhooks/formats/dedup.t
 import { completeHost } from "#control-plane/webhooks/formats/endpoint.ts";
 import { fit } from "#control-plane/webhooks/formats/fit.ts";
 import { JSON_HEADERS, type Format, type FormatEvent } from "#control-plane/webhooks/formats/format.ts";
+import { findText } from "#control-plane/webhooks/formats/reference.ts";
+import type { Refusal } from "#control-plane/webhooks/formats/refusal.ts";
 
 /** Alerts that no later event ends: people read them once. */
 const MOMENTARY: ReadonlySet<AlertName> = new Set(["CertificateChanged", "PageChanged", "Test"]);
@@ -29,8 +31,10 @@ export const alertmanager: Format = {
   title: "Alertmanager",
   keepsAlerts: true,
   options: [],
-  build(event, { url, pageUrl }) {
-    const alert = describeAlert(event, pageUrl);
+  refusal: readRefusal,
+  build(event, target) {
+    const { url } = target;
+    const alert = describeAlert(event, target);
     const { opens, resolves } = alert;
     const alerts = [
       ...(opens === null ? [] : [{ ...describe(alert, opens), ...firingTimes(event, alert, opens) }]),
@@ -75,4 +79,11 @@ function resolvedTimes({ createdAt }: FormatEvent, { startedAt, durationSeconds 
   // An end before the beginning is refused.
   const end = Math.max(Math.min(recovered, latest), startedAt.getTime());
   return { startsAt: startedAt.toISOString(), endsAt: new Date(end).toISOString() };
+}
+
+/** Errors of the API and of its validation, whose codes begin with 6; proxies write `status` as Prometheus does. */
+function readRefusal(bodyStart: string): Refusal | null {
+  const code = findText(bodyStart, ["code"]);
+  if (code !== null && findText(bodyStart, ["message"]) !== null) return /^[46]/.test(code) ? "permanent" : "temporary";
+  return findText(bodyStart, ["status"]) === "error" ? "temporary" : null;
 }

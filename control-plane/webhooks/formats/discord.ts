@@ -2,7 +2,8 @@ import { describeAlert, listLines, type Alert } from "#control-plane/webhooks/fo
 import { encodeBrackets, setParameter } from "#control-plane/webhooks/formats/endpoint.ts";
 import { backslashed, fit } from "#control-plane/webhooks/formats/fit.ts";
 import { JSON_HEADERS, type Format } from "#control-plane/webhooks/formats/format.ts";
-import { findReference } from "#control-plane/webhooks/formats/reference.ts";
+import { findReference, findText } from "#control-plane/webhooks/formats/reference.ts";
+import type { Refusal } from "#control-plane/webhooks/formats/refusal.ts";
 
 /**
  * "Markdown text 101": a backslash takes the meaning of a character. The colon is one of them so that an address is no
@@ -23,8 +24,10 @@ export const discord: Format = {
   title: "Discord",
   options: [],
   reference: (bodyStart) => findReference(bodyStart, ["id"]),
-  build(event, { url, pageUrl }) {
-    const alert = describeAlert(event, pageUrl);
+  refusal: readRefusal,
+  build(event, target) {
+    const { url } = target;
+    const alert = describeAlert(event, target);
     const [first] = alert.links;
     const links = alert.links.map(([label, address]) => `[${escape(label)}](${encodeBrackets(address)})`).join(" · ");
     const tail = links === "" ? "" : `\n\n${links}`;
@@ -43,4 +46,16 @@ export const discord: Format = {
 function colorOf({ isResolved, severity }: Alert): number {
   if (isResolved) return 0x2e_a0_43;
   return { critical: 0xd1_24_2f, warning: 0xe1_6f_24, info: 0x1f_6f_eb }[severity];
+}
+
+/** "JSON error codes" of which the same message has the same again: what is unknown, not allowed, or not valid. */
+const PERMANENT = /^(?:100\d\d|400\d\d|500\d\d)$/;
+
+/** Reads an error. A message has an id, and no code. */
+function readRefusal(bodyStart: string): Refusal | null {
+  const code = findText(bodyStart, ["code"]);
+  if (findText(bodyStart, ["id"]) !== null) return null;
+  if (code !== null) return PERMANENT.test(code) ? "permanent" : "temporary";
+  // "Exceeding a rate limit" has no code everywhere.
+  return findText(bodyStart, ["retry_after"]) === null ? null : "temporary";
 }

@@ -1,4 +1,5 @@
 import type { EventType } from "#control-plane/events/event.ts";
+import type { Refusal } from "#control-plane/webhooks/formats/refusal.ts";
 
 /** Names of the formats in which events are sent. */
 export type FormatName =
@@ -50,6 +51,8 @@ export interface FormatTarget {
   readonly options: Readonly<Record<string, string>>;
   /** Address of the service, for links; null: there is none. */
   readonly pageUrl: string | null;
+  /** Writes the key of an alert (formats/dedup.ts) as the provider gets it: no other installation has the same. */
+  keyOf(key: string): string;
 }
 
 /** A POST request to send. */
@@ -83,6 +86,11 @@ export interface Format {
    * if there is none. Absent: the provider's answers have none. Pure.
    */
   readonly reference?: (bodyStart: string) => string | null;
+  /**
+   * Returns how the provider refuses a message by the beginning of the body (at most 4 KB) of an answer whose status is
+   * success; null: it takes the message. What is not known is no refusal. Absent: the status says all. Pure.
+   */
+  readonly refusal?: (bodyStart: string) => Refusal | null;
   /** Builds the request of an event. Pure: every attempt sends the same bytes. */
   build(event: FormatEvent, target: FormatTarget): FormatRequest;
 }

@@ -3,7 +3,8 @@ import { addPath, setParameter } from "#control-plane/webhooks/formats/endpoint.
 import { escaper, fit } from "#control-plane/webhooks/formats/fit.ts";
 import { JSON_HEADERS, type Format } from "#control-plane/webhooks/formats/format.ts";
 import { option } from "#control-plane/webhooks/formats/options.ts";
-import { findReference } from "#control-plane/webhooks/formats/reference.ts";
+import { findReference, findText } from "#control-plane/webhooks/formats/reference.ts";
+import { refusalOf, type Refusal } from "#control-plane/webhooks/formats/refusal.ts";
 
 /** "Alerts and alert fields": HTML in message and description has a meaning, and notes are shown like them. */
 const replaceHtml = escaper({ "<": "‹", ">": "›" });
@@ -16,14 +17,16 @@ const SOURCE = "Vantage";
  * Returns what a format is that sends alerts as Opsgenie takes them: "Create alert", or "Close alert" by alias where a
  * problem is over. `path`: of alerts, below the provider's base address.
  */
-export function genieAlerts(path: string): Pick<Format, "keepsAlerts" | "options" | "reference" | "build"> {
+export function genieAlerts(path: string): Pick<Format, "keepsAlerts" | "options" | "reference" | "refusal" | "build"> {
   return {
     keepsAlerts: true,
     options: [option({ name: "api_key", description: "API key of an API integration" })],
     // "Create alert", response: requests are processed later; their status is found by this id.
     reference: (bodyStart) => findReference(bodyStart, ["requestId"]),
-    build(event, { url, options, pageUrl }) {
-      const alert = describeAlert(event, pageUrl);
+    refusal: readRefusal,
+    build(event, target) {
+      const { url, options } = target;
+      const alert = describeAlert(event, target);
       const headers = { ...JSON_HEADERS, authorization: `GenieKey ${options["api_key"]}` };
       const alerts = addPath(url, path);
       const { opens, resolves } = alert;
@@ -51,4 +54,10 @@ function describe(alert: Alert): string {
   return [alert.title, ...alert.links.map(([label, address]) => `${label}: ${address}`), ...listLines(alert)].join(
     "\n",
   );
+}
+
+/** A request that is accepted has a result; an error has a message in its place, and at Jira a code. */
+function readRefusal(bodyStart: string): Refusal | null {
+  if (findText(bodyStart, ["result"]) !== null || findText(bodyStart, ["message"]) === null) return null;
+  return refusalOf(findText(bodyStart, ["code"]));
 }

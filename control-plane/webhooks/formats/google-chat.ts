@@ -2,6 +2,7 @@ import { describeAlert, listLines, symbolOf } from "#control-plane/webhooks/form
 import { escaper, fit } from "#control-plane/webhooks/formats/fit.ts";
 import { JSON_HEADERS, type Format } from "#control-plane/webhooks/formats/format.ts";
 import { findReference } from "#control-plane/webhooks/formats/reference.ts";
+import { refusesWith } from "#control-plane/webhooks/formats/refusal.ts";
 
 /**
  * "Format messages": `<users/all>` mentions everybody, `<url|text>` is a link, the others are styles. Text messages have
@@ -22,8 +23,10 @@ export const googleChat: Format = {
   title: "Google Chat",
   options: [],
   reference: (bodyStart) => findReference(bodyStart, ["name"]),
-  build(event, { url, pageUrl }) {
-    const alert = describeAlert(event, pageUrl);
+  refusal: refusesWith(["error", "code"]),
+  build(event, target) {
+    const { url } = target;
+    const alert = describeAlert(event, target);
     const paragraph = { textParagraph: { text: fit(listLines(alert).join("\n"), MOST_TEXT, escapeHtml) } };
     const buttons = alert.links.map(([label, address]) => ({ text: label, onClick: { openLink: { url: address } } }));
     const widgets = [paragraph, ...(buttons.length === 0 ? [] : [{ buttonList: { buttons } }])];

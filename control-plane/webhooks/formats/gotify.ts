@@ -4,6 +4,7 @@ import { fit } from "#control-plane/webhooks/formats/fit.ts";
 import { JSON_HEADERS, type Format } from "#control-plane/webhooks/formats/format.ts";
 import { option } from "#control-plane/webhooks/formats/options.ts";
 import { findReference } from "#control-plane/webhooks/formats/reference.ts";
+import { refusesWith } from "#control-plane/webhooks/formats/refusal.ts";
 
 /** The documentation names no limits. These are what a phone shows, and fit into every database of a server. */
 const MOST_TITLE = 250;
@@ -20,8 +21,10 @@ export const gotify: Format = {
   title: "Gotify",
   options: [option({ name: "app_token", description: "token of the application that the messages belong to" })],
   reference: (bodyStart) => findReference(bodyStart, ["id"]),
-  build(event, { url, options, pageUrl }) {
-    const alert = describeAlert(event, pageUrl);
+  refusal: refusesWith(["errorCode"]),
+  build(event, target) {
+    const { url, options } = target;
+    const alert = describeAlert(event, target);
     const [first] = alert.links;
     const message = {
       title: fit(alert.title, MOST_TITLE),

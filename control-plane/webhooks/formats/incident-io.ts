@@ -2,7 +2,8 @@ import { describeAlert, listLines } from "#control-plane/webhooks/formats/alert.
 import { escapeMarkdown, fit, replaceMentions } from "#control-plane/webhooks/formats/fit.ts";
 import { JSON_HEADERS, type Format } from "#control-plane/webhooks/formats/format.ts";
 import { option } from "#control-plane/webhooks/formats/options.ts";
-import { findReference } from "#control-plane/webhooks/formats/reference.ts";
+import { findReference, findText } from "#control-plane/webhooks/formats/reference.ts";
+import { refusalOf, type Refusal } from "#control-plane/webhooks/formats/refusal.ts";
 
 /** The description is Markdown, in which two spaces keep the end of a line. */
 const escapeLines = (text: string): string => escapeMarkdown(text).replaceAll("\n", "  \n");
@@ -21,8 +22,10 @@ export const incidentIo: Format = {
   keepsAlerts: true,
   options: [option({ name: "token", description: "token of the alert source" })],
   reference: (bodyStart) => findReference(bodyStart, ["deduplication_key"]),
-  build(event, { url, options, pageUrl }) {
-    const alert = describeAlert(event, pageUrl);
+  refusal: readRefusal,
+  build(event, target) {
+    const { url, options } = target;
+    const alert = describeAlert(event, target);
     const { opens, resolves } = alert;
     const about = opens ?? resolves[0];
     const [first] = alert.links;
@@ -44,3 +47,9 @@ export const incidentIo: Format = {
     return { url, headers, body: JSON.stringify(body) };
   },
 };
+
+/** An error has the status of HTTP where an accepted event has "success". */
+function readRefusal(bodyStart: string): Refusal | null {
+  const status = findText(bodyStart, ["status"]);
+  return status === null || !/^[45]\d\d$/.test(status) ? null : refusalOf(status);
+}

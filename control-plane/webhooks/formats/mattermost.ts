@@ -2,6 +2,7 @@ import { describeAlert, listLines, symbolOf, type Alert } from "#control-plane/w
 import { encodeBrackets } from "#control-plane/webhooks/formats/endpoint.ts";
 import { escaper, escapeMarkdown, fit, jsonBytes, replaceMentions } from "#control-plane/webhooks/formats/fit.ts";
 import { JSON_HEADERS, type Format } from "#control-plane/webhooks/formats/format.ts";
+import { refusesWith } from "#control-plane/webhooks/formats/refusal.ts";
 
 /** A title has links but no other markup, so that a backslash in it is shown. */
 const replaceLinks = escaper({ "[": "［", "]": "］" });
@@ -19,8 +20,10 @@ export const mattermost: Format = {
   name: "mattermost",
   title: "Mattermost",
   options: [],
-  build(event, { url, pageUrl }) {
-    const alert = describeAlert(event, pageUrl);
+  refusal: refusesWith(["status_code"]),
+  build(event, target) {
+    const { url } = target;
+    const alert = describeAlert(event, target);
     const title = `${symbolOf(alert)} ${alert.title}`;
     const [first] = alert.links;
     const links = alert.links.map(([label, address]) => `[${escapeMarkdown(label)}](${encodeBrackets(address)})`);

@@ -3,6 +3,7 @@ import { fit, jsonBytes, verbatim } from "#control-plane/webhooks/formats/fit.ts
 import { JSON_HEADERS, type Format } from "#control-plane/webhooks/formats/format.ts";
 import { option } from "#control-plane/webhooks/formats/options.ts";
 import { findReference } from "#control-plane/webhooks/formats/reference.ts";
+import { refusesWith } from "#control-plane/webhooks/formats/refusal.ts";
 
 /** "Limitations": a message of more than 4096 bytes becomes an attachment, and the JSON has at most twice as many. */
 const MOST_MESSAGE_BYTES = 4_096;
@@ -25,8 +26,10 @@ export const ntfy: Format = {
     option({ name: "token", required: false, description: "access token, if the topic needs one" }),
   ],
   reference: (bodyStart) => findReference(bodyStart, ["id"]),
-  build(event, { url, options, pageUrl }) {
-    const alert = describeAlert(event, pageUrl);
+  refusal: refusesWith(["http"]),
+  build(event, target) {
+    const { url, options } = target;
+    const alert = describeAlert(event, target);
     const [first] = alert.links;
     const message = {
       topic: options["topic"],

@@ -3,7 +3,8 @@ import { completeHost } from "#control-plane/webhooks/formats/endpoint.ts";
 import { fit } from "#control-plane/webhooks/formats/fit.ts";
 import { JSON_HEADERS, type Format } from "#control-plane/webhooks/formats/format.ts";
 import { option } from "#control-plane/webhooks/formats/options.ts";
-import { findReference } from "#control-plane/webhooks/formats/reference.ts";
+import { findReference, findText } from "#control-plane/webhooks/formats/reference.ts";
+import type { Refusal } from "#control-plane/webhooks/formats/refusal.ts";
 
 /** payload.summary: 1024 characters. The whole is limited to 512 KB, of which the longest event has a tenth. */
 const MOST_SUMMARY = 1_024;
@@ -19,8 +20,10 @@ export const pagerduty: Format = {
   keepsAlerts: true,
   options: [option({ name: "routing_key", description: "integration key of an Events API v2 integration" })],
   reference: (bodyStart) => findReference(bodyStart, ["dedup_key"]),
-  build(event, { url, options, pageUrl }) {
-    const alert = describeAlert(event, pageUrl);
+  refusal: readRefusal,
+  build(event, target) {
+    const { url, options, pageUrl } = target;
+    const alert = describeAlert(event, target);
     const { opens, resolves } = alert;
     const details = alert.locations.length === 0 ? {} : { "Failing locations": alert.locations };
     const trigger = {
@@ -48,3 +51,10 @@ export const pagerduty: Format = {
     return { url: completeHost(url, "/v2/enqueue"), headers: JSON_HEADERS, body };
   },
 };
+
+/** "API response codes & retry logic": an event that is not valid, or whose key is not, is refused again. */
+function readRefusal(bodyStart: string): Refusal | null {
+  const status = findText(bodyStart, ["status"]) ?? "success";
+  if (status === "success") return null;
+  return /^invalid\b/i.test(status) ? "permanent" : "temporary";
+}

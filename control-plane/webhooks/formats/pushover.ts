@@ -3,7 +3,7 @@ import { addPath } from "#control-plane/webhooks/formats/endpoint.ts";
 import { fit } from "#control-plane/webhooks/formats/fit.ts";
 import { JSON_HEADERS, type Format } from "#control-plane/webhooks/formats/format.ts";
 import { option } from "#control-plane/webhooks/formats/options.ts";
-import { findReference } from "#control-plane/webhooks/formats/reference.ts";
+import { findReference, findText } from "#control-plane/webhooks/formats/reference.ts";
 
 /** "Limitations". A longer address is left out: a part of one leads nowhere. */
 const MOST_TITLE = 250;
@@ -34,8 +34,11 @@ export const pushover: Format = {
     }),
   ],
   reference: (bodyStart) => findReference(bodyStart, ["request"]),
-  build(event, { url, options, pageUrl }) {
-    const alert = describeAlert(event, pageUrl);
+  // "API Responses": any status but 1 says that the input is wrong.
+  refusal: (bodyStart) => ((findText(bodyStart, ["status"]) ?? "1") === "1" ? null : "permanent"),
+  build(event, target) {
+    const { url, options } = target;
+    const alert = describeAlert(event, target);
     const link = alert.links.find(([, address]) => address.length <= MOST_URL);
     const message = {
       token: options["token"],

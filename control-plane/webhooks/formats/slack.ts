@@ -1,6 +1,8 @@
 import { describeAlert, listLines, symbolOf } from "#control-plane/webhooks/formats/alert.ts";
 import { escaper, fit } from "#control-plane/webhooks/formats/fit.ts";
 import { JSON_HEADERS, type Format } from "#control-plane/webhooks/formats/format.ts";
+import { findText } from "#control-plane/webhooks/formats/reference.ts";
+import type { Refusal } from "#control-plane/webhooks/formats/refusal.ts";
 
 /** "Formatting message text", "Escaping text": these three start links, mentions and references. */
 const escape = escaper({ "&": "&amp;", "<": "&lt;", ">": "&gt;" });
@@ -19,8 +21,10 @@ export const slack: Format = {
   name: "slack",
   title: "Slack",
   options: [],
-  build(event, { url, pageUrl }) {
-    const alert = describeAlert(event, pageUrl);
+  refusal: readRefusal,
+  build(event, target) {
+    const { url } = target;
+    const alert = describeAlert(event, target);
     const title = `${symbolOf(alert)} ${alert.title}`;
     const plain = (text: string, most: number) => ({ type: "plain_text", text: fit(text, most, escape), emoji: false });
     const links = alert.links.map(([label, address]) => `<${escape(address)}|${escape(label)}>`);
@@ -38,3 +42,20 @@ export const slack: Format = {
     return { url, headers: JSON_HEADERS, body: JSON.stringify(message) };
   },
 };
+
+/** "Handling errors", and errors of the Web API, with which the same message is refused again. */
+const PERMANENT = new RegExp(
+  "^(?:no_(?:service|service_id|team|active_hooks|text)|invalid_\\w+|team_disabled|action_prohibited|user_not_found" +
+    "|channel_(?:not_found|is_archived)|posting_to_general_channel_denied|too_many_attachments|account_inactive" +
+    "|token_revoked|not_authed|not_in_channel|is_archived|missing_\\w+|restricted_action)$",
+);
+/** A word of several parts; success is "ok". */
+const ERROR = /^[a-z]{1,40}(?:_[a-z]{1,40}){1,10}$/;
+
+/** Reads an error: a word, or that of a document whose `ok` is false. Receivers that speak Slack's format answer other texts. */
+function readRefusal(bodyStart: string): Refusal | null {
+  const isRefused = findText(bodyStart, ["ok"]) === "false";
+  const word = isRefused ? (findText(bodyStart, ["error"]) ?? "") : bodyStart.trim();
+  if (!isRefused && !ERROR.test(word)) return null;
+  return PERMANENT.test(word) ? "permanent" : "temporary";
+}

@@ -1,6 +1,8 @@
 import { describeAlert, listLines, type Alert } from "#control-plane/webhooks/formats/alert.ts";
 import { fit, jsonBytes, verbatim } from "#control-plane/webhooks/formats/fit.ts";
 import { JSON_HEADERS, type Format } from "#control-plane/webhooks/formats/format.ts";
+import { findText } from "#control-plane/webhooks/formats/reference.ts";
+import { refusalOf, type Refusal } from "#control-plane/webhooks/formats/refusal.ts";
 
 /**
  * "Limits and specifications for Microsoft Teams", messages of webhooks: 28 KB, which can be 14,000 characters of UTF-16.
@@ -20,8 +22,10 @@ export const teams: Format = {
   name: "teams",
   title: "Microsoft Teams",
   options: [],
-  build(event, { url, pageUrl }) {
-    const alert = describeAlert(event, pageUrl);
+  refusal: readRefusal,
+  build(event, target) {
+    const { url } = target;
+    const alert = describeAlert(event, target);
     const text = fit(listLines(alert).join("\n"), MOST_TEXT_BYTES, verbatim, jsonBytes);
     const title = { text: fit(alert.title, MOST_TITLE_BYTES, verbatim, jsonBytes), size: "Large", weight: "Bolder" };
     const card = {
@@ -43,4 +47,16 @@ function block(run: { readonly text: string; readonly color?: string }): object 
 function colorOf({ isResolved, severity }: Alert): string {
   if (isResolved) return "Good";
   return { critical: "Attention", warning: "Warning", info: "Accent" }[severity];
+}
+
+const FAILED = /^\s*"?(?:Webhook message delivery failed|Webhook Bad Request|Bad payload|System\.\S{1,100}Exception)/i;
+const STATUS = /\bHTTP error (\d{3})\b/;
+
+/**
+ * Reads an error: the text that connectors answer with success, and the error of a workflow (Azure Logic Apps, a code
+ * such as WorkflowTriggerIsNotEnabled), which a change of the workflow ends.
+ */
+function readRefusal(bodyStart: string): Refusal | null {
+  if (findText(bodyStart, ["error", "code"]) !== null) return "temporary";
+  return FAILED.test(bodyStart) ? refusalOf(STATUS.exec(bodyStart)?.[1] ?? null) : null;
 }

@@ -3,7 +3,8 @@ import { addPath } from "#control-plane/webhooks/formats/endpoint.ts";
 import { escaper, fit } from "#control-plane/webhooks/formats/fit.ts";
 import { JSON_HEADERS, type Format } from "#control-plane/webhooks/formats/format.ts";
 import { option } from "#control-plane/webhooks/formats/options.ts";
-import { findReference } from "#control-plane/webhooks/formats/reference.ts";
+import { findReference, findText } from "#control-plane/webhooks/formats/reference.ts";
+import { refusalOf } from "#control-plane/webhooks/formats/refusal.ts";
 
 /** Without a parse mode nothing is markup, but a user whose name follows an @ is notified. */
 const replaceAt = escaper({ "@": "＠" });
@@ -32,8 +33,12 @@ export const telegram: Format = {
     }),
   ],
   reference: (bodyStart) => findReference(bodyStart, ["result", "message_id"]),
-  build(event, { url, options, pageUrl }) {
-    const alert = describeAlert(event, pageUrl);
+  // "Making requests": `ok` is false, and `error_code` explains it.
+  refusal: (bodyStart) =>
+    findText(bodyStart, ["ok"]) === "false" ? refusalOf(findText(bodyStart, ["error_code"])) : null,
+  build(event, target) {
+    const { url, options } = target;
+    const alert = describeAlert(event, target);
     const links = alert.links.map(([label, address]) => `${label}: ${address}`);
     const tail = links.length === 0 ? "" : `\n\n${links.join("\n")}`;
     const head = [`${symbolOf(alert)} ${alert.title}`, "", ...listLines(alert)].join("\n");

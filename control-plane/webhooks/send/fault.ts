@@ -1,4 +1,13 @@
-import { SLOW_CONNECT, WRONG_PEER } from "#control-plane/webhooks/send/connector.ts";
+/** Error of a connection that another address than the vetted one has answered. */
+export const WRONG_PEER = "VANTAGE_WRONG_PEER";
+/** Error of a connection that took longer than its time limit. */
+export const SLOW_CONNECT = "VANTAGE_SLOW_CONNECT";
+/** Error of an answer whose head is too large. */
+export const HEAD_OVERFLOW = "HPE_HEADER_OVERFLOW";
+/** Error of a receiver that answers 101. */
+export const PROTOCOL_SWITCHED = "VANTAGE_PROTOCOL_SWITCHED";
+/** Error of a receiver that sends too many informational answers. */
+export const TOO_MANY_INFORMATIONAL = "VANTAGE_TOO_MANY_INFORMATIONAL";
 
 /** Why there is no answer: a word for programs and a sentence for people. */
 export interface SendFault {
@@ -11,6 +20,7 @@ export interface SendFault {
     | "timeout"
     | "tls_certificate"
     | "tls_failed"
+    | "protocol_error"
     | "invalid_response"
     | "send_failed";
   readonly message: string;
@@ -18,18 +28,18 @@ export interface SendFault {
 
 const FAULTS: Readonly<Record<string, SendFault>> = {
   ECONNREFUSED: { code: "connection_refused", message: "The receiver refused the connection." },
-  ECONNRESET: { code: "connection_reset", message: "The connection was closed before the answer." },
-  EPIPE: { code: "connection_reset", message: "The connection was closed before the answer." },
-  UND_ERR_SOCKET: { code: "connection_reset", message: "The connection was closed before the end of the answer." },
+  ECONNRESET: { code: "connection_reset", message: "The connection was closed before the end of the answer." },
+  EPIPE: { code: "connection_reset", message: "The connection was closed before the end of the answer." },
   EHOSTUNREACH: { code: "unreachable", message: "No route leads to the receiver." },
   ENETUNREACH: { code: "unreachable", message: "No route leads to the receiver." },
   ETIMEDOUT: { code: "timeout", message: "The connection timed out." },
   [SLOW_CONNECT]: { code: "timeout", message: "The connection and its TLS handshake took longer than 10 s." },
   [WRONG_PEER]: { code: "target_not_allowed", message: "The connection led to another address than the one checked." },
-  UND_ERR_HEADERS_OVERFLOW: { code: "invalid_response", message: "The header of the answer is larger than 16 KB." },
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: {
-    code: "invalid_response",
-    message: "The body of the answer does not have the length that its header says.",
+  [HEAD_OVERFLOW]: { code: "invalid_response", message: "The header of the answer is larger than 16 KB." },
+  [PROTOCOL_SWITCHED]: { code: "protocol_error", message: "The receiver answered 101, which nobody asked for." },
+  [TOO_MANY_INFORMATIONAL]: {
+    code: "protocol_error",
+    message: "The receiver sent more than 16 informational answers before its own.",
   },
 };
 

@@ -2,16 +2,23 @@ import type { Outcome } from "#control-plane/deliveries/delivery.ts";
 import type { Format } from "#control-plane/webhooks/formats/format.ts";
 import type { Exchanged } from "#control-plane/webhooks/send/exchange.ts";
 import type { SendFault } from "#control-plane/webhooks/send/fault.ts";
+import { toPlainLine } from "#shared/text/plain-line.ts";
 
+/** Characters of an answer that are the reason of a refusal. */
+const MOST_QUOTE = 200;
 const SECONDS = /^\d{1,9}$/;
 // IMF-fixdate of RFC 9110, section 5.6.7.
 const DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /**
- * Decides what the answer of a receiver, or its absence, means for a delivery. `now`: when it arrived. `reference`: finds
- * the id of the provider in the answer, where it gives one.
+ * Decides what the answer of a receiver, or its absence, means for a delivery. `now`: when it arrived. The format finds the
+ * id of the provider in the answer, and whether it refuses the message there.
  */
-export function toOutcome(exchanged: Exchanged, now: Date, reference?: Format["reference"]): Outcome {
+export function toOutcome(
+  exchanged: Exchanged,
+  now: Date,
+  { reference, refusal }: Pick<Format, "reference" | "refusal"> = {},
+): Outcome {
   if (!exchanged.ok) return failWith(exchanged.fault);
   const { status, headers, body, isTruncated } = exchanged;
   const answer = {
@@ -20,7 +27,15 @@ export function toOutcome(exchanged: Exchanged, now: Date, reference?: Format["r
     responseBody: body,
     isTruncated,
   };
-  if (status >= 200 && status < 300) return { kind: "delivered", ...answer, providerRef: reference?.(body) ?? null };
+  const retryAfter = headers.find(({ name }) => name === "retry-after")?.value;
+  const waitMs = retryAfter === undefined ? null : readRetryAfter(retryAfter, now);
+  const wait = waitMs === null ? {} : { waitMs };
+  if (status >= 200 && status < 300) {
+    const refused = refusal?.(body) ?? null;
+    if (refused === null) return { kind: "delivered", ...answer, providerRef: reference?.(body) ?? null };
+    const fault = { ...answer, code: "refused_by_provider", message: toPlainLine(body, MOST_QUOTE) };
+    return refused === "permanent" ? { kind: "refused", ...fault } : { kind: "retry", ...fault, ...wait };
+  }
   // RFC 9110, section 15.5.11: the condition is likely to be permanent.
   if (status === 410) {
     return { kind: "refused", ...answer, code: "gone", message: "The receiver answered 410: it takes no more events." };
@@ -29,9 +44,7 @@ export function toOutcome(exchanged: Exchanged, now: Date, reference?: Format["r
     status >= 300 && status < 400
       ? `The receiver answered ${status}. Redirects are not followed: set the final address as url.`
       : `The receiver answered ${status}; only 2xx counts as delivered.`;
-  const retryAfter = headers.find(({ name }) => name === "retry-after")?.value;
-  const waitMs = retryAfter === undefined ? null : readRetryAfter(retryAfter, now);
-  return { kind: "retry", ...answer, code: "http_status", message, ...(waitMs === null ? {} : { waitMs }) };
+  return { kind: "retry", ...answer, code: "http_status", message, ...wait };
 }
 
 /** Returns the outcome of an attempt without an answer. An address that is not allowed ends the delivery. */

@@ -8,6 +8,7 @@ import type { Sql } from "#control-plane/database/connect.ts";
 import { isDatabaseAway } from "#control-plane/database/database-away.ts";
 import type { EventType } from "#control-plane/events/event.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
+import { readKeyOf } from "#control-plane/webhooks/alert-keys/alert-keys.ts";
 import { isOvertaken } from "#control-plane/webhooks/formats/dedup.ts";
 import type { FormatEvent } from "#control-plane/webhooks/formats/format.ts";
 import { FORMATS } from "#control-plane/webhooks/formats/formats.ts";
@@ -63,6 +64,8 @@ interface WebhookSenderDeps {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly encryption: Encryption;
+  /** Id of the installation, with which keys of alerts begin. */
+  readonly installation: string;
   readonly egress: Egress;
   readonly log: Logger;
   /** Makes a subscription inactive whose receiver takes no more events, unless it was changed since it was read. */
@@ -94,7 +97,11 @@ export function createWebhookSender(deps: WebhookSenderDeps): Sender & { close()
       const later = await readLaterEvents(sql, delivery);
       if (isOvertaken(event, later.map(toFormatEvent))) return OVERTAKEN;
     }
-    const target = { url: webhook.url, options: secrets.format_options, pageUrl: settings.baseUrl };
+    const keyOf =
+      format.keepsAlerts === true
+        ? await readKeyOf(sql, deps.installation, { webhookId: webhook.id, event })
+        : (key: string) => key;
+    const target = { url: webhook.url, options: secrets.format_options, pageUrl: settings.baseUrl, keyOf };
     const request = format.build(event, target);
     const vetted = await vetTarget(request.url, { egress, lookup });
     if (!vetted.ok) return failWith(vetted.fault);
@@ -103,7 +110,7 @@ export function createWebhookSender(deps: WebhookSenderDeps): Sender & { close()
     const written = { ...signed, ...request.headers };
     const headers = joinHeaders(secrets.headers, written, { "user-agent": settings.userAgent });
     const exchanged = await sendToAny(exchanger, vetted, { headers, body }, signal);
-    return toOutcome(exchanged, clock.now(), format.reference);
+    return toOutcome(exchanged, clock.now(), format);
   }
 
   async function markGone(webhook: StoredWebhook): Promise<void> {

@@ -31,6 +31,7 @@ const sender = createWebhookSender({
   sql,
   clock: systemClock,
   encryption: createEncryption(MASTER_KEY, systemRandom),
+  installation: "0".repeat(12),
   egress,
   log: pino({ level: "silent" }),
   markGone: () => Promise.resolve(),

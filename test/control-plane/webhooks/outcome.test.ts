@@ -12,7 +12,7 @@ it.each([200, 201, 204, 299])("%d is delivered", (status) => {
 it("only a delivery has the provider's id", () => {
   const reference = (body: string) => body;
   const outcome = (status: number) =>
-    toOutcome({ ok: true, status, headers: [], body: "id", isTruncated: false }, NOW, reference);
+    toOutcome({ ok: true, status, headers: [], body: "id", isTruncated: false }, NOW, { reference });
   expect(outcome(200)).toMatchObject({ kind: "delivered", providerRef: "id" });
   expect(outcome(500)).not.toHaveProperty("providerRef");
   expect(answered(200)).toMatchObject({ providerRef: null });

@@ -2,12 +2,13 @@ import { describe, expect, it } from "vitest";
 import { describeAlert } from "#control-plane/webhooks/formats/alert.ts";
 import { FORMATS } from "#control-plane/webhooks/formats/formats.ts";
 import type { FormatEvent } from "#control-plane/webhooks/formats/format.ts";
-import { BASE, EVENTS, monitorEvent, targetOf } from "#test/control-plane/webhooks/formats/events.ts";
+import { BASE, EVENTS, keyOf, monitorEvent, targetOf } from "#test/control-plane/webhooks/formats/events.ts";
 
 const DOWN = EVENTS["monitor.down"]!;
 const HOOK = targetOf("https://hooks.example/T0/secret?a=b");
 const TELEGRAM = targetOf("https://api.telegram.org", { bot_token: "12:ab", chat_id: "-100" });
 const NTFY = targetOf("https://ntfy.example", { topic: "alerts", token: "tk_1" });
+const SERVICE = { pageUrl: BASE, keyOf };
 const INCIDENT = `${BASE}/api/v4/incidents?id=12`;
 const MONITOR = `${BASE}/api/v4/monitors?id=7`;
 const LINES = [
@@ -39,21 +40,21 @@ describe("every format says", () => {
     ["monitor.watched", "shop is checked again after 4 min 5 s.", "info"],
     ["test", "Test from Vantage: alerts arrive here.", "info"],
   ])("of %s: %s (%s)", (name, title, severity) => {
-    expect(describeAlert(EVENTS[name]!, BASE)).toMatchObject({ title, severity });
+    expect(describeAlert(EVENTS[name]!, SERVICE)).toMatchObject({ title, severity });
   });
 
   it("where to go first: the incident, the monitor, then the pictures", () => {
-    expect(describeAlert(DOWN, `${BASE}/`).links).toEqual([
+    expect(describeAlert(DOWN, { ...SERVICE, pageUrl: `${BASE}/` }).links).toEqual([
       ["Incident", INCIDENT],
       ["Monitor", MONITOR],
     ]);
-    const labels = describeAlert(EVENTS["visual.changed"]!, BASE).links.map(([label]) => label);
+    const labels = describeAlert(EVENTS["visual.changed"]!, SERVICE).links.map(([label]) => label);
     expect(labels).toEqual(["Monitor", "Accepted picture", "New picture", "Difference"]);
-    expect(describeAlert(DOWN, null).links).toEqual([]);
+    expect(describeAlert(DOWN, { ...SERVICE, pageUrl: null }).links).toEqual([]);
   });
 
   it("that a monitor is flapping", () => {
-    expect(describeAlert(monitorEvent({ isFlapping: true }), BASE).facts).toContainEqual([
+    expect(describeAlert(monitorEvent({ isFlapping: true }), SERVICE).facts).toContainEqual([
       "Flapping",
       "it changed more than 4 times within an hour",
     ]);
@@ -61,7 +62,7 @@ describe("every format says", () => {
 
   it("the name of a heartbeat, which has no host", () => {
     const heartbeat = { id: 3, name: "backup", url: "", check_type: "heartbeat" };
-    expect(describeAlert(monitorEvent({ monitor: heartbeat }), BASE).source).toBe("backup");
+    expect(describeAlert(monitorEvent({ monitor: heartbeat }), SERVICE).source).toBe("backup");
   });
 });
 

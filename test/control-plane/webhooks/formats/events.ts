@@ -118,9 +118,12 @@ export const EVENTS: Readonly<Record<string, FormatEvent>> = {
   test: testEvent(),
 };
 
+/** Writes keys as an installation does. */
+export const keyOf = (key: string): string => `vantage-0123456789ab-${key}`;
+
 /** Where the tests send to, with every option that a format has. */
 export function targetOf(url: string, options: Readonly<Record<string, string>> = {}): FormatTarget {
-  return { url, options, pageUrl: BASE };
+  return { url, options, pageUrl: BASE, keyOf };
 }
 
 /** Gives an event its id and its body, as it is stored. */

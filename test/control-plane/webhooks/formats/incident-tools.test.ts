@@ -47,7 +47,7 @@ describe("PagerDuty", () => {
     expect(pagerduty(DOWN)).toEqual({
       routing_key: "R".repeat(32),
       event_action: "trigger",
-      dedup_key: "7",
+      dedup_key: "vantage-0123456789ab-7",
       payload: {
         summary: "shop is down. Certificate not trusted from eu-west: certificate expired",
         source: "shop.example",
@@ -72,24 +72,28 @@ describe("PagerDuty", () => {
   });
 
   it("gets a resolve with the same key when the monitor is up again", () => {
-    expect(pagerduty(UP)).toEqual({ routing_key: "R".repeat(32), event_action: "resolve", dedup_key: "7" });
+    expect(pagerduty(UP)).toEqual({
+      routing_key: "R".repeat(32),
+      event_action: "resolve",
+      dedup_key: "vantage-0123456789ab-7",
+    });
   });
 
   it.each([
-    ["monitor.down", "trigger", "7", "critical"],
-    ["monitor.up", "resolve", "7", undefined],
-    ["monitor.degraded", "trigger", "7-degraded", "warning"],
-    ["monitor.up after slowness", "resolve", "7-degraded", undefined],
-    ["ssl.expiring", "trigger", "7-expiring-abababababababab", "warning"],
-    ["ssl.expired", "trigger", "7-expired-abababababababab", "critical"],
-    ["ssl.chain_changed", "trigger", "7-changed-abababababababab", "warning"],
-    ["ssl.chain_changed by a renewal", "resolve", "7-expiring-cdcdcdcdcdcdcdcd", undefined],
-    ["domain.expiring", "trigger", "7-domain-expiring", "warning"],
-    ["domain.expired", "trigger", "7-domain-expired", "critical"],
-    ["visual.changed", "trigger", "7-page", "warning"],
-    ["monitor.unwatched", "trigger", "7-unwatched", "warning"],
-    ["monitor.watched", "resolve", "7-unwatched", undefined],
-    ["test", "trigger", "test-evt_1", "info"],
+    ["monitor.down", "trigger", "vantage-0123456789ab-7", "critical"],
+    ["monitor.up", "resolve", "vantage-0123456789ab-7", undefined],
+    ["monitor.degraded", "trigger", "vantage-0123456789ab-7-degraded", "warning"],
+    ["monitor.up after slowness", "resolve", "vantage-0123456789ab-7-degraded", undefined],
+    ["ssl.expiring", "trigger", "vantage-0123456789ab-7-expiring-abababababababab", "warning"],
+    ["ssl.expired", "trigger", "vantage-0123456789ab-7-expired-abababababababab", "critical"],
+    ["ssl.chain_changed", "trigger", "vantage-0123456789ab-7-changed-abababababababab", "warning"],
+    ["ssl.chain_changed by a renewal", "resolve", "vantage-0123456789ab-7-expiring-cdcdcdcdcdcdcdcd", undefined],
+    ["domain.expiring", "trigger", "vantage-0123456789ab-7-domain-expiring", "warning"],
+    ["domain.expired", "trigger", "vantage-0123456789ab-7-domain-expired", "critical"],
+    ["visual.changed", "trigger", "vantage-0123456789ab-7-page", "warning"],
+    ["monitor.unwatched", "trigger", "vantage-0123456789ab-7-unwatched", "warning"],
+    ["monitor.watched", "resolve", "vantage-0123456789ab-7-unwatched", undefined],
+    ["test", "trigger", "vantage-0123456789ab-test-evt_1", "info"],
   ])("for %s gets %s of %s, %s", (name, action, key, severity) => {
     const { event_action, dedup_key, payload } = pagerduty(EVENTS[name]!);
     expect([event_action, dedup_key, payload?.severity]).toEqual([action, key, severity]);
@@ -127,7 +131,7 @@ describe("Opsgenie", () => {
     ]);
     expect(JSON.parse(body)).toEqual({
       message: "shop is down. Certificate not trusted from eu-west: certificate expired",
-      alias: "7",
+      alias: "vantage-0123456789ab-7",
       description: [
         "shop is down.",
         `Incident: ${BASE}/api/v4/incidents?id=12`,
@@ -149,21 +153,21 @@ describe("Opsgenie", () => {
 
   it("gets its alert closed by alias when the monitor is up again", () => {
     const { url, headers, body } = opsgenie(UP);
-    expect(url).toBe("https://api.eu.opsgenie.com/v2/alerts/7/close?identifierType=alias");
+    expect(url).toBe("https://api.eu.opsgenie.com/v2/alerts/vantage-0123456789ab-7/close?identifierType=alias");
     expect(headers).toEqual({ "content-type": "application/json", authorization: "GenieKey key" });
     const { source, note } = JSON.parse(body) as { readonly source: string; readonly note: string };
     expect([source, note.split("\n")[0]]).toEqual(["Vantage", "shop is up again after 4 min."]);
   });
 
   it.each([
-    ["monitor.degraded", "7-degraded", "P3"],
-    ["ssl.expiring", "7-expiring-abababababababab", "P3"],
-    ["ssl.expired", "7-expired-abababababababab", "P1"],
-    ["ssl.chain_changed", "7-changed-abababababababab", "P3"],
-    ["domain.expiring", "7-domain-expiring", "P3"],
-    ["domain.expired", "7-domain-expired", "P1"],
-    ["visual.changed", "7-page", "P3"],
-    ["test", "test-evt_1", "P5"],
+    ["monitor.degraded", "vantage-0123456789ab-7-degraded", "P3"],
+    ["ssl.expiring", "vantage-0123456789ab-7-expiring-abababababababab", "P3"],
+    ["ssl.expired", "vantage-0123456789ab-7-expired-abababababababab", "P1"],
+    ["ssl.chain_changed", "vantage-0123456789ab-7-changed-abababababababab", "P3"],
+    ["domain.expiring", "vantage-0123456789ab-7-domain-expiring", "P3"],
+    ["domain.expired", "vantage-0123456789ab-7-domain-expired", "P1"],
+    ["visual.changed", "vantage-0123456789ab-7-page", "P3"],
+    ["test", "vantage-0123456789ab-test-evt_1", "P5"],
   ])("for %s gets the alert %s of priority %s", (name, alias, priority) => {
     const { url, body } = opsgenie(EVENTS[name]!);
     expect(url).toBe("https://api.eu.opsgenie.com/v2/alerts");
@@ -171,8 +175,8 @@ describe("Opsgenie", () => {
   });
 
   it.each([
-    ["monitor.up after slowness", "7-degraded"],
-    ["ssl.chain_changed by a renewal", "7-expiring-cdcdcdcdcdcdcdcd"],
+    ["monitor.up after slowness", "vantage-0123456789ab-7-degraded"],
+    ["ssl.chain_changed by a renewal", "vantage-0123456789ab-7-expiring-cdcdcdcdcdcdcdcd"],
   ])("for %s gets %s closed", (name, alias) => {
     expect(opsgenie(EVENTS[name]!).url).toContain(`/v2/alerts/${alias}/close?identifierType=alias`);
   });
@@ -182,7 +186,7 @@ describe("Opsgenie", () => {
     (url) => {
       const target = { ...OPSGENIE, url };
       expect(FORMATS.opsgenie.build(DOWN, target).url).toBe("https://api.opsgenie.com/v2/alerts");
-      const closing = "https://api.opsgenie.com/v2/alerts/7/close?identifierType=alias";
+      const closing = "https://api.opsgenie.com/v2/alerts/vantage-0123456789ab-7/close?identifierType=alias";
       expect(FORMATS.opsgenie.build(UP, target).url).toBe(closing);
     },
   );
@@ -213,7 +217,7 @@ describe("Jira Service Management", () => {
     const target = { ...JSM, url };
     const asked = "https://api.atlassian.com/jsm/ops/integration/v2/alerts";
     expect(FORMATS.jsm.build(DOWN, target).url).toBe(asked);
-    expect(FORMATS.jsm.build(UP, target).url).toBe(`${asked}/7/close?identifierType=alias`);
+    expect(FORMATS.jsm.build(UP, target).url).toBe(`${asked}/vantage-0123456789ab-7/close?identifierType=alias`);
   });
 
   it("keeps the path of a proxy, also one that ends like the beginning of a name", () => {
@@ -245,7 +249,7 @@ describe("incident.io", () => {
         "Failing locations∶",
         "- eu-west∶ certificate expired 3 minutes ago, since 2026-11-23 02∶37∶07 UTC",
       ].join("  \n"),
-      deduplication_key: "7",
+      deduplication_key: "vantage-0123456789ab-7",
       status: "firing",
       metadata: {
         severity: "critical",
@@ -259,12 +263,12 @@ describe("incident.io", () => {
   });
 
   it.each([
-    ["monitor.up", "resolved", "7"],
-    ["monitor.degraded", "firing", "7-degraded"],
-    ["monitor.up after slowness", "resolved", "7-degraded"],
-    ["ssl.expired", "firing", "7-expired-abababababababab"],
-    ["ssl.chain_changed by a renewal", "resolved", "7-expiring-cdcdcdcdcdcdcdcd"],
-    ["test", "firing", "test-evt_1"],
+    ["monitor.up", "resolved", "vantage-0123456789ab-7"],
+    ["monitor.degraded", "firing", "vantage-0123456789ab-7-degraded"],
+    ["monitor.up after slowness", "resolved", "vantage-0123456789ab-7-degraded"],
+    ["ssl.expired", "firing", "vantage-0123456789ab-7-expired-abababababababab"],
+    ["ssl.chain_changed by a renewal", "resolved", "vantage-0123456789ab-7-expiring-cdcdcdcdcdcdcdcd"],
+    ["test", "firing", "vantage-0123456789ab-test-evt_1"],
   ])("for %s gets %s of %s", (name, status, key) => {
     expect(JSON.parse(incidentIo(EVENTS[name]!).body)).toMatchObject({ status, deduplication_key: key });
   });
@@ -278,7 +282,12 @@ describe("a provider that keeps alerts", () => {
 });
 
 describe("Alertmanager", () => {
-  const labels = { alertname: "VantageMonitorDown", severity: "critical", monitor_id: "7", vantage_key: "7" };
+  const labels = {
+    alertname: "VantageMonitorDown",
+    severity: "critical",
+    monitor_id: "7",
+    vantage_key: "vantage-0123456789ab-7",
+  };
 
   it("gets an alert for an outage that does not end by itself within minutes", () => {
     const { url, headers } = FORMATS.alertmanager.build(DOWN, targetOf("https://alerts.example"));
