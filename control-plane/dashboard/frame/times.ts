@@ -15,7 +15,12 @@ const renderTag: (time: { readonly iso: string; readonly full: string; readonly 
 
 /** Renders an instant as the distance from now: "4 min ago". The exact time in the viewer's zone is its title. */
 export function renderAgo(at: Date, now: Date, viewer: ViewerTime): string {
-  return renderTag({ ...describe(at, viewer), text: `${largestUnit(now.getTime() - at.getTime())} ago` });
+  return renderTag({ ...describe(at, viewer), text: writeAgo(at, now) });
+}
+
+/** Writes the distance of an instant from now: "4 min ago". */
+export function writeAgo(at: Date, now: Date): string {
+  return `${largestUnit(now.getTime() - at.getTime())} ago`;
 }
 
 /** Renders how long something has lasted since an instant: "4 min 3 s". Its title is the instant in the viewer's zone. */

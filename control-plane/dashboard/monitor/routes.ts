@@ -3,7 +3,7 @@ import { memberOf } from "#control-plane/dashboard/door/door.ts";
 import { viewerTimeOf } from "#control-plane/dashboard/frame/times.ts";
 import { readLocationFacts } from "#control-plane/checking/facts.ts";
 import { readCheckQuery, renderCheckLog } from "#control-plane/dashboard/monitor/check-log.ts";
-import { renderChecks } from "#control-plane/dashboard/monitor/checks.ts";
+import { renderAnswered, renderChecks } from "#control-plane/dashboard/monitor/checks.ts";
 import { nameOf, renderHead, type MonitorPage } from "#control-plane/dashboard/monitor/head.ts";
 import { renderEnds, renderLocations, renderMembers, renderPictures } from "#control-plane/dashboard/monitor/known.ts";
 import { findHeartbeat, idOf, sendMonitorPage, type WithId } from "#control-plane/dashboard/monitor/own.ts";
@@ -36,8 +36,9 @@ import type { MonitorView } from "#control-plane/monitors/view.ts";
 import { isAllowed } from "#control-plane/users/roles.ts";
 
 const REFRESH_SECONDS = 10;
-/** The same until the first check: somebody who has just created the monitor waits for it. */
-const FIRST_REFRESH_SECONDS = 2;
+/** The same while somebody waits for a result, and for how long that is, milliseconds. */
+const AWAITED_REFRESH_SECONDS = 1;
+const AWAITED_MS = 15_000;
 const NEWEST_INCIDENTS = 10;
 const CHECKS_OF_PAGE = 50;
 const PINGS_OF_PAGE = 25;
@@ -84,12 +85,13 @@ export function registerMonitor(scope: FastifyInstance, deps: MonitorPageDeps): 
     schema: { hide: true },
     async handler(request, reply) {
       const own = { accountId: memberOf(request).accountId, id: idOf(request) };
+      const asked = deps.clock.now().getTime();
       const ran = await writes.run(request, async (tx) => ({
         data: requireWritten(await monitors.run(tx, own)),
         changes: [],
       }));
       if (!ran.ok) throw ran.refusal;
-      return reply.redirect(`/app/monitors/${own.id}?done=run`, 303);
+      return reply.redirect(`/app/monitors/${own.id}?asked=${asked}`, 303);
     },
   });
   for (const action of ["pause", "resume"] as const) {
@@ -181,7 +183,14 @@ async function showMonitor(
   const covered = (await coveredBetween(sql, accountId, [monitor], ...times)).get(monitor.id) ?? [];
   const isTimed = monitor.heartbeat === null && monitor.composite === null;
   const open = incidents.find((one) => one.resolved_at === null && one.cause !== null);
+  const isChecked = isTimed && monitor.is_active;
+  const asked = isChecked ? readAsked(request.query as Readonly<Record<string, unknown>>) : null;
+  const first = isChecked && monitor.last_checked_at === null ? new Date(monitor.created_at) : null;
+  const since = asked ?? first;
+  const isWaiting = since !== null && page.now.getTime() - since.getTime() < AWAITED_MS;
+  const answered = asked === null ? null : renderAnswered(checks, { since: asked, isSaid: isWaiting }, page);
   const body = [
+    answered?.html ?? "",
     renderHead(page, {
       incident: open === undefined ? null : { id: open.id, by: open.acknowledged?.by ?? null },
       told: summarize(monitor, hooks, plan),
@@ -207,9 +216,14 @@ async function showMonitor(
   ].join("");
   // What a form has answered stays on the page until it is loaded again.
   const isAnswer = tested !== null || refusedMute !== null;
-  const isWaiting = isTimed && monitor.is_active && monitor.last_checked_at === null;
-  const liveSeconds = isWaiting ? FIRST_REFRESH_SECONDS : REFRESH_SECONDS;
+  const isAnswered = answered !== null && answered.locations >= monitor.locations.length;
+  const liveSeconds = isWaiting && !isAnswered ? AWAITED_REFRESH_SECONDS : REFRESH_SECONDS;
   return sendMonitorPage(request, reply, nameOf(monitor), body, isAnswer ? undefined : liveSeconds);
+}
+
+/** Reads when somebody has asked for the check whose result the page shows, Unix milliseconds; null: nobody has. */
+function readAsked({ asked }: Readonly<Record<string, unknown>>): Date | null {
+  return typeof asked === "string" && /^\d{1,14}$/.test(asked) ? new Date(Number(asked)) : null;
 }
 
 function pageOf(request: FastifyRequest, monitor: MonitorView, { clock }: Pick<MonitorPageDeps, "clock">): MonitorPage {

@@ -33,13 +33,12 @@ export const FRAME = {
 /** What a page says after a form has done its work, by the code in the page's address. */
 export const DONE: Readonly<Record<string, string>> = {
   signed_out: FRAME.signedOut,
-  created: "The monitor is created. Its first check is on its way.",
+  created: "The monitor is created.",
   waiting: "The monitor is created. It waits for the first ping.",
   saved: "The monitor is saved.",
-  run: "The check is on its way.",
   pause: "The monitor is paused.",
   resume: "The monitor runs again.",
-  pasted: "The monitors are created. Their first checks are on their way.",
+  pasted: "The monitors are created.",
   bulk: "The monitors are changed.",
   deleted: "The monitor is deleted.",
   muted: "The monitor is muted.",

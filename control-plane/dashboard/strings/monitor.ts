@@ -60,6 +60,14 @@ export const CHECKS = {
   back: "Back to the monitor",
   none: "No check matches.",
   noneYet: "It has not been checked yet.",
+  onItsWay: "The check is on its way.",
+  checked: "Checked",
+  answer: (found: string, ms: number | null, cause: string | null, location: string | null) =>
+    [
+      ms === null ? found : `${found} in ${ms.toLocaleString("en")} ms`,
+      ...(location === null ? [] : [`from ${location}`]),
+    ].join(" ") + (cause === null ? "" : `, ${cause}`),
+  moreAnswers: (count: number) => (count === 1 ? "1 more location" : `${count} more locations`),
   searchedTo: "Searched back to",
   searchedUpTo: "Searched up to",
   further: "Search further back",
