@@ -89,6 +89,7 @@ const renderTop: (frame: Frame) => string = compileTemplate(`
 <% } %>
 </header><% if (it.live !== null) { %><template id="ended"><p class="note bad ended" role="alert">${FRAME.signedOut} <a href="">${FRAME.signIn}</a></p></template><% } %>
 <main id="main" tabindex="-1" class="<%= it.width %>"<% if (it.live !== null) { %> data-live="<%= it.live %>"<% } %>>
+<% if (it.live !== null) { %><p class="note bad" id="lost" role="status" hidden>${FRAME.lost}</p><% } %>
 <% if (it.done !== null) { %><p class="note good flash" role="status"><%= it.done %></p><% } %>
 `);
 

@@ -17,6 +17,7 @@ export const FRAME = {
   signOut: "Sign out",
   signIn: "Sign in",
   signedOut: "You are signed out.",
+  lost: "This page could not be refreshed. It shows how things were before.",
   back: "Back to the monitors",
   notFound: "Not found",
   noPage: "There is no such page.",
