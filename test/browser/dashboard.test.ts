@@ -228,12 +228,14 @@ describeBrowser("the dashboard", () => {
   });
 
   it("shows a status page as it would be while it is typed, and leads back past its previews", async () => {
-    const { page, context, complaints } = await openWindow();
+    const { page, context, complaints } = await openWindow({ timezoneId: "Europe/Berlin" });
     await page.goto(await startPath(plane, await createAccount(plane)));
     await page.getByLabel("Email").fill("pages@example.com");
     await page.getByLabel("Password").fill(PASSWORD);
     await page.getByRole("button", { name: "Start" }).click();
     await page.waitForURL("**/app/monitors");
+    // The times are those of the browser from the start.
+    expect(await page.locator("footer").textContent()).toBe("Times are in Europe/Berlin.");
     await page.goto("/app/status-pages");
     await page.goto("/app/status-pages/new");
     const title = page.getByLabel("Title", { exact: true });

@@ -1,4 +1,4 @@
-import { sentence } from "#control-plane/dashboard/frame/problems.ts";
+import { capital } from "#control-plane/dashboard/frame/problems.ts";
 import { renderSecond, writeAgo } from "#control-plane/dashboard/frame/times.ts";
 import type { MonitorPage } from "#control-plane/dashboard/monitor/head.ts";
 import { STATE_WORDS } from "#control-plane/dashboard/monitors/words.ts";
@@ -50,7 +50,7 @@ export function renderCheckTable(
       tone,
       response: isFailing(check) || check.response_time_ms === null ? "" : `${check.response_time_ms} ms`,
       code: code === null ? "" : String(code),
-      cause: error === null ? "" : sentence(headlineOf(error, monitor)),
+      cause: error === null ? "" : capital(headlineOf(error, monitor)),
     });
     return `<tr><td>${renderSecond(new Date(check.checked_at), viewer)}</td>${cells}`;
   });

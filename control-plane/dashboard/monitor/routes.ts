@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { memberOf } from "#control-plane/dashboard/door/door.ts";
+import { sentence } from "#control-plane/dashboard/frame/problems.ts";
 import { viewerTimeOf } from "#control-plane/dashboard/frame/times.ts";
 import { readLocationFacts } from "#control-plane/checking/facts.ts";
 import { readCheckQuery, renderCheckLog } from "#control-plane/dashboard/monitor/check-log.ts";
@@ -74,7 +75,12 @@ export function registerMonitor(scope: FastifyInstance, deps: MonitorPageDeps): 
         const tested = requireWritten(await monitors.testMail(tx, own));
         return { data: await deps.testMails.begin(tx, { ...own, ...tested }), changes: [] };
       });
-      if (!ran.ok) throw ran.refusal;
+      if (!ran.ok) {
+        const { status, details } = ran.refusal;
+        if (status !== 429) throw ran.refusal;
+        reply.code(status).headers(details.headers ?? {});
+        return showMonitor(request, reply, deps, { tested: sentence(details.message) });
+      }
       await deps.testMails.send(ran.data.claimed);
       return showMonitor(request, reply, deps, { tested: await deps.testMails.read(deps.sql, ran.data.reference) });
     },
@@ -151,8 +157,8 @@ export function registerMonitor(scope: FastifyInstance, deps: MonitorPageDeps): 
 
 /** What a form of the page of a monitor has led to that is shown on it; absent: nothing. */
 interface Outcome {
-  /** What became of test mails. */
-  readonly tested?: readonly TestedMail[];
+  /** What became of test mails, or why they were refused. */
+  readonly tested?: readonly TestedMail[] | string;
   readonly refusedMute?: RefusedMute;
 }
 
@@ -181,6 +187,7 @@ async function showMonitor(
   ]);
   const times = [new Date(latency.from), new Date(latency.to)] as const;
   const covered = (await coveredBetween(sql, accountId, [monitor], ...times)).get(monitor.id) ?? [];
+  const muting = windows.filter((window) => covers(window, monitor));
   const isTimed = monitor.heartbeat === null && monitor.composite === null;
   const open = incidents.find((one) => one.resolved_at === null && one.cause !== null);
   const isChecked = isTimed && monitor.is_active;
@@ -194,12 +201,9 @@ async function showMonitor(
     renderHead(page, {
       incident: open === undefined ? null : { id: open.id, by: open.acknowledged?.by ?? null },
       told: summarize(monitor, hooks, plan),
+      isMuted: muting.length > 0,
     }),
-    renderMute(
-      windows.filter((window) => covers(window, monitor)),
-      page,
-      refusedMute,
-    ),
+    renderMute(muting, page, refusedMute),
     isTimed ? renderLocations(locations, page) : "",
     renderMembers(page),
     renderHeartbeat(page),

@@ -17,6 +17,7 @@ export const FRAME = {
   signOut: "Sign out",
   signIn: "Sign in",
   signedOut: "You are signed out.",
+  zone: "Times are in",
   lost: "This page could not be refreshed. It shows how things were before.",
   back: "Back to the monitors",
   notFound: "Not found",
@@ -75,6 +76,11 @@ export const DONE: Readonly<Record<string, string>> = {
 
 /** Pages that ask before something is done. */
 export const CONFIRMATION = { cancel: "Cancel" } as const;
+
+/** Writes a number with its noun: "1 monitor", "2,000 monitors". */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+}
 
 /** Writes a time to wait in seconds: "40 s", "3 min". */
 export function waitOf(seconds: number): string {

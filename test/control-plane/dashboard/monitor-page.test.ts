@@ -207,6 +207,36 @@ describe("what is known of a monitor", () => {
   });
 });
 
+describe("the uptime of a monitor", () => {
+  const uptimesOf = (html: string) =>
+    Object.fromEntries(
+      Array.from(html.matchAll(/<span>([^<]*) <b>([^<]*)<\/b><\/span>/g), ([, range, value]) => [range, value]),
+    );
+
+  it("says since when it is known, and has a dash for a range that holds no more than the shorter one", async () => {
+    const made = await createWatchedAccount(plane, plane.app.sql, 1);
+    const [young = 0] = made.ids;
+    const { browser } = await signInOwner(plane, "young@example.com", { accountId: made.accountId });
+    const none = "\u2013";
+    for (const [days, expected] of [
+      [0.01, { "24 hours": "100.00 %", "7 days": none, "30 days": none, "90 days": none }],
+      [2, { "24 hours": "100.00 %", "7 days": "100.00 %", "30 days": none, "90 days": none }],
+      [8, { "24 hours": "100.00 %", "7 days": "100.00 %", "30 days": "100.00 %", "90 days": none }],
+      [91, { "24 hours": "100.00 %", "7 days": "100.00 %", "30 days": "100.00 %", "90 days": "100.00 %" }],
+    ] as const) {
+      const createdAt = new Date(clock.now().getTime() - days * 86_400_000);
+      await plane.app.sql`update monitors set created_at = ${createdAt} where id = ${young}`;
+      await plane.app.sql`delete from monitor_status_changes where monitor_id = ${young}`;
+      await plane.app.sql`
+        insert into monitor_status_changes (monitor_id, at, status) values (${young}, ${createdAt}, 1)`;
+      const { html } = await browser.get(`/app/monitors/${young}`);
+      expect([days, uptimesOf(html)]).toEqual([days, expected]);
+      expect([days, /<dt>Uptime since /.test(html)]).toEqual([days, days < 1]);
+      expect([days, /<p class="faint">Uptime since /.test(html)]).toEqual([days, days < 90]);
+    }
+  });
+});
+
 describe("the mute of a monitor", () => {
   it("is a maintenance window for it alone, which is shown while it runs and ended there", async () => {
     const path = `/app/monitors/${id}`;
