@@ -152,6 +152,13 @@ describeBrowser("the dashboard", () => {
     await phone.page.goto(ofShop);
     await phone.page.getByRole("heading", { name: "Shop" }).waitFor();
 
+    // A check that somebody asks for shows its result in the page, without a load of it.
+    await page.goto(ofShop);
+    await page.getByRole("button", { name: "Check now" }).click();
+    await page.getByText(/^Checked \d+ s ago: 503 in [\d,]+ ms, unexpected HTTP status$/).waitFor();
+    expect(await page.getByText("The check is on its way.").count()).toBe(0);
+    await page.goto("/app/monitors");
+
     // Keys lead through the list.
     await page.keyboard.press("?");
     await page.getByRole("heading", { name: "Keys" }).waitFor();
