@@ -1,3 +1,4 @@
+import type { FastifyRequest } from "fastify";
 import { readFileSync } from "node:fs";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import type { App } from "#control-plane/app.ts";
@@ -156,11 +157,13 @@ function registerCallers(server: HttpServer, app: App, parts: Parts, gate: Gate,
   const { baseUrl } = config;
   const { registry } = app.metrics;
   const open = createOpenChecks({ checks, ...openLimits, registry });
-  const home = createHome(CONTRACTS, { open, clock, baseUrl });
-  const memberAccount = async (request: Parameters<typeof sessionCookieOf>[0]): Promise<number | null> => {
+  const sessionOf = async (request: FastifyRequest) => {
     const token = sessionCookieOf(request);
-    return token === null ? null : ((await parts.users.sessions.find(token))?.accountId ?? null);
+    return token === null ? null : await parts.users.sessions.find(token);
   };
+  const memberOf = async (request: FastifyRequest) => (await sessionOf(request))?.email ?? null;
+  const home = createHome(CONTRACTS, { open, clock, baseUrl, memberOf });
+  const memberAccount = async (request: FastifyRequest) => (await sessionOf(request))?.accountId ?? null;
   registerPublicPages(server, { clock, gate, visits, memberAccount, pages: monitoring.statusPages, baseUrl, home });
   registerConfirmation(server, { clock, recipients: mail.recipients });
   const { recipients, unsubscriptions } = mail;

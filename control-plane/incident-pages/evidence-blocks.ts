@@ -14,13 +14,26 @@ const MOST_LEAF = 300;
 
 const NO_TABLE = { columns: null, rows: [] } as const;
 
+/** How the times of an incident are written. */
+export interface Times {
+  /** Writes an ISO 8601 time for people. */
+  readonly timeOf: (text: string) => string;
+  /** Writes the times that a text of ours has, which are in UTC. */
+  readonly inText: (text: string) => string;
+}
+
+/** Times in UTC. */
+export const UTC_TIMES: Times = { timeOf: (text) => formatTime(new Date(text)), inText: (text) => text };
+
 /** Lays out the evidence of an outage: what it means is shown at once, what was measured after a click. */
-export function listEvidence(evidence: Evidence): readonly Block[] {
+export function listEvidence(evidence: Evidence, times = UTC_TIMES): readonly Block[] {
   const { changed, failing, healthy, certificate, pings } = evidence;
   // The first line is the cause, which the page has above.
   const found = evidence.summary.slice(1).filter((line) => line !== "");
   return [
-    ...(found.length === 0 ? [] : [{ title: "What was found", isOpen: true, lines: found.map(cell), ...NO_TABLE }]),
+    ...(found.length === 0
+      ? []
+      : [{ title: "What was found", isOpen: true, lines: found.map((line) => cell(times.inText(line))), ...NO_TABLE }]),
     ...(changed.length === 0
       ? []
       : [
@@ -50,7 +63,7 @@ export function listEvidence(evidence: Evidence): readonly Block[] {
             ["SHA-256", cell(certificate.fingerprint_sha256)],
           ]),
         ]),
-    ...(pings === null ? [] : [listPings(pings)]),
+    ...(pings === null ? [] : [listPings(pings, times)]),
   ];
 }
 
@@ -116,9 +129,9 @@ function listDns(dns: Evidence["dns"]): readonly Block[] {
   return [closed(`DNS as ${cell(dns.location)} sees it`, rows)];
 }
 
-function listPings(pings: NonNullable<Evidence["pings"]>): Block {
+function listPings(pings: NonNullable<Evidence["pings"]>, { timeOf }: Times): Block {
   const rows = pings.map(({ received_at: at, kind, exit_code: code, body }) => [
-    formatTime(new Date(at)),
+    timeOf(at),
     code === null ? kind : `${kind} ${code}`,
     body === null ? "" : lines(body),
   ]);

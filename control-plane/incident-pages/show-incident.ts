@@ -1,8 +1,9 @@
 import type { Evidence } from "#control-plane/evidence/evidence.ts";
-import { listEvidence } from "#control-plane/incident-pages/evidence-blocks.ts";
+import { listEvidence, UTC_TIMES, type Times } from "#control-plane/incident-pages/evidence-blocks.ts";
 import type { Block, Page } from "#control-plane/incident-pages/page.ts";
 import { cell, lines } from "#control-plane/incident-pages/text.ts";
 import { writeDuration } from "#shared/text/duration.ts";
+import { shownTitle } from "#control-plane/incidents/texts.ts";
 import type { showDetails } from "#control-plane/incidents/view.ts";
 import { formatTime } from "#control-plane/mail/content/times.ts";
 import { kindOf } from "#control-plane/kinds/kinds.ts";
@@ -13,14 +14,10 @@ type ShownIncident = ReturnType<typeof showDetails>;
 /** What every page of an incident shows; what can be done there is its own. */
 export type IncidentLayout = Pick<Page, "state" | "tone" | "name" | "sentences" | "facts" | "blocks">;
 
-/** Writes an ISO 8601 time for people. */
-type WriteTime = (text: string) => string;
-
 /** Lays out an incident for the link of a mail, with times in UTC. */
 export function showIncidentPage(incident: ShownIncident, { expiresAt }: { readonly expiresAt: Date }): Page {
-  const timeOf: WriteTime = (text) => formatTime(new Date(text));
   return {
-    ...layOutIncident(incident, timeOf),
+    ...layOutIncident(incident),
     canAcknowledge: incident.resolved_at === null && incident.acknowledged === null,
     pictures: [],
     footer: `Incident ${incident.id}. This page opens without signing in until ${formatTime(expiresAt)}: keep its address to yourself.`,
@@ -28,7 +25,8 @@ export function showIncidentPage(incident: ShownIncident, { expiresAt }: { reado
 }
 
 /** Lays out an incident: its state and name, its cause, since when, then what an engineer needs next. */
-export function layOutIncident(incident: ShownIncident, timeOf: WriteTime): IncidentLayout {
+export function layOutIncident(incident: ShownIncident, times = UTC_TIMES): IncidentLayout {
+  const { timeOf, inText } = times;
   const { monitor, cause, cause_now: causeNow, acknowledged, suppressed_by: holder, evidence } = incident;
   const target = monitor?.url == null ? null : `${cell(monitor.url)} (${cell(monitor.check_type)})`;
   return {
@@ -36,22 +34,22 @@ export function layOutIncident(incident: ShownIncident, timeOf: WriteTime): Inci
     tone: incident.resolved_at === null ? "down" : "up",
     name: cell(monitor?.name || incident.title),
     sentences: [
-      ...(cause === null ? [] : [cell(cause.message)]),
-      ...(causeNow === null || causeNow.message === cause?.message ? [] : [`Now: ${cell(causeNow.message)}`]),
-      describeTimes(incident, timeOf),
+      ...(cause === null ? [] : [cell(inText(cause.message))]),
+      ...(causeNow === null || causeNow.message === cause?.message ? [] : [`Now: ${cell(inText(causeNow.message))}`]),
+      describeTimes(incident, times),
       ...(acknowledged === null ? [] : [`Acknowledged by ${cell(acknowledged.by)} at ${timeOf(acknowledged.at)}`]),
     ],
     facts: [
       ...(target === null ? [] : ([["Target", target]] as const)),
       ["Confirmed", timeOf(incident.confirmed_at)],
-      ...(monitor === null ? [] : ([["Title", cell(incident.title)]] as const)),
+      ...(monitor === null ? [] : ([["Title", cell(shownTitle(incident))]] as const)),
       ...(holder === null ? [] : ([["Held back", `notices wait for monitor ${holder}, on which it depends`]] as const)),
     ],
     blocks: [
-      ...listLocations(incident),
+      ...listLocations(incident, times),
       // The port's type is open; what it returns for an incident is the stored evidence.
-      ...(evidence === null ? [] : listEvidence(evidence as Evidence)),
-      listTimeline(incident, timeOf),
+      ...(evidence === null ? [] : listEvidence(evidence as Evidence, times)),
+      listTimeline(incident, times),
     ],
   };
 }
@@ -70,25 +68,26 @@ export function stateOf({
 
 function describeTimes(
   { started_at: start, resolved_at: end, duration_seconds: seconds }: ShownIncident,
-  timeOf: WriteTime,
+  { timeOf }: Times,
 ): string {
   const lasted = writeDuration(seconds);
   return end === null ? `Since ${timeOf(start)}, for ${lasted}` : `From ${timeOf(start)} to ${timeOf(end)}, ${lasted}`;
 }
 
-function listLocations({ locations, monitor }: ShownIncident): readonly Block[] {
+function listLocations({ locations, monitor }: ShownIncident, { inText }: Times): readonly Block[] {
   // Where there are none, the cause says all.
   if (locations.length === 0 || (monitor !== null && kindOf(monitor.check_type).locations === "none")) return [];
   const rows = locations.map(({ location, status, error }) => {
-    return [cell(location), status === "down" ? "down" : "up again", error === null ? "" : cell(error.message)];
+    return [cell(location), status === "down" ? "down" : "up again", error === null ? "" : cell(inText(error.message))];
   });
   return [{ title: "Locations", isOpen: true, lines: [], columns: ["Location", "State", "Error"], rows }];
 }
 
-function listTimeline({ timeline }: ShownIncident, timeOf: WriteTime): Block {
+function listTimeline({ timeline }: ShownIncident, { timeOf, inText }: Times): Block {
   const rows = timeline.map(({ at, by, text }) => [
     timeOf(at),
-    by === null ? lines(text) : `${lines(text)} (${cell(by)})`,
+    // What people write stays as they wrote it.
+    by === null ? lines(inText(text)) : `${lines(text)} (${cell(by)})`,
   ]);
   return { title: "Timeline", isOpen: true, lines: [], columns: ["Time", "What"], rows };
 }

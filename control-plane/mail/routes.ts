@@ -21,7 +21,10 @@ const renderForm: (page: { readonly email: string }) => string = compileTemplate
 /** Renders what a confirmation link leads to. Programs that open links in mails do not press its button. */
 function renderLink({ kind, email }: ValidLink): string {
   return kind === "used"
-    ? renderMessage("Address confirmed", `Alerts are sent to ${email}.`)
+    ? renderMessage("Address confirmed", `Alerts are sent to ${email}.`, {
+        path: "/app/monitors",
+        label: "To the monitors",
+      })
     : renderDocument({ title: "Confirm this address", refreshSeconds: null }, renderForm({ email }));
 }
 

@@ -3,12 +3,14 @@ import type { Queryable } from "#control-plane/database/connect.ts";
 import { coveredBetween } from "#control-plane/maintenance/coverage/coverage.ts";
 import { listBriefly, type BriefMonitor } from "#control-plane/monitors/store.ts";
 
-/** State of a monitor in a list: paused before all, then what maintenance covers. */
-export type ListedState = "down" | "degraded" | "unknown" | "up" | "maintenance" | "paused";
+/** State of a monitor in a list: paused before all. */
+export type ListedState = "down" | "degraded" | "unknown" | "up" | "paused";
 
 /** A monitor in a list of all monitors of an account. */
 export interface ListedMonitor extends BriefMonitor {
   readonly state: ListedState;
+  /** Whether maintenance covers it now: whatever its state is, nobody is alerted. */
+  readonly isMuted: boolean;
   readonly isFlapping: boolean;
   /** What people should know about a monitor that is up; null: nothing. */
   readonly advisory: string | null;
@@ -34,7 +36,8 @@ export async function readOverview(sql: Queryable, accountId: number, now: Date)
     const status = facts?.isDegraded === true ? "degraded" : (facts?.status ?? "unknown");
     return {
       ...monitor,
-      state: !monitor.isActive ? "paused" : covered.has(monitor.id) ? "maintenance" : status,
+      state: monitor.isActive ? status : "paused",
+      isMuted: covered.has(monitor.id),
       isFlapping: facts?.isFlapping ?? false,
       advisory: facts?.advisory?.message ?? null,
       since: facts?.lastChangeAt ?? null,

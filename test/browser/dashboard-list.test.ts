@@ -147,11 +147,14 @@ describeBrowser(`an open list of ${MONITORS} monitors`, () => {
     await context.close();
   });
 
-  it("asks a server that fails ever less often, and goes on when it answers", async () => {
+  it("says that it is not fresh when the server fails, asks it ever less often, and goes on when it answers", async () => {
     const { context, page, seen, rows, rowIds, pass, later } = await openList();
     let isBroken = true;
     await page.route("**/app/monitors", (route) => (isBroken ? route.fulfill({ status: 503 }) : route.continue()));
+    const lost = page.getByText("This page could not be refreshed.");
+    expect(await lost.isVisible()).toBe(false);
     for (let count = 0; count < 60; count += 1) await pass();
+    expect(await lost.isVisible()).toBe(true);
     // After 10, 20, 40, 80, 160 and 320 s.
     expect(seen.loads).toBeGreaterThan(3);
     expect(seen.loads).toBeLessThan(8);
@@ -159,6 +162,7 @@ describeBrowser(`an open list of ${MONITORS} monitors`, () => {
     const [first] = await rowIds();
     await pause(Number(first?.slice(2)));
     await later(() => rows.first().locator(".badge").textContent(), "Paused");
+    expect(await lost.isVisible()).toBe(false);
     const { loads } = seen;
     for (let count = 0; count < 10; count += 1) await pass();
     expect(seen.loads).toBeGreaterThan(loads + 5);

@@ -152,6 +152,13 @@ describeBrowser("the dashboard", () => {
     await phone.page.goto(ofShop);
     await phone.page.getByRole("heading", { name: "Shop" }).waitFor();
 
+    // A check that somebody asks for shows its result in the page, without a load of it.
+    await page.goto(ofShop);
+    await page.getByRole("button", { name: "Check now" }).click();
+    await page.getByText(/^Checked \d+ s ago: 503 in [\d,]+ ms, unexpected HTTP status$/).waitFor();
+    expect(await page.getByText("The check is on its way.").count()).toBe(0);
+    await page.goto("/app/monitors");
+
     // Keys lead through the list.
     await page.keyboard.press("?");
     await page.getByRole("heading", { name: "Keys" }).waitFor();
@@ -228,12 +235,14 @@ describeBrowser("the dashboard", () => {
   });
 
   it("shows a status page as it would be while it is typed, and leads back past its previews", async () => {
-    const { page, context, complaints } = await openWindow();
+    const { page, context, complaints } = await openWindow({ timezoneId: "Europe/Berlin" });
     await page.goto(await startPath(plane, await createAccount(plane)));
     await page.getByLabel("Email").fill("pages@example.com");
     await page.getByLabel("Password").fill(PASSWORD);
     await page.getByRole("button", { name: "Start" }).click();
     await page.waitForURL("**/app/monitors");
+    // The times are those of the browser from the start.
+    expect(await page.locator("footer").textContent()).toBe("Times are in Europe/Berlin.");
     await page.goto("/app/status-pages");
     await page.goto("/app/status-pages/new");
     const title = page.getByLabel("Title", { exact: true });

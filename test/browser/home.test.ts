@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { CHROMIUM, describeBrowser, launchChromium, openContext } from "#test/browser/chromium.ts";
 import { exampleOf } from "#control-plane/surfaces/api-document/components.ts";
 import { attachScripted, helloOf } from "#test/support/scripted-agent.ts";
+import { COOKIE, signInOwner } from "#test/support/dashboard.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 
 let plane: TestControlPlane;
@@ -40,6 +41,17 @@ describeBrowser("the first page of the service", () => {
     await page.getByRole("link", { name: "Sign in" }).click();
     await page.waitForURL("**/sign-in");
     expect(await page.getByLabel("Password").count()).toBe(1);
+    await close();
+  });
+
+  it("knows who is signed in, and leads to the dashboard", async () => {
+    const { browser: member } = await signInOwner(plane, "home@example.com");
+    const { context, page, close } = await openWithoutScripts();
+    await context.addCookies([{ name: COOKIE, value: member.cookie ?? "", url: plane.url }]);
+    await page.goto(plane.url);
+    expect(await page.getByRole("link", { name: "Sign in" }).count()).toBe(0);
+    await page.getByRole("link", { name: "home@example.com" }).click();
+    await page.waitForURL("**/app/monitors");
     await close();
   });
 
@@ -84,5 +96,5 @@ async function openWithoutScripts() {
   const complaints: string[] = [];
   page.on("console", (message) => complaints.push(message.text()));
   await page.goto(plane.url);
-  return { page, complaints, close: () => context.close() };
+  return { context, page, complaints, close: () => context.close() };
 }

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { signInOwner } from "#test/support/dashboard.ts";
 import { startControlPlane } from "#test/support/control-plane.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
 import { OPS, startRefusingMail, type RefusingMail } from "#test/support/refusing-mail.ts";
@@ -69,6 +70,22 @@ describe("action=test-mail", () => {
     await letMinutePass();
     expect((await test(id)).status).toBe(200);
     expect(tests()).toHaveLength(3);
+  });
+
+  it("is answered in the dashboard where its button is, also when it is refused", async () => {
+    const id = await mail.createMonitor([OPS]);
+    const { browser } = await signInOwner(mail.plane, "member@example.com", { accountId: mail.world.accountId });
+    const { html } = await browser.get(`/app/monitors/${id}`);
+    // The browser goes to this part of the answer.
+    expect(html).toContain(`action="/app/monitors/${id}/test-mail#told"`);
+    const told = (page: string) => /<section class="card" id="told">.*?<\/section>/s.exec(page)?.[0] ?? "";
+    const sent = await browser.post(`/app/monitors/${id}/test-mail`);
+    expect(told(sent.html)).toContain("Taken by the mail server (250).");
+    const again = await browser.post(`/app/monitors/${id}/test-mail`);
+    expect([again.status, told(again.html)]).toEqual([
+      429,
+      expect.stringMatching(/role="alert">[A-Z][^<]*Wait \d+ s\.</),
+    ]);
   });
 
   it("sends nothing again for the same idempotency key", async () => {

@@ -65,3 +65,7 @@ document.addEventListener("keydown", (event) => {
   else if (event.key === "k") focus(rows[Math.max(at - 1, 0)]);
   else if (event.key === "?") document.querySelector("#keys")?.showModal?.();
 });
+
+// A field with data-zone gets the time zone of the browser.
+const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+for (const field of document.querySelectorAll("input[data-zone]")) field.value = timeZone ?? "";

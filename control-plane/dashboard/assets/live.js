@@ -4,6 +4,9 @@ import { Idiomorph } from "./idiomorph.js";
 import { keepOrder, keptRows, loadAhead, noteLost } from "./rows.js";
 
 const main = () => document.querySelector("main[data-live]");
+/** After so many failures in a row the page says that it could not be refreshed. */
+const MOST_FAILURES = 2;
+
 let tag = null;
 let timer = null;
 let failures = 0;
@@ -48,11 +51,19 @@ function schedule() {
 function update() {
   clearTimeout(timer);
   if (!main() || document.hidden) return;
-  const succeeded = () => (failures = 0);
-  const failed = () => (failures += 1);
-  running = running.then(() => refresh().then(succeeded, failed)).finally(schedule);
+  const note = (count) => {
+    failures = count;
+    document.querySelector("#lost").hidden = failures < MOST_FAILURES;
+  };
+  const load = () =>
+    refresh().then(
+      () => note(0),
+      () => note(failures + 1),
+    );
+  running = running.then(load).finally(schedule);
 }
 
 document.addEventListener("visibilitychange", update);
+addEventListener("online", update);
 schedule();
 if (main()) loadAhead(update);

@@ -16,13 +16,13 @@ interface BulkForm {
 const MOST_LISTED = 200;
 
 const render: (form: {
-  readonly count: number;
+  readonly monitors: string;
   readonly ids: string;
   readonly formToken: string;
   readonly problem: string | null;
   readonly fields: readonly Field[];
 }) => string = compileTemplate(`
-<h1>${BULK.title}</h1><p><%= it.count %> ${BULK.monitors} ${BULK.hint}</p>
+<h1>${BULK.title}</h1><p><%= it.monitors %> ${BULK.hint}</p>
 <% if (it.problem !== null) { %><p class="note bad" role="alert"><%= it.problem %></p><% } %>
 <form class="stack" method="post" action="/app/monitors/bulk"><input type="hidden" name="_csrf" value="<%= it.formToken %>">
 <input type="hidden" name="ids" value="<%= it.ids %>">
@@ -49,7 +49,7 @@ export function renderBulk({ ids, formToken, problem, typed }: BulkForm): string
   };
   const word = (name: string): string => FIELD_WORDS[name]?.label ?? name;
   return render({
-    count: ids.length,
+    monitors: BULK.monitors(ids.length),
     ids: ids.join(","),
     formToken,
     problem,
@@ -68,19 +68,20 @@ export function renderBulk({ ids, formToken, problem, typed }: BulkForm): string
 }
 
 const renderPlan: (plan: {
-  readonly changed: number;
-  readonly unchanged: number;
+  readonly change: string;
+  readonly rest: string;
+  readonly isChange: boolean;
   readonly rows: readonly { readonly name: string; readonly lines: readonly string[] }[];
   readonly more: number;
   readonly formToken: string;
   readonly fields: readonly { readonly name: string; readonly value: string }[];
 }) => string = compileTemplate(`
-<h1>${BULK.planTitle}</h1><p><b><%= it.changed %></b> ${BULK.changed}, <%= it.unchanged %> ${BULK.unchanged}</p>
+<h1>${BULK.planTitle}</h1><p><b><%= it.change %></b>, <%= it.rest %></p>
 <ul><% for (const row of it.rows) { %><li><b><%= row.name %></b><ul><% for (const line of row.lines) { %><li><%= line %></li><% } %></ul></li><% } %></ul>
 <% if (it.more > 0) { %><p class="faint">${BULK.more} <%= it.more %></p><% } %>
 <form class="row" method="post" action="/app/monitors/bulk"><input type="hidden" name="_csrf" value="<%= it.formToken %>">
 <% for (const field of it.fields) { %><input type="hidden" name="<%= field.name %>" value="<%= field.value %>"><% } %>
-<% if (it.changed > 0) { %><button class="primary" name="do" value="apply">${BULK.apply}</button><% } %> <a href="/app/monitors">${BULK.cancel}</a></form>
+<% if (it.isChange) { %><button class="primary" name="do" value="apply">${BULK.apply}</button><% } %> <a href="/app/monitors">${BULK.cancel}</a></form>
 `);
 
 /** Renders what a change would do to each monitor, before it is done. */
@@ -92,8 +93,9 @@ export function renderBulkPlan({
 }: Omit<BulkForm, "problem"> & { readonly monitors: ManyChanged["monitors"] }): string {
   const changed = monitors.filter((one) => one.changed.length > 0);
   return renderPlan({
-    changed: changed.length,
-    unchanged: monitors.length - changed.length,
+    change: BULK.changed(changed.length),
+    rest: BULK.unchanged(monitors.length - changed.length),
+    isChange: changed.length > 0,
     rows: changed.slice(0, MOST_LISTED).map(({ name, changed: fields }) => ({
       name,
       lines: fields.map(

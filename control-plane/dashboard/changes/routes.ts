@@ -35,7 +35,6 @@ export function registerChangesPage(scope: FastifyInstance, { door, sql, changes
       });
       const body = render({
         rows: rows.map((row) => toRow(row, session.timezone)),
-        timezone: session.timezone,
         newer: page > 1 ? page - 1 : null,
         older: page * ROWS < total ? page + 1 : null,
       });
@@ -55,11 +54,10 @@ interface Row {
 
 const render: (data: {
   readonly rows: readonly Row[];
-  readonly timezone: string;
   readonly newer: number | null;
   readonly older: number | null;
 }) => string = compileTemplate(`
-<h1>${CHANGES.title}</h1><p class="faint">${CHANGES.intro} ${CHANGES.zone} <%= it.timezone %>.</p>
+<h1>${CHANGES.title}</h1><p class="faint">${CHANGES.intro}</p>
 <% if (it.rows.length === 0) { %><p>${CHANGES.none}</p><% } else { %>
 <ul class="rows changes">
 <% for (const row of it.rows) { %><li><time datetime="<%= row.at %>"><%= row.when %></time><div class="what"><strong><%= row.what %></strong><% for (const field of row.fields) { %><p><%= field %></p><% } %></div>

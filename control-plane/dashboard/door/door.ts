@@ -103,7 +103,8 @@ export function createDoor({ users, clock, config, isSecure }: DoorDeps): Door {
   }
 
   function requireRole({ role }: Session, needs: Permission): void {
-    if (!isAllowed(role, needs)) throw new Refusal("insufficient_scope", NOT_ALLOWED[role]);
+    if (isAllowed(role, needs)) return;
+    throw new Refusal("insufficient_scope", needs === "manage" ? ONLY_OWNERS : NOT_ALLOWED[role]);
   }
 
   /** Lets a form through whose password is recent, or is in the form and right; asks for it otherwise. */
@@ -158,9 +159,10 @@ export function memberOf(request: FastifyRequest): Session {
   return request.session;
 }
 
+const ONLY_OWNERS = "Only owners of the account may do this. Ask one of them.";
 const NOT_ALLOWED = {
   owner: "Your role does not allow this.",
-  editor: "Only owners of the account may do this. Ask one of them.",
+  editor: ONLY_OWNERS,
   viewer:
     "Your role, viewer, may look at everything and change nothing. Ask an owner of the account for the role editor.",
 } as const;

@@ -73,8 +73,10 @@ export function renderCheckList({ options, empty, ...list }: CheckList): string 
   return [top, ...options.map((option) => renderCheck({ name, ...option })), "</div></fieldset>"].join("");
 }
 
-/** The time zones that this runtime knows. */
-const ZONES = `<datalist id="zones">${["UTC", ...Intl.supportedValuesOf("timeZone")]
+/** The names of time zones that this runtime offers. */
+export const ZONE_NAMES: readonly string[] = Intl.supportedValuesOf("timeZone");
+
+const ZONES = `<datalist id="zones">${["UTC", ...ZONE_NAMES]
   .map((name) => `<option value="${name}"></option>`)
   .join("")}</datalist>`;
 

@@ -1,3 +1,4 @@
+import { sentence } from "#control-plane/dashboard/frame/problems.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 
 /** One line of input of a form. */
@@ -35,7 +36,8 @@ const render: (field: InputField & { readonly describedBy: string }) => string =
 export function renderInput(field: InputField): string {
   const { name, hint, problem = null, value = "" } = field;
   const described = [...(hint === undefined ? [] : [`h-${name}`]), ...(problem === null ? [] : [`p-${name}`])];
-  return render({ ...field, value: value.slice(0, field.maxLength), describedBy: described.join(" ") });
+  const said = problem === null ? null : sentence(problem);
+  return render({ ...field, problem: said, value: value.slice(0, field.maxLength), describedBy: described.join(" ") });
 }
 
 const hidden: (field: { readonly name: string; readonly value: string }) => string = compileTemplate(
@@ -53,7 +55,7 @@ const note: (line: { readonly tone: string; readonly text: string }) => string =
 
 /** Renders a sentence that stands out, such as why a form was not accepted. */
 export function renderNote(tone: "good" | "warn" | "bad", text: string): string {
-  return note({ tone, text });
+  return note({ tone, text: sentence(text) });
 }
 
 const formTop: (form: { readonly action: string }) => string = compileTemplate(

@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { ASSETS_PATH } from "#control-plane/dashboard/frame/assets.ts";
+import { viewerTimeOf } from "#control-plane/dashboard/frame/times.ts";
 import { DONE, FRAME } from "#control-plane/dashboard/strings/frame.ts";
 import { createDocument, sendDocument } from "#control-plane/http/operations/document.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
@@ -89,15 +90,24 @@ const renderTop: (frame: Frame) => string = compileTemplate(`
 <% } %>
 </header><% if (it.live !== null) { %><template id="ended"><p class="note bad ended" role="alert">${FRAME.signedOut} <a href="">${FRAME.signIn}</a></p></template><% } %>
 <main id="main" tabindex="-1" class="<%= it.width %>"<% if (it.live !== null) { %> data-live="<%= it.live %>"<% } %>>
+<% if (it.live !== null) { %><p class="note bad" id="lost" role="status" hidden>${FRAME.lost}</p><% } %>
 <% if (it.done !== null) { %><p class="note good flash" role="status"><%= it.done %></p><% } %>
 `);
 
 /** Renders a page. The address of the request may have, as "done", the code of what a form has done. */
 function renderPage({ body, ...page }: DashboardPage, request: Address): string {
-  return `${renderBeginning(page, request)}${body}${END}`;
+  return `${renderBeginning(page, request)}${body}${renderEnd(page)}`;
 }
 
-const END = "</main></body></html>\n";
+const renderZone: (of: { readonly zone: string }) => string = compileTemplate(
+  `<footer><p class="faint">${FRAME.zone} <a href="/app/profile#time-zone"><%= it.zone %></a>.</p></footer>`,
+);
+
+/** Renders the end of a page, which names the zone of its times. */
+function renderEnd({ session }: Pick<DashboardPage, "session">): string {
+  const zone = session === null ? "" : renderZone({ zone: viewerTimeOf(session).zone.name });
+  return `</main>${zone}</body></html>\n`;
+}
 
 function renderBeginning(page: Omit<DashboardPage, "body">, { query, url }: Address): string {
   const { done } = query as { readonly done?: unknown };
@@ -160,7 +170,7 @@ export function sendPageInPieces(
   async function* pieces(): AsyncGenerator<string> {
     yield renderBeginning(page, request);
     yield* parts;
-    yield END;
+    yield renderEnd(page);
   }
   return reply
     .headers({ ...HEADERS, "cache-control": "no-store", connection: "close", "x-accel-buffering": "no" })

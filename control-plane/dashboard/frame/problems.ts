@@ -1,6 +1,6 @@
 import type { Refusal } from "#control-plane/http/errors.ts";
 
-/** Returns what is wrong by the path of the field: "" is the form as a whole. Messages begin with a capital. Pure. */
+/** Returns what is wrong by the path of the field: "" is the form as a whole. Messages are sentences. Pure. */
 export function problemsOf({ details }: Refusal): ReadonlyMap<string, string> {
   const { field = "", message, problems = [] } = details;
   if (problems.length > 0) return new Map(problems.map((one) => [one.field ?? "", sentence(one.message)]));
@@ -10,6 +10,11 @@ export function problemsOf({ details }: Refusal): ReadonlyMap<string, string> {
 }
 
 /** Writes a text with a capital at its beginning. */
-export function sentence(text: string): string {
+export function capital(text: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+}
+
+/** Writes a text as a sentence: with a capital at its beginning and a stop at its end. */
+export function sentence(text: string): string {
+  return `${capital(text)}${/[.?!:]$/.test(text) || text === "" ? "" : "."}`;
 }

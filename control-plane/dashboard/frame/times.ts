@@ -5,9 +5,12 @@ import { openTimeZone, toLocal, type TimeZone } from "#control-plane/time-zone.t
 
 const UTC: TimeZone = { name: "UTC", offsetAt: () => 0 };
 
+/** UTC as the time zone that a user has chosen; "UTC" is that of a user who has chosen none. */
+export const CHOSEN_UTC = "Etc/UTC";
+
 /** Returns the time of a member's zone, UTC if the runtime does not know the zone any more. */
 export function viewerTimeOf({ timezone }: { readonly timezone: string }): ViewerTime {
-  return viewerTimeIn(openTimeZone(timezone) ?? UTC);
+  return viewerTimeIn(timezone === CHOSEN_UTC ? UTC : (openTimeZone(timezone) ?? UTC));
 }
 
 const renderTag: (time: { readonly iso: string; readonly full: string; readonly text: string }) => string =
@@ -15,7 +18,12 @@ const renderTag: (time: { readonly iso: string; readonly full: string; readonly 
 
 /** Renders an instant as the distance from now: "4 min ago". The exact time in the viewer's zone is its title. */
 export function renderAgo(at: Date, now: Date, viewer: ViewerTime): string {
-  return renderTag({ ...describe(at, viewer), text: `${largestUnit(now.getTime() - at.getTime())} ago` });
+  return renderTag({ ...describe(at, viewer), text: writeAgo(at, now) });
+}
+
+/** Writes the distance of an instant from now: "4 min ago". */
+export function writeAgo(at: Date, now: Date): string {
+  return `${largestUnit(now.getTime() - at.getTime())} ago`;
 }
 
 /** Renders how long something has lasted since an instant: "4 min 3 s". Its title is the instant in the viewer's zone. */
@@ -62,6 +70,21 @@ export function largestUnit(ms: number): string {
 function describe(at: Date, viewer: ViewerTime) {
   const year = at.toISOString().slice(0, 4);
   return { iso: at.toISOString(), full: `${viewer.format(at.getTime(), "minute")} ${year}, ${viewer.zone.name}` };
+}
+
+/** What our own texts have of times: "2026-11-27 22:14 UTC", with a second or without, and "check at 22:14" of the same day. */
+const TIMES = /\b(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2})(:\d{2})? UTC\b|\bcheck at (\d{2}:\d{2})\b/g;
+
+/** Writes the times in UTC that a text of ours has in the zone of a viewer. */
+export function toLocalTimes(text: string, timezone: string): string {
+  const [, ofText = ""] = /\b(\d{4}-\d{2}-\d{2}) \d{2}:\d{2}(?::\d{2})? UTC\b/.exec(text) ?? [];
+  if (ofText === "") return text;
+  return text.replace(TIMES, (found: string, day?: string, minute?: string, second?: string, bare?: string) => {
+    const at = new Date(`${day ?? ofText}T${minute ?? bare}${second ?? ":00"}Z`);
+    if (Number.isNaN(at.getTime())) return found;
+    const local = formatLocal(at, timezone, second === undefined ? "minute" : "second");
+    return bare === undefined ? local : `check at ${local}`;
+  });
 }
 
 /** Formats a time in a zone of the IANA database, as in "2026-11-27 22:14" or "2026-11-27 22:14:05"; in UTC if there is no such zone. */

@@ -1,6 +1,6 @@
 import { writeDuration } from "#shared/text/duration.ts";
 import type { ViewerTime } from "#control-plane/charts/viewer-time.ts";
-import { renderTime } from "#control-plane/dashboard/frame/times.ts";
+import { renderTime, toLocalTimes } from "#control-plane/dashboard/frame/times.ts";
 import {
   isFiltered,
   KINDS,
@@ -12,6 +12,7 @@ import {
 import { INCIDENTS } from "#control-plane/dashboard/strings/incidents.ts";
 import { stateOf } from "#control-plane/incident-pages/show-incident.ts";
 import type { readOpenFirst } from "#control-plane/incidents/incidents.ts";
+import { shownTitle } from "#control-plane/incidents/texts.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 
 type Reading = Awaited<ReturnType<typeof readOpenFirst>>;
@@ -125,8 +126,8 @@ function renderIncident(incident: Listed, { viewer, isKept }: IncidentList): str
     id: incident.id,
     tone: toneOf(incident),
     state: stateOf(incident),
-    title: incident.title,
-    cause: cause?.message ?? "",
+    title: shownTitle(incident),
+    cause: toLocalTimes(cause?.message ?? "", viewer.zone.name),
     monitor: monitor === null ? null : { id: isKept(monitor.id) ? monitor.id : null, name: nameOf(monitor) },
     acknowledged: acknowledged?.by ?? null,
   });

@@ -7,9 +7,10 @@ import {
   type TypedWriting,
 } from "#control-plane/dashboard/incidents/actions.ts";
 import { nameOf, toneOf } from "#control-plane/dashboard/incidents/list.ts";
-import { formatLocal, renderTime } from "#control-plane/dashboard/frame/times.ts";
+import { formatLocal, renderTime, toLocalTimes } from "#control-plane/dashboard/frame/times.ts";
 import { INCIDENTS } from "#control-plane/dashboard/strings/incidents.ts";
 import { layOutIncident, type IncidentLayout } from "#control-plane/incident-pages/show-incident.ts";
+import { shownTitle } from "#control-plane/incidents/texts.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 
 /** What the page of an incident is rendered with. */
@@ -51,12 +52,11 @@ interface Fact {
 const renderFacts: (data: {
   readonly facts: readonly Fact[];
   readonly monitors: readonly { readonly id: number; readonly name: string }[];
-  readonly zone: string;
 }) => string = compileTemplate(`
 <section class="card"><h2>${INCIDENTS.facts}</h2><div class="scroll" role="group" tabindex="0" aria-label="${INCIDENTS.facts}"><table class="facts"><tbody>
 <% for (const fact of it.facts) { %><tr><th scope="row"><%= fact.label %></th><td><%= fact.value %></td></tr><% } %>
 <% if (it.monitors.length > 0) { %><tr><th scope="row">${INCIDENTS.monitors}</th><td><% for (const one of it.monitors) { %><a href="/app/monitors/<%= one.id %>"><%= one.name %></a> <% } %></td></tr><% } %>
-</tbody></table></div><p class="faint"><%= it.zone %></p></section>
+</tbody></table></div></section>
 `);
 
 const renderUpdateTop: (update: { readonly status: string; readonly by: string }) => string = compileTemplate(
@@ -82,9 +82,12 @@ const renderBlock: (block: IncidentLayout["blocks"][number]) => string = compile
 export function renderIncidentPage(page: IncidentPage): string {
   const { incident, timezone, canWrite } = page;
   const { monitor } = incident;
-  const layout = layOutIncident(incident, (text) => formatLocal(new Date(text), timezone, "second"));
+  const layout = layOutIncident(incident, {
+    timeOf: (text) => formatLocal(new Date(text), timezone, "second"),
+    inText: (text) => toLocalTimes(text, timezone),
+  });
   const head = renderHead({
-    title: incident.title,
+    title: shownTitle(incident),
     state: layout.state,
     tone: toneOf(incident),
     monitor: monitor === null ? null : { id: page.hasMonitor ? monitor.id : null, name: nameOf(monitor) },
@@ -100,7 +103,6 @@ export function renderIncidentPage(page: IncidentPage): string {
       // The heading has the title.
       facts: [...layout.facts.filter(([label]) => label !== "Title").map(toFact), ...factsOf(page)],
       monitors: monitor === null ? page.monitors : [],
-      zone: INCIDENTS.zone(timezone),
     }),
   ].join("");
 }

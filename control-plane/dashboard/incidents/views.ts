@@ -11,6 +11,7 @@ import type { Overviews } from "#control-plane/dashboard/monitors/overviews.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { absentMessage, Refusal, requireFound } from "#control-plane/http/errors.ts";
 import { readIncident, type ReadEvidence } from "#control-plane/incidents/incidents.ts";
+import { shownTitle } from "#control-plane/incidents/texts.ts";
 import type { IncidentWrites } from "#control-plane/incidents/writes.ts";
 import type { StatusPages } from "#control-plane/status-pages/status-pages.ts";
 import { isAllowed } from "#control-plane/users/roles.ts";
@@ -65,7 +66,7 @@ export async function showIncident(
     canWrite: isAllowed(session.role, "write"),
     typed,
   });
-  const page = { title: incident.title, session, section: "incidents", body } as const;
+  const page = { title: shownTitle(incident), session, section: "incidents", body } as const;
   // The address of a refused form is not that of the page.
   return sendPage(request, reply, typed === null ? { ...page, liveSeconds: REFRESH_SECONDS } : page);
 }

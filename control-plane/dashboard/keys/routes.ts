@@ -5,6 +5,7 @@ import { keyScopesOf } from "#control-plane/access/principal.ts";
 import { memberOf, type Door } from "#control-plane/dashboard/door/door.ts";
 import { readForm } from "#control-plane/dashboard/door/form.ts";
 import { sendConfirmation } from "#control-plane/dashboard/frame/confirmation.ts";
+import { sentence } from "#control-plane/dashboard/frame/problems.ts";
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { renderCreatedKey, renderKeysPage, type KeysView } from "#control-plane/dashboard/keys/page.ts";
 import { actionOf } from "#control-plane/dashboard/members/routes.ts";
@@ -87,7 +88,8 @@ export function registerKeyPages(scope: FastifyInstance, deps: KeyPagesDeps): vo
       const made = await turns.run(session.accountId, () => transact(sql, create));
       if (made.kind === "full") return sendKeys(request, reply.code(409), deps, { typed, problem: made.message });
       if (made.kind === "invalid") {
-        const problem = made.field === "name" ? { nameProblem: made.message } : { scopesProblem: made.message };
+        const problem =
+          made.field === "name" ? { nameProblem: made.message } : { scopesProblem: sentence(made.message) };
         return sendKeys(request, reply.code(400), deps, { typed, ...problem });
       }
       const body = renderCreatedKey({ key: made.key });

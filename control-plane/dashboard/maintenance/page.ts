@@ -75,9 +75,7 @@ export function renderWindowPage({ window, nextStarts, monitors, viewer, formTok
     renderMonitors({ monitors }),
     window.tags.length === 0 ? "" : renderFact(MAINTENANCE.tags, window.tags.join(", ")),
     renderFact(MAINTENANCE.visible, window.isPublic ? MAINTENANCE.shown : MAINTENANCE.hidden),
-    `</tbody></table></div><p class="faint">`,
-    renderText({ text: MAINTENANCE.timesIn(viewer.zone.name) }),
-    "</p></section>",
+    "</tbody></table></div></section>",
   ].join("");
 }
 

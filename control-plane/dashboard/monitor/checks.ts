@@ -1,4 +1,5 @@
-import { renderTime } from "#control-plane/dashboard/frame/times.ts";
+import { capital } from "#control-plane/dashboard/frame/problems.ts";
+import { renderSecond, writeAgo } from "#control-plane/dashboard/frame/times.ts";
 import type { MonitorPage } from "#control-plane/dashboard/monitor/head.ts";
 import { STATE_WORDS } from "#control-plane/dashboard/monitors/words.ts";
 import { CHECKS } from "#control-plane/dashboard/strings/monitor.ts";
@@ -47,18 +48,79 @@ export function renderCheckTable(
       location: check.location,
       word,
       tone,
-      response: check.response_time_ms === null ? "" : `${check.response_time_ms} ms`,
+      response: isFailing(check) || check.response_time_ms === null ? "" : `${check.response_time_ms} ms`,
       code: code === null ? "" : String(code),
-      cause: error === null ? "" : headlineOf(error, monitor),
+      cause: error === null ? "" : capital(headlineOf(error, monitor)),
     });
-    return `<tr><td>${renderTime(new Date(check.checked_at), viewer)}</td>${cells}`;
+    return `<tr><td>${renderSecond(new Date(check.checked_at), viewer)}</td>${cells}`;
   });
   return `${TABLE_TOP}${rows.join("")}</tbody></table></div>`;
 }
 
-/** Returns the words for a fault; a status says itself what is wrong. */
+/** Reports whether a check has failed: how long an error page took says nothing about the site. */
+function isFailing({ status }: RecentCheck): boolean {
+  return status === "down" || status === "unknown";
+}
+
+const renderAnswers: (answered: {
+  readonly tone: string;
+  readonly isSaid: boolean;
+  readonly ago: string;
+  readonly text: string;
+}) => string = compileTemplate(
+  `<p class="note <%= it.tone %> flash"<% if (it.isSaid) { %> role="status"<% } %>><% if (it.ago !== "") { %>${CHECKS.checked} <%= it.ago %>: <% } %><%= it.text %></p>`,
+);
+
+/** The states of checks, the worst first. */
+const WORST = ["down", "unknown", "degraded", "up"] as const satisfies readonly RecentCheck["status"][];
+const MOST_ANSWERS = 3;
+
+/** What has become of a check that somebody has asked for. */
+interface Answered {
+  readonly html: string;
+  /** Number of locations that have answered. */
+  readonly locations: number;
+}
+
+/**
+ * Renders what has become of a check that was asked for at `since`: the newest answers of its locations, those that fail
+ * first, or that it is on its way. `isSaid`: whether screen readers say it when it changes.
+ */
+export function renderAnswered(
+  checks: readonly RecentCheck[],
+  { since, isSaid }: { readonly since: Date; readonly isSaid: boolean },
+  { monitor, now }: MonitorPage,
+): Answered {
+  const fresh = checks.filter((check) => Date.parse(check.checked_at) >= since.getTime());
+  const byLocation = new Map(fresh.toReversed().map((check) => [check.location, check]));
+  const [newest] = fresh;
+  const answers = [...byLocation.values()].toSorted(
+    (one, other) => WORST.indexOf(one.status) - WORST.indexOf(other.status),
+  );
+  const [worst] = answers;
+  if (newest === undefined || worst === undefined)
+    return { html: renderAnswers({ tone: "", isSaid, ago: "", text: CHECKS.onItsWay }), locations: 0 };
+  const texts = answers.slice(0, MOST_ANSWERS).map((check) => {
+    const { response_time_ms: ms, http_status_code: code, error, location } = check;
+    const found = String(code ?? STATE_WORDS[check.status].word);
+    return CHECKS.answer(
+      found,
+      ms,
+      error === null ? null : headlineOf(error, monitor),
+      answers.length > 1 ? location : null,
+    );
+  });
+  const more = answers.length > MOST_ANSWERS ? [CHECKS.moreAnswers(answers.length - MOST_ANSWERS)] : [];
+  const ago = writeAgo(new Date(newest.checked_at), now);
+  const { tone } = STATE_WORDS[worst.status];
+  return {
+    html: renderAnswers({ tone, isSaid, ago, text: [...texts, ...more].join("; ") }),
+    locations: answers.length,
+  };
+}
+
+/** Returns the words for a fault. */
 function headlineOf(error: NonNullable<RecentCheck["error"]>, monitor: MonitorPage["monitor"]): string {
-  if (error.reason === "unexpected_status") return "";
   const { url, check_type: checkType, locations, timeout_seconds } = monitor;
   const target = { url, checkType, settings: { locations, timeout_seconds, port: monitor.port } };
   // The words of a stored fault are those of the contracts' stages and sources.

@@ -1,11 +1,14 @@
-import { sentence } from "#control-plane/dashboard/frame/problems.ts";
-import { renderAgo, renderPlanned, renderSince } from "#control-plane/dashboard/frame/times.ts";
+import { capital } from "#control-plane/dashboard/frame/problems.ts";
+import { renderAgo, renderPlanned, renderSince, toLocalTimes } from "#control-plane/dashboard/frame/times.ts";
 import type { ViewerTime } from "#control-plane/charts/viewer-time.ts";
 import { KIND_WORDS, STATE_WORDS } from "#control-plane/dashboard/monitors/words.ts";
 import { HEARTBEAT, MONITOR } from "#control-plane/dashboard/strings/monitor.ts";
+import { MONITORS } from "#control-plane/dashboard/strings/monitors.ts";
 import type { MonitorView } from "#control-plane/monitors/view.ts";
 import type { ListedState } from "#control-plane/monitors/overview.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
+
+const DAY_MS = 86_400_000;
 
 /** What every part of a monitor's page is rendered with. */
 export interface MonitorPage {
@@ -18,7 +21,7 @@ export interface MonitorPage {
   readonly canWrite: boolean;
 }
 
-/** Returns the state of a monitor as lists show it, without maintenance. */
+/** Returns the state of a monitor as lists show it. */
 function stateOf({ is_active: isActive, status, degraded }: MonitorView): ListedState {
   if (!isActive) return "paused";
   return degraded ? "degraded" : status;
@@ -33,11 +36,12 @@ const renderTop: (head: {
   readonly name: string;
   readonly word: string;
   readonly tone: string;
+  readonly isMuted: boolean;
   readonly kind: string;
   readonly target: string;
 }) => string = compileTemplate(`
 <p class="back"><a href="/app/monitors">${MONITOR.back}</a></p>
-<div class="title"><span class="badge large <%= it.tone %>"><%= it.word %></span><h1><bdi><%= it.name %></bdi></h1></div>
+<div class="title"><span class="badge large <%= it.tone %>"><%= it.word %></span><% if (it.isMuted) { %> <span class="badge large">${MONITORS.muted}</span><% } %><h1><bdi><%= it.name %></bdi></h1></div>
 <p class="faint"><%= it.kind %> <bdi><%= it.target %></bdi></p>
 `);
 
@@ -82,10 +86,12 @@ interface HeadFacts {
   readonly incident: OpenIncident | null;
   /** By what people get its notices; null: nobody gets them. */
   readonly told: string | null;
+  /** Whether maintenance covers it now. */
+  readonly isMuted: boolean;
 }
 
 /** Renders the top of a monitor's page: its state and its cause, since when, who gets notifications, and what can be done with it. */
-export function renderHead(page: MonitorPage, { incident, told }: HeadFacts): string {
+export function renderHead(page: MonitorPage, { incident, told, isMuted }: HeadFacts): string {
   const { monitor, formToken, canWrite } = page;
   const state = stateOf(monitor);
   const { word, tone } = STATE_WORDS[state];
@@ -94,6 +100,7 @@ export function renderHead(page: MonitorPage, { incident, told }: HeadFacts): st
     name: nameOf(monitor),
     word,
     tone,
+    isMuted,
     kind: KIND_WORDS[monitor.check_type],
     target: monitor.name === "" ? "" : monitor.url,
   });
@@ -110,7 +117,7 @@ export function renderHead(page: MonitorPage, { incident, told }: HeadFacts): st
   const slow = state === "degraded" && monitor.degraded_ms !== null ? MONITOR.slow(monitor.degraded_ms) : null;
   const problem = monitor.last_error?.message ?? slow ?? (isNew ? waiting : null);
   const notes = renderNotes({
-    problem: isFailing && problem !== null ? sentence(problem) : null,
+    problem: isFailing && problem !== null ? capital(toLocalTimes(problem, page.viewer.zone.name)) : null,
     tone,
     incident,
     advisory: monitor.advisory?.message ?? null,
@@ -132,10 +139,14 @@ type Tile = readonly [label: string, value: string];
 function renderGlance(page: MonitorPage, word: string, told: string | null): string {
   const { monitor, now, viewer } = page;
   const { last_change_at: since, uptime, is_active: isActive } = monitor;
+  const isYoung = ageOf(page) < DAY_MS;
   const tiles: readonly Tile[] = [
     [MONITOR.since(word), since === null || !isActive ? "" : renderSince(new Date(since), now, viewer)],
     ...(monitor.heartbeat === null ? tilesOfChecks(page) : tilesOfPings(monitor.heartbeat, page)),
-    [MONITOR.uptime, uptime.d1 === null ? "" : renderText({ text: writePercent(uptime.d1) })],
+    [
+      isYoung ? MONITOR.uptimeSince(writeSince(page)) : MONITOR.uptime,
+      uptime.d1 === null ? "" : renderText({ text: writePercent(uptime.d1) }),
+    ],
     [MONITOR.told, told === null ? NOBODY : renderText({ text: told })],
   ];
   const shown = tiles.filter(([, value]) => value !== "");
@@ -164,6 +175,16 @@ function tilesOfPings(
     [HEARTBEAT.running, ago(started)],
     [isLate ? HEARTBEAT.late : HEARTBEAT.due, late === null ? "" : renderPlanned(new Date(late), now, viewer)],
   ];
+}
+
+/** Returns for how long a monitor exists, milliseconds: no uptime is known before. */
+export function ageOf({ monitor, now }: MonitorPage): number {
+  return now.getTime() - Date.parse(monitor.created_at);
+}
+
+/** Writes since when a monitor exists. */
+export function writeSince({ monitor, viewer }: MonitorPage): string {
+  return viewer.format(Date.parse(monitor.created_at), "minute");
 }
 
 /** Writes a percentage with two decimals, cut and not rounded: 99.999 is not 100. */

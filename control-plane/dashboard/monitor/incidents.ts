@@ -1,5 +1,5 @@
 import { writeDuration } from "#shared/text/duration.ts";
-import { renderTime } from "#control-plane/dashboard/frame/times.ts";
+import { renderTime, toLocalTimes } from "#control-plane/dashboard/frame/times.ts";
 import type { MonitorPage } from "#control-plane/dashboard/monitor/head.ts";
 import { MONITOR_INCIDENTS } from "#control-plane/dashboard/strings/monitor.ts";
 import type { showIncident } from "#control-plane/incidents/view.ts";
@@ -29,7 +29,7 @@ export function renderIncidents(
     const lasted = writeDuration(incident.duration_seconds);
     const line = renderLine({
       id: incident.id,
-      cause: incident.cause?.message ?? incident.title,
+      cause: toLocalTimes(incident.cause?.message ?? incident.title, viewer.zone.name),
       lasted: isOpen ? `${MONITOR_INCIDENTS.open} ${lasted}` : lasted,
       isOpen,
     });

@@ -1,5 +1,5 @@
 import { renderLatency } from "#control-plane/charts/latency.ts";
-import { writePercent, type MonitorPage } from "#control-plane/dashboard/monitor/head.ts";
+import { ageOf, writePercent, writeSince, type MonitorPage } from "#control-plane/dashboard/monitor/head.ts";
 import { LATENCY } from "#control-plane/dashboard/strings/monitor.ts";
 import type { Latency, LatencyRange } from "#control-plane/history/read/latency.ts";
 import type { showIncident } from "#control-plane/incidents/view.ts";
@@ -7,6 +7,12 @@ import { compileTemplate } from "#control-plane/pages/templates.ts";
 
 /** Ranges of the chart, the shortest first. */
 const RANGES = Object.keys(LATENCY.ranges) as readonly LatencyRange[];
+
+const DAY_MS = 86_400_000;
+
+function daysOf(range: LatencyRange): number {
+  return Number(range.slice(1));
+}
 
 /** Reads the range of the page's address; another word is the shortest. */
 export function rangeOf(given: unknown): LatencyRange {
@@ -23,11 +29,12 @@ interface Marked {
 const renderTop: (top: {
   readonly id: number;
   readonly links: readonly { readonly range: string; readonly label: string; readonly isCurrent: boolean }[];
+  readonly uptime: string;
   readonly uptimes: readonly { readonly label: string; readonly value: string }[];
 }) => string = compileTemplate(`
 <section class="card" id="latency"><h2>${LATENCY.title}</h2>
 <p class="row"><% for (const link of it.links) { %><a href="/app/monitors/<%= it.id %>?range=<%= link.range %>#latency"<% if (link.isCurrent) { %> aria-current="true"<% } %>><%= link.label %></a><% } %></p>
-<% if (it.uptimes.length > 0) { %><p class="faint">${LATENCY.uptime}: <% for (const one of it.uptimes) { %><span><%= one.label %> <b><%= one.value %></b></span> <% } %></p><% } %>
+<% if (it.uptimes.length > 0) { %><p class="faint"><%= it.uptime %>: <% for (const one of it.uptimes) { %><span><%= one.label %> <b><%= one.value %></b></span> <% } %></p><% } %>
 `);
 
 /** Renders the response times of a monitor by location, with its incidents and its maintenance, and its uptime. */
@@ -35,14 +42,21 @@ export function renderResponseTimes(
   { from, to, stepMs, series }: Latency,
   range: LatencyRange,
   { incidents, maintenance }: Marked,
-  { monitor, viewer }: MonitorPage,
+  page: MonitorPage,
 ): string {
+  const { monitor, viewer } = page;
   const links = RANGES.map((name) => ({ range: name, label: LATENCY.ranges[name], isCurrent: name === range }));
-  const uptimes = RANGES.flatMap((name) => {
+  const age = ageOf(page);
+  const uptimes = RANGES.flatMap((name, index) => {
     const value = monitor.uptime[name];
-    return value === null ? [] : [{ label: LATENCY.ranges[name], value: writePercent(value) }];
+    if (value === null) return [];
+    // A monitor that is younger than the shorter range has no more in this one.
+    const isMore = index === 0 || age > daysOf(RANGES[index - 1] ?? "d1") * DAY_MS;
+    return [{ label: LATENCY.ranges[name], value: isMore ? writePercent(value) : LATENCY.noWindow }];
   });
-  const top = renderTop({ id: monitor.id, links, uptimes });
+  const isYoung = age < daysOf(RANGES.at(-1) ?? "d90") * DAY_MS;
+  const uptime = isYoung ? LATENCY.since(writeSince(page)) : LATENCY.uptime;
+  const top = renderTop({ id: monitor.id, links, uptime, uptimes });
   if (series.length === 0) return `${top}<p>${LATENCY.none}</p></section>`;
   const chart = renderLatency(
     {

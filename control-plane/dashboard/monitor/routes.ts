@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { memberOf } from "#control-plane/dashboard/door/door.ts";
+import { sentence } from "#control-plane/dashboard/frame/problems.ts";
 import { viewerTimeOf } from "#control-plane/dashboard/frame/times.ts";
 import { readLocationFacts } from "#control-plane/checking/facts.ts";
 import { readCheckQuery, renderCheckLog } from "#control-plane/dashboard/monitor/check-log.ts";
-import { renderChecks } from "#control-plane/dashboard/monitor/checks.ts";
+import { renderAnswered, renderChecks } from "#control-plane/dashboard/monitor/checks.ts";
 import { nameOf, renderHead, type MonitorPage } from "#control-plane/dashboard/monitor/head.ts";
 import { renderEnds, renderLocations, renderMembers, renderPictures } from "#control-plane/dashboard/monitor/known.ts";
 import { findHeartbeat, idOf, sendMonitorPage, type WithId } from "#control-plane/dashboard/monitor/own.ts";
@@ -36,8 +37,9 @@ import type { MonitorView } from "#control-plane/monitors/view.ts";
 import { isAllowed } from "#control-plane/users/roles.ts";
 
 const REFRESH_SECONDS = 10;
-/** The same until the first check: somebody who has just created the monitor waits for it. */
-const FIRST_REFRESH_SECONDS = 2;
+/** The same while somebody waits for a result, and for how long that is, milliseconds. */
+const AWAITED_REFRESH_SECONDS = 1;
+const AWAITED_MS = 15_000;
 const NEWEST_INCIDENTS = 10;
 const CHECKS_OF_PAGE = 50;
 const PINGS_OF_PAGE = 25;
@@ -73,7 +75,12 @@ export function registerMonitor(scope: FastifyInstance, deps: MonitorPageDeps): 
         const tested = requireWritten(await monitors.testMail(tx, own));
         return { data: await deps.testMails.begin(tx, { ...own, ...tested }), changes: [] };
       });
-      if (!ran.ok) throw ran.refusal;
+      if (!ran.ok) {
+        const { status, details } = ran.refusal;
+        if (status !== 429) throw ran.refusal;
+        reply.code(status).headers(details.headers ?? {});
+        return showMonitor(request, reply, deps, { tested: sentence(details.message) });
+      }
       await deps.testMails.send(ran.data.claimed);
       return showMonitor(request, reply, deps, { tested: await deps.testMails.read(deps.sql, ran.data.reference) });
     },
@@ -84,12 +91,13 @@ export function registerMonitor(scope: FastifyInstance, deps: MonitorPageDeps): 
     schema: { hide: true },
     async handler(request, reply) {
       const own = { accountId: memberOf(request).accountId, id: idOf(request) };
+      const asked = deps.clock.now().getTime();
       const ran = await writes.run(request, async (tx) => ({
         data: requireWritten(await monitors.run(tx, own)),
         changes: [],
       }));
       if (!ran.ok) throw ran.refusal;
-      return reply.redirect(`/app/monitors/${own.id}?done=run`, 303);
+      return reply.redirect(`/app/monitors/${own.id}?asked=${asked}`, 303);
     },
   });
   for (const action of ["pause", "resume"] as const) {
@@ -149,8 +157,8 @@ export function registerMonitor(scope: FastifyInstance, deps: MonitorPageDeps): 
 
 /** What a form of the page of a monitor has led to that is shown on it; absent: nothing. */
 interface Outcome {
-  /** What became of test mails. */
-  readonly tested?: readonly TestedMail[];
+  /** What became of test mails, or why they were refused. */
+  readonly tested?: readonly TestedMail[] | string;
   readonly refusedMute?: RefusedMute;
 }
 
@@ -179,18 +187,23 @@ async function showMonitor(
   ]);
   const times = [new Date(latency.from), new Date(latency.to)] as const;
   const covered = (await coveredBetween(sql, accountId, [monitor], ...times)).get(monitor.id) ?? [];
+  const muting = windows.filter((window) => covers(window, monitor));
   const isTimed = monitor.heartbeat === null && monitor.composite === null;
   const open = incidents.find((one) => one.resolved_at === null && one.cause !== null);
+  const isChecked = isTimed && monitor.is_active;
+  const asked = isChecked ? readAsked(request.query as Readonly<Record<string, unknown>>) : null;
+  const first = isChecked && monitor.last_checked_at === null ? new Date(monitor.created_at) : null;
+  const since = asked ?? first;
+  const isWaiting = since !== null && page.now.getTime() - since.getTime() < AWAITED_MS;
+  const answered = asked === null ? null : renderAnswered(checks, { since: asked, isSaid: isWaiting }, page);
   const body = [
+    answered?.html ?? "",
     renderHead(page, {
       incident: open === undefined ? null : { id: open.id, by: open.acknowledged?.by ?? null },
       told: summarize(monitor, hooks, plan),
+      isMuted: muting.length > 0,
     }),
-    renderMute(
-      windows.filter((window) => covers(window, monitor)),
-      page,
-      refusedMute,
-    ),
+    renderMute(muting, page, refusedMute),
     isTimed ? renderLocations(locations, page) : "",
     renderMembers(page),
     renderHeartbeat(page),
@@ -207,9 +220,14 @@ async function showMonitor(
   ].join("");
   // What a form has answered stays on the page until it is loaded again.
   const isAnswer = tested !== null || refusedMute !== null;
-  const isWaiting = isTimed && monitor.is_active && monitor.last_checked_at === null;
-  const liveSeconds = isWaiting ? FIRST_REFRESH_SECONDS : REFRESH_SECONDS;
+  const isAnswered = answered !== null && answered.locations >= monitor.locations.length;
+  const liveSeconds = isWaiting && !isAnswered ? AWAITED_REFRESH_SECONDS : REFRESH_SECONDS;
   return sendMonitorPage(request, reply, nameOf(monitor), body, isAnswer ? undefined : liveSeconds);
+}
+
+/** Reads when somebody has asked for the check whose result the page shows, Unix milliseconds; null: nobody has. */
+function readAsked({ asked }: Readonly<Record<string, unknown>>): Date | null {
+  return typeof asked === "string" && /^\d{1,14}$/.test(asked) ? new Date(Number(asked)) : null;
 }
 
 function pageOf(request: FastifyRequest, monitor: MonitorView, { clock }: Pick<MonitorPageDeps, "clock">): MonitorPage {

@@ -26,29 +26,34 @@ const render: (told: {
   readonly mails: readonly Line[];
   readonly hooks: readonly Line[];
   readonly canTest: boolean;
+  readonly problem: string | null;
 }) => string = compileTemplate(`
 <section class="card" id="told"><h2>${TOLD.title}</h2><p class="<%= it.tone %>"><%= it.summary %></p>
 <% if (it.mails.length > 0) { %><h3>${TOLD.mail}</h3><ul><% for (const line of it.mails) { %><li><%= line.name %> <span class="<%= line.tone %>"><%= line.state %></span></li><% } %></ul><% } %>
 <% if (it.hooks.length > 0) { %><h3>${TOLD.webhooks}</h3><ul><% for (const line of it.hooks) { %><li><%= line.name %> <span class="<%= line.tone %>"><%= line.state %></span></li><% } %></ul><% } %>
-<% if (it.canTest) { %><form method="post" action="/app/monitors/<%= it.id %>/test-mail"><input type="hidden" name="_csrf" value="<%= it.formToken %>"><button>${TOLD.test}</button></form><% } %>
+<% if (it.problem !== null) { %><p class="note bad" role="alert"><%= it.problem %></p><% } %>
+<% if (it.canTest) { %><form method="post" action="/app/monitors/<%= it.id %>/test-mail#told"><input type="hidden" name="_csrf" value="<%= it.formToken %>"><button>${TOLD.test}</button></form><% } %>
 </section>
 `);
 
 /**
  * Renders who gets the notices of a monitor: addresses and subscriptions by their names, and what is missing. `tested`: what
- * became of test mails; null: none were sent.
+ * became of test mails, or why they were refused; null: none were asked for.
  */
 export function renderTold(
   { monitor, formToken, canWrite }: MonitorPage,
   webhooks: readonly ShownWebhook[],
-  { plan, tested }: { readonly plan: PlanName; readonly tested: readonly TestedMail[] | null },
+  { plan, tested }: { readonly plan: PlanName; readonly tested: readonly TestedMail[] | string | null },
 ): string {
   const told = subscribedTo(monitor, webhooks, plan);
   const summary = summarize(monitor, webhooks, plan);
-  const results = new Map((tested ?? []).map((one) => [one.email, one]));
+  const problem = typeof tested === "string" ? tested : null;
+  const sent = typeof tested === "string" ? [] : (tested ?? []);
+  const results = new Map(sent.map((one) => [one.email, one]));
   return render({
     id: monitor.id,
     formToken,
+    problem,
     summary: summary ?? `${TOLD.nobody} ${TOLD.states[monitor.notify_state]}`,
     tone: summary === null ? "warn" : "",
     mails:

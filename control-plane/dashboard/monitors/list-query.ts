@@ -1,8 +1,8 @@
 import { CHECK_TYPES, type CheckType } from "#control-plane/kinds/kinds.ts";
-import type { ListedState } from "#control-plane/monitors/overview.ts";
+import type { ListedMonitor } from "#control-plane/monitors/overview.ts";
 
-/** States by which the list filters; failing: down or degraded. */
-export const STATES = ["failing", "down", "degraded", "unknown", "up", "maintenance", "paused"] as const;
+/** States by which the list filters; failing: down or degraded; muted: whatever its state is. */
+export const STATES = ["failing", "down", "degraded", "unknown", "up", "muted", "paused"] as const;
 /** How the list is sorted; state: what fails first. */
 export const SORTS = ["state", "name", "newest"] as const;
 
@@ -15,7 +15,7 @@ const LONGEST_TEXT = 200;
 
 /** What the address of the list says. */
 export interface ListQuery {
-  /** Text that the name, the target or a tag contains, in any case; empty: all. */
+  /** Words, in any case, each of which the name, the target or a tag has; empty: all. */
   readonly text: string;
   readonly state: (typeof STATES)[number] | null;
   readonly kind: CheckType | null;
@@ -75,8 +75,12 @@ export function isFiltered({ text, state, kind, tag }: ListQuery): boolean {
   return text !== "" || state !== null || kind !== null || tag !== null;
 }
 
-/** Reports whether a state matches the filter of a list. */
-export function isOfState(state: ListedState, wanted: ListQuery["state"]): boolean {
+/** Reports whether a monitor matches the filter of a list by its state, or by its mute, which is beside its state. */
+export function isOfState(
+  { state, isMuted }: Pick<ListedMonitor, "state" | "isMuted">,
+  wanted: ListQuery["state"],
+): boolean {
   if (wanted === null) return true;
+  if (wanted === "muted") return isMuted;
   return wanted === "failing" ? state === "down" || state === "degraded" : state === wanted;
 }

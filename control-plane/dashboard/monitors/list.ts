@@ -1,5 +1,5 @@
 import type { ViewerTime } from "#control-plane/charts/viewer-time.ts";
-import { largestUnit } from "#control-plane/dashboard/frame/times.ts";
+import { largestUnit, toLocalTimes } from "#control-plane/dashboard/frame/times.ts";
 import {
   isFiltered,
   MORE_ROWS,
@@ -76,7 +76,7 @@ const renderFilter: (filter: {
 
 const renderRowTop: (row: Row) => string = compileTemplate(`
 <li id="m-<%= it.id %>" class="<%= it.tone %>"><span class="badge <%= it.tone %>"><%= it.word %></span>
-<div class="what"><div class="named"><a href="/app/monitors/<%= it.id %>" data-row><bdi><%= it.name %></bdi></a> <bdi class="target faint"><%= it.target %></bdi></div>
+<div class="what"><div class="named"><a href="/app/monitors/<%= it.id %>" data-row><bdi><%= it.name %></bdi></a> <% if (it.isMuted) { %><span class="badge">${MONITORS.muted}</span> <% } %><bdi class="target faint"><%= it.target %></bdi></div>
 <% if (it.message !== "" || it.tags.length > 0) { %><p><% if (it.message !== "") { %><span class="<%= it.tone %>"><%= it.message %></span> <% } %><% for (const tag of it.tags) { %><a class="tag" href="<%= tag.path %>"><%= tag.name %></a> <% } %></p><% } %>
 </div><div class="strip">`);
 
@@ -89,6 +89,7 @@ interface Row {
   readonly tone: string;
   readonly word: string;
   readonly name: string;
+  readonly isMuted: boolean;
   readonly target: string;
   readonly message: string;
   /** For how long it is in its state. */
@@ -101,11 +102,13 @@ interface Row {
 const renderEnd: (end: {
   readonly shown: number;
   readonly matching: number;
+  /** The number of those that match, in words. */
+  readonly count: string;
   readonly morePath: string;
   readonly bulkPath: string;
 }) => string = compileTemplate(`
 <p class="faint"><% if (it.shown < it.matching) { %>${MONITORS.shown} <%= it.shown %> / <%= it.matching %>.
- <a href="<%= it.morePath %>" data-more>${MONITORS.more}</a><% } else { %><%= it.matching %> ${MONITORS.count}<% } %>
+ <a href="<%= it.morePath %>" data-more>${MONITORS.more}</a><% } else { %><%= it.count %><% } %>
 <% if (it.bulkPath !== "") { %> <a href="<%= it.bulkPath %>">${MONITORS.bulk}</a><% } %></p>
 `);
 
@@ -138,6 +141,7 @@ export function renderList(list: MonitorList): string {
   const end = renderEnd({
     shown: selection.rows.length,
     matching: selection.matching,
+    count: MONITORS.count(selection.matching),
     bulkPath: canWrite ? writeListPath(query).replace("/app/monitors", "/app/monitors/bulk") : "",
     // It leads to the last row of this list.
     morePath: `${writeListPath({ ...query, rows: query.rows + MORE_ROWS })}#m-${selection.rows.at(-1)?.id}`,
@@ -145,9 +149,9 @@ export function renderList(list: MonitorList): string {
   return `${head}${filterOf(query, selection)}<ul class="rows" id="rows">${rows.join("")}</ul>${end}`;
 }
 
-/** Returns the title of the tab: how many monitors are down, before the name of the page. */
-export function titleOf({ counts }: Selection): string {
-  return counts.down === 0 ? MONITORS.title : `(${counts.down}) ${MONITORS.title}`;
+/** Returns the title of the tab: how many monitors are down and not muted, before the name of the page. */
+export function titleOf({ alarming }: Selection): string {
+  return alarming === 0 ? MONITORS.title : `(${alarming}) ${MONITORS.title}`;
 }
 
 function countsOf(query: ListQuery, { counts, total }: Selection): readonly Count[] {
@@ -158,15 +162,15 @@ function countsOf(query: ListQuery, { counts, total }: Selection): readonly Coun
     path: "/app/monitors",
     isCurrent: !isFiltered(query),
   };
-  const shown = (["down", "degraded", "unknown", "maintenance", "paused", "up"] as const).filter(
+  const shown = (["down", "degraded", "unknown", "muted", "paused", "up"] as const).filter(
     (state) => counts[state] > 0 || state === "down",
   );
   return [
     all,
     ...shown.map((state) => ({
       number: counts[state],
-      word: STATE_WORDS[state].word.toLowerCase(),
-      tone: counts[state] === 0 ? "" : STATE_WORDS[state].tone,
+      word: wordOf(state).toLowerCase(),
+      tone: counts[state] === 0 || state === "muted" ? "" : STATE_WORDS[state].tone,
       path: writeListPath({ ...query, state }),
       isCurrent: query.state === state,
     })),
@@ -183,9 +187,7 @@ function filterOf(query: ListQuery, { tags }: Selection): string {
       label: MONITORS.state,
       options: [
         any(query.state === null),
-        ...optionsOf(STATES, query.state, (state) =>
-          state === "failing" ? MONITORS.failing : STATE_WORDS[state as keyof typeof STATE_WORDS].word,
-        ),
+        ...STATES.map((state) => ({ value: state, label: wordOf(state), isSelected: state === query.state })),
       ],
     },
     {
@@ -211,11 +213,16 @@ function filterOf(query: ListQuery, { tags }: Selection): string {
   return renderFilter({ text: query.text, selects, isFiltered: isFiltered(query), isOpen });
 }
 
+function wordOf(state: (typeof STATES)[number]): string {
+  if (state === "failing") return MONITORS.failing;
+  return state === "muted" ? MONITORS.muted : STATE_WORDS[state].word;
+}
+
 const SORT_WORDS: Readonly<Record<string, string>> = MONITORS.sorts;
 
 /** `pathOf`: returns the address of the list of a tag. */
-function rowOf(monitor: ListedMonitor, { now }: MonitorList, pathOf: (tag: string) => string): Row {
-  const { id, name, url, checkType, tags, state, error, advisory, isFlapping, since, lastCheckedAt } = monitor;
+function rowOf(monitor: ListedMonitor, { now, viewer }: MonitorList, pathOf: (tag: string) => string): Row {
+  const { id, name, url, checkType, tags, state, isMuted, error, advisory, isFlapping, since, lastCheckedAt } = monitor;
   const { word, tone } = STATE_WORDS[state];
   const known = since === null ? MONITORS.never : `${MONITORS.since} ${largestUnit(now.getTime() - since.getTime())}`;
   const isPaused = state === "paused";
@@ -227,9 +234,10 @@ function rowOf(monitor: ListedMonitor, { now }: MonitorList, pathOf: (tag: strin
     id,
     tone,
     word,
+    isMuted,
     name: name === "" ? url : name,
     target: name === "" || name === url ? "" : url,
-    message: causeOf(state, error, advisory),
+    message: toLocalTimes(causeOf(state, error, advisory), viewer.zone.name),
     since: isPaused ? "" : `${known}${isFlapping ? `, ${MONITORS.flapping}` : ""}`,
     about: [KIND_WORDS[checkType], checked].filter((part) => part !== "").join(", "),
     tags: tags.map((tag) => ({ name: tag, path: pathOf(tag) })),

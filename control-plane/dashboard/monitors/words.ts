@@ -7,7 +7,6 @@ export const STATE_WORDS: Readonly<Record<ListedState, { readonly word: string; 
   degraded: { word: "Degraded", tone: "warn" },
   unknown: { word: "Unknown", tone: "" },
   up: { word: "Up", tone: "good" },
-  maintenance: { word: "Maintenance", tone: "" },
   paused: { word: "Paused", tone: "" },
 };
 

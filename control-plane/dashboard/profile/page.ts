@@ -1,6 +1,6 @@
-import { renderZoneInput } from "#control-plane/dashboard/frame/choices.ts";
+import { renderSelect, ZONE_NAMES } from "#control-plane/dashboard/frame/choices.ts";
 import { renderForm, renderHidden, renderInput } from "#control-plane/dashboard/frame/fields.ts";
-import { formatLocal } from "#control-plane/dashboard/frame/times.ts";
+import { CHOSEN_UTC, formatLocal } from "#control-plane/dashboard/frame/times.ts";
 import { programName } from "#control-plane/dashboard/profile/program-name.ts";
 import { PROFILE, START } from "#control-plane/dashboard/strings/people.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
@@ -9,7 +9,7 @@ import type { UserAccount } from "#control-plane/users/members.ts";
 
 /** What is wrong with what was typed into the forms of the profile. */
 export interface ProfileProblems {
-  /** The time zone as typed. */
+  /** A time zone that there is not. */
   readonly timezone?: string;
   readonly current?: string | null;
   readonly next?: string | null;
@@ -99,18 +99,16 @@ export function renderProfile({ session, sessions, accounts }: Shown, problems: 
   ];
   const zone = [
     renderHidden("_csrf", csrf),
-    renderZoneInput({
+    renderSelect({
       name: "timezone",
       label: PROFILE.timezone,
-      hint: PROFILE.timezoneHint,
-      value: problems.timezone ?? timezone,
       problem: problems.timezone === undefined ? null : PROFILE.timezoneProblem,
-      isRequired: true,
+      options: zonesWith(timezone === "UTC" ? CHOSEN_UTC : timezone),
     }),
   ];
   return [
     renderHead({ session }),
-    `<h2>${PROFILE.timezoneTitle}</h2>`,
+    `<h2 id="time-zone">${PROFILE.timezoneTitle}</h2>`,
     renderForm("/app/profile/time-zone", zone, PROFILE.save),
     `<h2>${PROFILE.passwordTitle}</h2>`,
     renderForm("/app/profile/password", password, PROFILE.change),
@@ -121,6 +119,16 @@ export function renderProfile({ session, sessions, accounts }: Shown, problems: 
       rows: sessions.map((one) => toRow(one, session)),
     }),
   ].join("");
+}
+
+/** Returns the zones to choose from, with the present one, which can be an alias of one of them. */
+function zonesWith(current: string) {
+  const names = [...new Set([CHOSEN_UTC, current, ...ZONE_NAMES])].toSorted();
+  return names.map((name) => ({
+    value: name,
+    label: name === CHOSEN_UTC ? "UTC" : name.replaceAll("_", " "),
+    isSelected: name === current,
+  }));
 }
 
 function toAccount({ accountId, email, role }: UserAccount, session: Session) {

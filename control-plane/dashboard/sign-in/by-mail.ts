@@ -4,7 +4,7 @@ import { renderForm, renderInput } from "#control-plane/dashboard/frame/fields.t
 import { renderSelect } from "#control-plane/dashboard/frame/choices.ts";
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { clientOf, refuse } from "#control-plane/dashboard/door/attempt.ts";
-import { admit, type SignInDeps } from "#control-plane/dashboard/sign-in/routes.ts";
+import { admit, ZONE_FIELD, type SignInDeps } from "#control-plane/dashboard/sign-in/routes.ts";
 import { BY_MAIL, PROFILE, START } from "#control-plane/dashboard/strings/people.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
@@ -187,7 +187,11 @@ function sendNew(
     hasFocus: true,
     maxLength: 1_024,
   });
-  const form = renderForm(`/reset/${encodeURIComponent(request.params.token)}`, [...claims, field], BY_MAIL.save);
+  const form = renderForm(
+    `/reset/${encodeURIComponent(request.params.token)}`,
+    [ZONE_FIELD, ...claims, field],
+    BY_MAIL.save,
+  );
   const intro = accounts.length === 0 ? BY_MAIL.newIntro : BY_MAIL.claimIntro;
   const body = `<h1>${BY_MAIL.newTitle}</h1><p>${intro}</p>${form}`;
   return sendPage(request, reply, { title: BY_MAIL.newTitle, session: null, body, isNarrow: true });

@@ -4,7 +4,7 @@ import { renderForm, renderHidden, renderInput, renderNote } from "#control-plan
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { clientOf, refuse } from "#control-plane/dashboard/door/attempt.ts";
 import { describeLimit } from "#control-plane/dashboard/members/page.ts";
-import { admit, type SignInDeps } from "#control-plane/dashboard/sign-in/routes.ts";
+import { admit, ZONE_FIELD, type SignInDeps } from "#control-plane/dashboard/sign-in/routes.ts";
 import { INVITE, START } from "#control-plane/dashboard/strings/people.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
 import { spellMailAddress } from "#control-plane/mail-address.ts";
@@ -140,9 +140,9 @@ async function sendInvite(
     body.push(`<p>${INVITE.mailIntro}</p>`, renderForm(action, [emailField(email, problems)], INVITE.mail));
   } else if (session === null && invite.isMailed) {
     body.push(renderSentence({ text: INVITE.mailedTo(invite.email ?? "") }));
-    body.push(renderForm(action, [passwordField(problems)], INVITE.submit));
+    body.push(renderForm(action, [ZONE_FIELD, passwordField(problems)], INVITE.submit));
   } else if (session === null) {
-    body.push(renderForm(action, [emailField(email, problems), passwordField(problems)], INVITE.submit));
+    body.push(renderForm(action, [ZONE_FIELD, emailField(email, problems), passwordField(problems)], INVITE.submit));
   } else if (isFor(invite, session.email)) {
     body.push(renderSentence({ text: INVITE.signedIn(session.email) }));
     body.push(renderForm(action, [renderHidden("_csrf", session.formToken)], INVITE.join));
@@ -162,11 +162,12 @@ function emailField(typed: string, { email = null }: NonNullable<Shown["problems
     problem: email,
     autocomplete: "username",
     isRequired: true,
+    hasFocus: email !== null,
     maxLength: 254,
   });
 }
 
-function passwordField({ password = null }: NonNullable<Shown["problems"]>): string {
+function passwordField({ email = null, password = null }: NonNullable<Shown["problems"]>): string {
   return renderInput({
     name: "password",
     label: INVITE.password,
@@ -175,6 +176,7 @@ function passwordField({ password = null }: NonNullable<Shown["problems"]>): str
     problem: password,
     autocomplete: "new-password",
     isRequired: true,
+    hasFocus: email === null && password !== null,
     maxLength: 1_024,
   });
 }

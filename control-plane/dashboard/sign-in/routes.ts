@@ -9,6 +9,7 @@ import { renderForm, renderHidden, renderInput, renderNote } from "#control-plan
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { BY_MAIL, SIGN_IN } from "#control-plane/dashboard/strings/people.ts";
 import { transact } from "#control-plane/database/transaction.ts";
+import { openTimeZone } from "#control-plane/time-zone.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
 import type { Session } from "#control-plane/users/sessions.ts";
 import type { Users } from "#control-plane/users/users.ts";
@@ -95,7 +96,19 @@ export async function admit(
         token;
   }
   if (old !== null) await users.sessions.end(sql, old);
+  await takeZone(users, request, fresh);
   setSessionCookie(reply, fresh, isSecure);
+}
+
+/** Rendered field of a form, in which the script of the dashboard writes the time zone of the browser. */
+export const ZONE_FIELD = `<input type="hidden" name="timezone" data-zone>`;
+
+/** Gives a user who has chosen no time zone that of the browser, if it has said one. */
+async function takeZone(users: Users, request: FastifyRequest, token: string): Promise<void> {
+  const timezone = readForm(request).text("timezone");
+  if (timezone === "" || openTimeZone(timezone) === null) return;
+  const session = await users.sessions.find(token);
+  if (session?.timezone === "UTC") await users.setTimezone(session, timezone, clientOf(request));
 }
 
 interface Shown {
@@ -113,6 +126,7 @@ function sendSignIn(
 ): Promise<FastifyReply> {
   const parts = [
     renderHidden("next", next),
+    ZONE_FIELD,
     ...(session === null
       ? [
           renderInput({

@@ -5,7 +5,7 @@ import { readForm } from "#control-plane/dashboard/door/form.ts";
 import { renderForm, renderInput, renderNote } from "#control-plane/dashboard/frame/fields.ts";
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { clientOf, refuse } from "#control-plane/dashboard/door/attempt.ts";
-import { admit, type SignInDeps } from "#control-plane/dashboard/sign-in/routes.ts";
+import { admit, ZONE_FIELD, type SignInDeps } from "#control-plane/dashboard/sign-in/routes.ts";
 import { START } from "#control-plane/dashboard/strings/people.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
 import { passwordProblem } from "#control-plane/users/passwords.ts";
@@ -68,6 +68,7 @@ function sendStart(
 ): Promise<FastifyReply> {
   const { email: ofEmail = null, password = null, form = null } = problems;
   const parts = [
+    ZONE_FIELD,
     renderInput({
       name: "email",
       label: START.email,
@@ -76,7 +77,7 @@ function sendStart(
       problem: ofEmail,
       autocomplete: "username",
       isRequired: true,
-      hasFocus: true,
+      hasFocus: ofEmail !== null || password === null,
       maxLength: 254,
     }),
     renderInput({
@@ -87,6 +88,7 @@ function sendStart(
       problem: password,
       autocomplete: "new-password",
       isRequired: true,
+      hasFocus: ofEmail === null && password !== null,
       maxLength: 1_024,
     }),
   ];

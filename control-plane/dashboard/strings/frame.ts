@@ -17,6 +17,8 @@ export const FRAME = {
   signOut: "Sign out",
   signIn: "Sign in",
   signedOut: "You are signed out.",
+  zone: "Times are in",
+  lost: "This page could not be refreshed. It shows how things were before.",
   back: "Back to the monitors",
   notFound: "Not found",
   noPage: "There is no such page.",
@@ -33,13 +35,12 @@ export const FRAME = {
 /** What a page says after a form has done its work, by the code in the page's address. */
 export const DONE: Readonly<Record<string, string>> = {
   signed_out: FRAME.signedOut,
-  created: "The monitor is created. Its first check is on its way.",
+  created: "The monitor is created.",
   waiting: "The monitor is created. It waits for the first ping.",
   saved: "The monitor is saved.",
-  run: "The check is on its way.",
   pause: "The monitor is paused.",
   resume: "The monitor runs again.",
-  pasted: "The monitors are created. Their first checks are on their way.",
+  pasted: "The monitors are created.",
   bulk: "The monitors are changed.",
   deleted: "The monitor is deleted.",
   muted: "The monitor is muted.",
@@ -75,6 +76,11 @@ export const DONE: Readonly<Record<string, string>> = {
 
 /** Pages that ask before something is done. */
 export const CONFIRMATION = { cancel: "Cancel" } as const;
+
+/** Writes a number with its noun: "1 monitor", "2,000 monitors". */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+}
 
 /** Writes a time to wait in seconds: "40 s", "3 min". */
 export function waitOf(seconds: number): string {

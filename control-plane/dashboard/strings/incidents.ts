@@ -1,3 +1,5 @@
+import { counted } from "#control-plane/dashboard/strings/frame.ts";
+
 // The strings of incidents.
 
 /** The incidents: the list, the page of one, and the form of another. */
@@ -22,7 +24,7 @@ export const INCIDENTS = {
   newer: "Previous",
   older: "Next",
   pages: "Pages of the list",
-  count: (total: number) => (total === 1 ? "1 incident" : `${total.toLocaleString("en")} incidents`),
+  count: (total: number) => counted(total, "incident"),
   back: "All incidents",
   facts: "Details",
   impact: "Impact",
@@ -38,7 +40,6 @@ export const INCIDENTS = {
   isPrivate: "no",
   named: "Named pages",
   monitors: "Monitors",
-  zone: (name: string) => `Times are in ${name}.`,
   acknowledge: "Acknowledge",
   withdraw: "Take back the acknowledgement",
   resolve: "Resolve",

@@ -1,3 +1,5 @@
+import { counted } from "#control-plane/dashboard/strings/frame.ts";
+
 // The strings of maintenance windows.
 
 /** The maintenance windows: the list, the page of one, and its form. */
@@ -20,9 +22,8 @@ export const MAINTENANCE = {
   newer: "Previous",
   older: "Next",
   covers: (monitors: number, tags: readonly string[]) => {
-    const counted = monitors === 1 ? "1 monitor" : `${monitors.toLocaleString("en")} monitors`;
     const tagged = tags.length === 0 ? "" : `${tags.length === 1 ? "tag" : "tags"} ${tags.join(", ")}`;
-    return monitors === 0 ? tagged : [counted, tagged].filter((part) => part !== "").join(", ");
+    return monitors === 0 ? tagged : [counted(monitors, "monitor"), tagged].filter((part) => part !== "").join(", ");
   },
 
   back: "All maintenance windows",
@@ -39,7 +40,6 @@ export const MAINTENANCE = {
   visible: "Status pages",
   shown: "show it",
   hidden: "do not show it",
-  timesIn: (name: string) => `Times are in ${name}.`,
   edit: "Edit",
   end: "End now",
   cancel: "Cancel it",

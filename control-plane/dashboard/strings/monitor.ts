@@ -1,4 +1,4 @@
-import { waitOf } from "#control-plane/dashboard/strings/frame.ts";
+import { counted, waitOf } from "#control-plane/dashboard/strings/frame.ts";
 
 // The strings of the page of a monitor.
 
@@ -24,6 +24,7 @@ export const MONITOR = {
   next: "Next check",
   nextIn: (seconds: number) => (seconds === 0 ? "now" : `in ${waitOf(seconds)}`),
   uptime: "Uptime, 24 hours",
+  uptimeSince: (since: string) => `Uptime since ${since}`,
   told: "Notifications go to",
   toldNobody: "Nobody",
   incident: "See the incident",
@@ -40,6 +41,8 @@ export const LATENCY = {
   none: "No response times were measured in this range.",
   ranges: { d1: "24 hours", d7: "7 days", d30: "30 days", d90: "90 days" },
   uptime: "Uptime",
+  since: (since: string) => `Uptime since ${since}`,
+  noWindow: "\u2013",
   incident: "incident",
   maintenance: "maintenance",
 } as const;
@@ -60,6 +63,14 @@ export const CHECKS = {
   back: "Back to the monitor",
   none: "No check matches.",
   noneYet: "It has not been checked yet.",
+  onItsWay: "The check is on its way.",
+  checked: "Checked",
+  answer: (found: string, ms: number | null, cause: string | null, location: string | null) =>
+    [
+      ms === null ? found : `${found} in ${ms.toLocaleString("en")} ms`,
+      ...(location === null ? [] : [`from ${location}`]),
+    ].join(" ") + (cause === null ? "" : `, ${cause}`),
+  moreAnswers: (count: number) => counted(count, "more location"),
   searchedTo: "Searched back to",
   searchedUpTo: "Searched up to",
   further: "Search further back",
@@ -102,7 +113,7 @@ export const MONITOR_INCIDENTS = {
   title: "Incidents",
   none: "No incidents so far.",
   open: "open for",
-  more: (count: number) => `and ${count} older ones`,
+  more: (count: number) => `and ${counted(count, "older one")}`,
 } as const;
 
 /** What is known about a monitor beside its state. */
@@ -117,7 +128,7 @@ export const KNOWN = {
   domain: "Domain",
   domainEnds: "The registration ends",
   noEnd: (domain: string) => `${domain}: its registry publishes no end. Only presence and status are watched.`,
-  days: (days: number) => (days < 0 ? `${-days} days ago` : `in ${days} days`),
+  days: (days: number) => (days < 0 ? `${counted(-days, "day")} ago` : `in ${counted(days, "day")}`),
   members: "The monitors that it follows",
   pictures: "Pictures",
   accepted: "Accepted",
@@ -183,7 +194,7 @@ export const PINGS = {
   code: (code: number) => `exit code ${code}`,
   run: (id: string) => `run ${id}`,
   took: (duration: string) => `took ${duration}`,
-  characters: (count: number, isCut: boolean) => `${count} characters${isCut ? ", cut" : ""}`,
+  characters: (count: number, isCut: boolean) => `${counted(count, "character")}${isCut ? ", cut" : ""}`,
   all: "All pings",
   logTitle: "Pings of",
   kept: "The 100 newest are kept.",

@@ -1,3 +1,5 @@
+import { counted } from "#control-plane/dashboard/strings/frame.ts";
+
 // The strings of lists of monitors.
 
 /** The list of monitors. */
@@ -20,7 +22,8 @@ export const MONITORS = {
   allCount: "all",
   shown: "Shown:",
   more: "Show more",
-  count: "monitors",
+  count: (total: number) => counted(total, "monitor"),
+  muted: "Muted",
   bulk: "Change these monitors",
   day: "24 hours",
   none: "No monitors yet",
@@ -64,7 +67,7 @@ export const PASTE = {
 /** The change of many monitors. */
 export const BULK = {
   title: "Change many monitors",
-  monitors: "monitors.",
+  monitors: (count: number) => `${counted(count, "monitor")}.`,
   hint: "What you leave empty stays as each of them has it.",
   keep: "as it is",
   yes: "yes",
@@ -75,8 +78,8 @@ export const BULK = {
   tagsRemove: "Take tags away",
   show: "Show what changes",
   planTitle: "This changes",
-  changed: "monitors change",
-  unchanged: "stay as they are",
+  changed: (count: number) => counted(count, "monitor changes", "monitors change"),
+  unchanged: (count: number) => counted(count, "stays as it is", "stay as they are"),
   more: "More monitors that change:",
   apply: "Change them",
   cancel: "Cancel",

@@ -1,4 +1,4 @@
-import { waitOf } from "#control-plane/dashboard/strings/frame.ts";
+import { counted, waitOf } from "#control-plane/dashboard/strings/frame.ts";
 
 // The strings of the sign-in and of people: members, invites, keys, the log of changes.
 
@@ -29,7 +29,7 @@ export const START = {
   expiredTitle: "This link does not work any more",
   expired: "It works once, for 15 minutes. Print another one where the service runs:",
   foreign: "This address belongs to a user with other accounts. Sign in with its password, or use another address.",
-  emailProblem: "must be an email address such as ops@example.com",
+  emailProblem: "Must be an email address such as ops@example.com.",
 } as const;
 
 /** The profile of a user. */
@@ -40,8 +40,7 @@ export const PROFILE = {
   operator: "You are the operator of this service.",
   timezoneTitle: "Time zone",
   timezone: "Time zone of all times in these pages",
-  timezoneHint: "A name of the IANA database, such as Europe/Dublin or UTC.",
-  timezoneProblem: "must be a name of the IANA time zone database such as Europe/Dublin",
+  timezoneProblem: "Must be a name of the IANA time zone database such as Europe/Dublin.",
   save: "Save",
   passwordTitle: "Password",
   current: "Current password",
@@ -95,7 +94,7 @@ export const MEMBERS = {
   inviteEmail: "Email (optional)",
   inviteHint: "Only this address can use the invite. Without one, anybody who has the link can.",
   inviteMailed: "The invite is mailed there.",
-  emailProblem: "must be an email address such as ops@example.com, or empty",
+  emailProblem: "Must be an email address such as ops@example.com, or empty.",
   invite: "Create the invite",
   invitesTitle: "Open invites",
   anybody: "anybody with the link",
@@ -187,7 +186,7 @@ export const KEYS = {
   createTitle: "Create a key",
   nameLabel: "Name (optional)",
   nameHint: "What it is for, such as grafana.",
-  nameProblem: (most: number) => `must have at most ${most} characters`,
+  nameProblem: (most: number) => `Must have at most ${counted(most, "character")}.`,
   scopesHint: "What the key may call. None chosen: all scopes of the plan, also those that it gets later.",
   create: "Create the key",
   createdTitle: "The new key",
@@ -201,7 +200,6 @@ export const KEYS = {
 export const CHANGES = {
   title: "Log of changes",
   intro: "Who changed what of this account, newest first. A change is kept for a year.",
-  zone: "Times are those of",
   from: "From",
   none: "Nothing has changed yet.",
   operator: "the operator",
@@ -243,7 +241,7 @@ export const BY_MAIL = {
   choose: "Choose one",
   mine: "Mine",
   notMine: "Not mine",
-  claimProblem: "must be Mine or Not mine",
+  claimProblem: "Must be Mine or Not mine.",
   noneTitle: "There is no account",
   none: "None of the accounts was yours, and your address is in none of them any more.",
   expiredTitle: "This link does not work any more",

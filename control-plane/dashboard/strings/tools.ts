@@ -1,3 +1,5 @@
+import { counted } from "#control-plane/dashboard/strings/frame.ts";
+
 // The strings of tools.
 
 /** The tools and their forms. */
@@ -51,7 +53,7 @@ export const TOOLS = {
   arrived: "Results by location",
   from: (place: string) => `From ${place}`,
   fromCache: (place: string) => `From ${place}, a stored result`,
-  fromMany: (count: number) => `From ${count} locations`,
+  fromMany: (count: number) => `From ${counted(count, "location")}`,
   shared: "Everybody with this link sees the result for a week:",
   address: "Link to this form, filled in",
   again: "The same in a terminal",

@@ -7,6 +7,7 @@ import type { CheckContext, CheckRequest } from "#control-plane/checks/context.t
 import { runCheck } from "#control-plane/checks/run-check.ts";
 import { memberOf, type Door } from "#control-plane/dashboard/door/door.ts";
 import { readForm } from "#control-plane/dashboard/door/form.ts";
+import { problemsOf } from "#control-plane/dashboard/frame/problems.ts";
 import { sendPage, sendPageInPieces } from "#control-plane/dashboard/frame/page.ts";
 import { TOOLS } from "#control-plane/dashboard/strings/tools.ts";
 import { collectArrivals, renderArrivals, type Arrivals } from "#control-plane/dashboard/tools/arrivals.ts";
@@ -174,9 +175,11 @@ function renderFound(
 }
 
 /** Renders the form with what was refused beside its field. */
-function renderRefused({ request, deps, contract, typed }: FormRun, { code, details }: Refusal): string {
+function renderRefused({ request, deps, contract, typed }: FormRun, refusal: Refusal): string {
+  const { code, details } = refusal;
   const field = code === "target_not_allowed" ? (contract.target?.param ?? null) : (details.field ?? null);
-  const problem = { field, message: details.message };
+  const [message = details.message] = problemsOf(refusal).values();
+  const problem = { field, message };
   return renderSharedFailure(deps.baseUrl, details.shareId) + renderForm(request, deps, { contract, typed, problem });
 }
 

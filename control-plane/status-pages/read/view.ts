@@ -2,7 +2,7 @@ import type { Clock } from "#shared/clock.ts";
 import type { Queryable, Sql } from "#control-plane/database/connect.ts";
 import { publicCause } from "#control-plane/incidents/cause/public-words.ts";
 import { publishedIncidents, type PublishedIncident } from "#control-plane/incidents/published/published.ts";
-import { outageTitle } from "#control-plane/incidents/texts.ts";
+import { outageTitle, pastTitle } from "#control-plane/incidents/texts.ts";
 import { COMPOSITE_LOCATION } from "#control-plane/checking/visits/composite.ts";
 import { HEARTBEAT_LOCATION } from "#control-plane/heartbeats/state-settings.ts";
 import { coveredBetween } from "#control-plane/maintenance/coverage/coverage.ts";
@@ -148,9 +148,10 @@ export function showIncident(
   showCauses: boolean,
 ): ShownIncident {
   const isFirstTitle = monitor !== null && incident.title === outageTitle(monitor.name);
+  const titleOf = incident.resolvedAt === null ? outageTitle : pastTitle;
   return {
     ...incident,
-    title: isFirstTitle ? outageTitle(shown.get(monitor.id)?.name ?? OTHER_COMPONENT) : incident.title,
+    title: isFirstTitle ? titleOf(shown.get(monitor.id)?.name ?? OTHER_COMPONENT) : incident.title,
     isOutage: monitor !== null,
     regions: showCauses ? regions.filter((region) => !NO_PLACES.has(region)) : [],
     cause: cause === null ? null : showCauses ? cause.message : publicCause(cause.code),

@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { MOST_NAME } from "#control-plane/mail/content/event-body.ts";
 import type { Letter } from "#control-plane/mail/content/letter.ts";
 import { toPlainLine } from "#shared/text/plain-line.ts";
@@ -55,9 +56,12 @@ export function writePageLetter(
  * its subject has no text of the account, and its body only the title, cut and quoted.
  */
 export function writePageConfirmation(title: string, confirmUrl: string, pageUrl: string): Letter {
+  const { hostname } = new URL(pageUrl);
+  // An address tells people nothing.
+  const isNamed = isIP(hostname.replaceAll(/[[\]]/g, "")) === 0 && hostname !== "localhost";
   const quoted = `"${toPlainLine(title, MOST_NAME).replaceAll('"', "'")}"`;
   return {
-    subject: `[${new URL(pageUrl).hostname}] Confirm your subscription`,
+    subject: isNamed ? `[${hostname}] Confirm your subscription` : "Confirm your subscription to a status page",
     headline: "Confirm your subscription",
     paragraphs: [
       `Somebody wants to send the incidents of the status page ${quoted} to this address.`,

@@ -20,6 +20,8 @@ interface HomeDeps {
   readonly clock: Clock;
   /** Address of this service, without a slash at its end. */
   readonly baseUrl: string;
+  /** Finds who is signed in, by email; null: nobody. */
+  readonly memberOf: (request: FastifyRequest) => Promise<string | null>;
 }
 
 /**
@@ -28,10 +30,10 @@ interface HomeDeps {
  */
 export function createHome(
   contracts: readonly Contract[],
-  { open, clock, baseUrl }: HomeDeps,
+  { open, clock, baseUrl, memberOf }: HomeDeps,
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> | null {
   const tools = openTools(contracts);
-  const page = createDocument(renderHome(tools, open.allowance, baseUrl), { type: TYPE });
+  const page = createDocument(renderHome(tools, open.allowance, { baseUrl, member: null }), { type: TYPE });
 
   async function answer(
     request: FastifyRequest,
@@ -39,7 +41,7 @@ export function createHome(
     tool: OpenTool,
     q: string,
   ): Promise<FastifyReply> {
-    const form = { tools, tool: tool.name, q };
+    const form = { tools, tool: tool.name, q, member: await memberOf(request) };
     try {
       const refusal = open.take(request, reply);
       if (refusal !== null) throw refusal;
@@ -57,12 +59,19 @@ export function createHome(
     }
   }
 
+  async function first(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const member = await memberOf(request);
+    if (member === null) return sendDocument(request, reply, page);
+    const html = renderHome(tools, open.allowance, { baseUrl, member });
+    return sendDocument(request, reply, createDocument(html, { type: TYPE, cacheControl: "private, no-store" }));
+  }
+
   return (request, reply) => {
     if (!/\btext\/html\b/i.test(request.headers.accept ?? "")) return null;
     const { tool: name, q } = request.query as { readonly tool?: unknown; readonly q?: unknown };
     const tool = tools.find((known) => known.name === name);
     reply.header("content-security-policy", POLICY);
-    if (tool === undefined || typeof q !== "string" || q.trim() === "") return sendDocument(request, reply, page);
+    if (tool === undefined || typeof q !== "string" || q.trim() === "") return first(request, reply);
     return answer(request, reply.header("cache-control", "no-store"), tool, q.trim());
   };
 }

@@ -16,6 +16,8 @@ interface Form {
   /** Name of the selected tool. */
   readonly tool: string;
   readonly q: string;
+  /** Who is signed in; null: nobody. */
+  readonly member: string | null;
 }
 
 const renderForm: (form: Form) => string = compileTemplate(`
@@ -43,23 +45,30 @@ of this service creates one, where the service runs:</p>
 <pre role="group" tabindex="0" aria-label="Use a key"><code><%= it.useKey %></code></pre>
 <h2>Read on</h2>
 <ul><li><a href="/docs">All operations of the API</a></li>
-<li><a href="/openapi.json">The same as an OpenAPI document</a></li></ul></main>
+<li><a href="/openapi.json">The same as an OpenAPI document</a></li></ul>
 `);
 
-/** Renders the first page of the service: what it is, a form for the tools without a key, and how to get a key. */
-export function renderHome(tools: readonly OpenTool[], allowance: AnonymousAllowance, baseUrl: string): string {
+/**
+ * Renders the first page of the service: what it is, a form for the tools without a key, and how to get a key. `member`: who
+ * is signed in, null: nobody.
+ */
+export function renderHome(
+  tools: readonly OpenTool[],
+  allowance: AnonymousAllowance,
+  { baseUrl, member }: { readonly baseUrl: string; readonly member: string | null },
+): string {
   const body = [
-    "<main><h1>Vantage</h1><p>This service examines web sites, hosts, names and mail, and monitors them, from probes in one or " +
-      'many places. It tells people when something fails, and shows on status pages what works.</p><p><a href="/sign-in">Sign in</a></p>' +
+    "<h1>Vantage</h1><p>This service examines web sites, hosts, names and mail, and monitors them, from probes in one or " +
+      "many places. It tells people when something fails, and shows on status pages what works.</p>" +
       "<h2>Check something now</h2>",
-    renderForm({ tools, tool: "", q: "" }),
+    renderForm({ tools, tool: "", q: "", member }),
     renderLimits(allowance),
     renderKeys({
       createKey: `${LAUNCHER} keys create --plan pro`,
       useKey: `curl -H "X-API-Key: $KEY" "${baseUrl}/api/v4/check?url=example.com"`,
     }),
   ];
-  return renderDocument({ title: "Diagnostics and monitoring", refreshSeconds: null }, body.join(""));
+  return renderDocument({ title: "Diagnostics and monitoring", refreshSeconds: null, member }, body.join(""));
 }
 
 const renderSame: (same: { readonly curl: string; readonly json: string }) => string = compileTemplate(`
@@ -89,12 +98,6 @@ const renderMessageLine: (line: { readonly message: string }) => string = compil
 );
 
 function renderResult(form: Form, title: string, parts: readonly string[]): string {
-  const body = [
-    "<main>",
-    ...parts,
-    "<h2>Check something else</h2>",
-    renderForm(form),
-    '<p><a href="/">Vantage</a></p></main>',
-  ];
-  return renderDocument({ title, refreshSeconds: null }, body.join(""));
+  const body = [...parts, "<h2>Check something else</h2>", renderForm(form)];
+  return renderDocument({ title, refreshSeconds: null, member: form.member }, body.join(""));
 }

@@ -16,6 +16,7 @@ const renderEnd: (end: { readonly data: string | null; readonly jsonPath: string
 <h2>All data</h2>
 <% if (it.data !== null) { %><details><summary>Show the data</summary><pre role="group" tabindex="0" aria-label="Data"><%= it.data %></pre></details><% } %>
 <p><a href="<%= it.jsonPath %>">This page as JSON</a></p>
+<p><a href="/">Check something yourself</a></p>
 `);
 
 /**
@@ -28,10 +29,8 @@ export function renderSharePage(shown: PublicMeasurement, contract: Contract | u
   const refreshSeconds = shown.finished_at === null ? REFRESH_SECONDS : null;
   const text = JSON.stringify(shown.data, null, 2);
   const body = [
-    "<main>",
     renderResults(title, shown, contract, now),
     renderEnd({ data: text.length > MOST_DATA ? null : text, jsonPath }),
-    "</main>",
   ];
   return renderDocument({ title, refreshSeconds }, body.join(""));
 }

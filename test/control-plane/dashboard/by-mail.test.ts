@@ -95,7 +95,7 @@ describe("a new password by mail", () => {
     const browser = openBrowser(plane);
     expect((await browser.get(path)).html).toContain("Choose a new password");
     const short = await browser.post(path, { password: "short" });
-    expect([short.status, short.html.includes("must have at least 10 characters")]).toEqual([400, true]);
+    expect([short.status, short.html.includes("Must have at least 10 characters")]).toEqual([400, true]);
     expect(await isIn(old)).toBe(true);
     await ask("/reset", "forgot@example.com");
     const other = pathIn(await mailTo("forgot@example.com"));

@@ -75,7 +75,7 @@ describe("a sensitive form that is sent after the 10 minutes of its sign-in", ()
 
   it("keeps the new session where the form itself is refused, and its page can be sent again", async () => {
     const refused = await owner.post("/app/keys", { name: "n".repeat(500), _password: PASSWORD });
-    expect([refused.status, refused.html.includes("must have at most")]).toEqual([400, true]);
+    expect([refused.status, refused.html.includes("Must have at most")]).toEqual([400, true]);
     expect((await owner.post("/app/members/invites", { role: "god" })).status).toBe(400);
     expect((await owner.post("/app/keys", { name: "second try" })).status).toBe(201);
   });

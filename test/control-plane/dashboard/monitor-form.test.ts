@@ -121,7 +121,7 @@ describe("the form of a monitor", () => {
     const created = await browser.post("/app/monitors/new", { ...fields, url: "https://shop.example.com/" });
     expect(created.location).toMatch(/^\/app\/monitors\/\d+\?done=created$/);
     // The page follows fast until the first check.
-    expect((await browser.get(created.location ?? "")).html).toContain('data-live="2"');
+    expect((await browser.get(created.location ?? "")).html).toContain('data-live="1"');
   });
 
   it("changes the one field that was typed, and no secret beside it", async () => {

@@ -72,6 +72,9 @@ describe("the list of monitors", () => {
     expect(await rowsAt("/app/monitors?state=up")).toEqual([third]);
     expect(await rowsAt("/app/monitors?tag=pay")).toEqual([first]);
     expect(await rowsAt(`/app/monitors?q=${encodeURIComponent("ALERT(")}`)).toEqual([first]);
+    // Each word by itself, wherever it is.
+    expect(await rowsAt("/app/monitors?q=pay+%20alert")).toEqual([first]);
+    expect(await rowsAt("/app/monitors?q=pay+nothing")).toEqual([]);
     expect(await rowsAt("/app/monitors?kind=heartbeat")).toEqual([]);
     expect((await rowsAt("/app/monitors?sort=newest"))[0]).toBe(ids.at(-1));
     expect((await rowsAt("/app/monitors?sort=newest&state=nonsense&rows=x&kind=1"))[0]).toBe(ids.at(-1));
@@ -79,6 +82,32 @@ describe("the list of monitors", () => {
     expect(html).toContain('value="al"');
     expect(html).toMatch(/<option value="down" selected>/);
     expect(html).toMatch(/<option value="name" selected>/);
+  });
+
+  it("counts one monitor as one", async () => {
+    const [first = 0] = ids;
+    expect((await owner.get("/app/monitors?state=down")).html).toMatch(/>1 monitor\s/);
+    expect((await owner.get(`/app/monitors/bulk?state=down`)).html).toContain("<p>1 monitor. ");
+    expect((await owner.get(`/app/monitors?q=${first}x`)).html).not.toContain("1 monitors");
+  });
+
+  it("has the state of a muted monitor as its page has it, with the mute beside it", async () => {
+    const muted = ids[9] ?? 0;
+    await setStatus(muted, "down");
+    await owner.post(`/app/monitors/${muted}/mute`, { minutes: "30" });
+    clock.advance(5_001);
+    const { html } = await owner.get("/app/monitors?state=muted");
+    expect(await rowsAt("/app/monitors?state=muted")).toEqual([muted]);
+    const row = html.slice(html.indexOf(`<li id="m-${muted}"`));
+    expect(row).toMatch(/^<li [^>]*><span class="badge bad">Down<\/span>.*?<span class="badge">Muted<\/span>/s);
+    expect(html).toContain("<title>(1) Monitors - Vantage</title>");
+    const page = (await owner.get(`/app/monitors/${muted}`)).html;
+    expect(page).toContain('<span class="badge large bad">Down</span> <span class="badge large">Muted</span>');
+    // It comes after what alerts somebody.
+    expect((await rowsAt("/app/monitors"))[0]).toBe(ids[0]);
+    await setStatus(muted, "up");
+    clock.advance(5_001);
+    expect((await owner.get(`/app/monitors/${muted}`)).html).toContain('<span class="badge large good">Up</span>');
   });
 
   it("reads the monitors once for all who look within 5 s, and anew after a change of a member", async () => {

@@ -22,7 +22,8 @@ beforeAll(async () => {
   const { sql } = plane.app;
   // Nothing is checked: states and checks stay as they are set here.
   await sql`delete from monitor_slots`;
-  await sql`update monitors set name = ${HOSTILE}, created_at = ${new Date("2026-11-20T00:00:00Z")} where id = ${id}`;
+  await sql`update monitors set created_at = ${new Date("2026-11-20T00:00:00Z")}`;
+  await sql`update monitors set name = ${HOSTILE} where id = ${id}`;
   ({ browser: owner } = await signInOwner(plane, "owner@example.com", { accountId }));
   ({ browser: stranger } = await signInOwner(plane, "stranger@example.com"));
   viewer = await joinAccount(plane, accountId, "viewer");
@@ -58,7 +59,9 @@ describe("the log of checks", () => {
     expect(second.html).toMatch(/rel="prev"/);
     const down = await owner.get(`${path}?verdict=down&location=us`);
     expect(down.html.match(/<tr><td>/g)).toHaveLength(1);
-    expect(down.html).toContain('<td class="number">503</td>');
+    // How long the page of the error took is no response time.
+    expect(down.html).toMatch(/<td class="number"><\/td><td class="number">503<\/td><td>Unexpected HTTP status<\/td>/);
+    expect(down.html).toMatch(/<tr><td><time [^>]*>27 Nov 19:57:00</);
     expect(down.html).toMatch(/<option value="us" selected>/);
     expect(down.html).toMatch(/<option value="down" selected>/);
     const none = await owner.get(`${path}?verdict=down&location=${encodeURIComponent(HOSTILE)}`);
@@ -74,6 +77,50 @@ describe("the log of checks", () => {
     expect((await owner.get(`/app/monitors/${other}/checks`)).html).toContain("Checks of");
     for (const odd of ["x", "0", "-1", "9999999999999999"])
       expect((await owner.get(`/app/monitors/${odd}/checks`)).status).toBe(404);
+  });
+});
+
+describe("a check that somebody has asked for", () => {
+  const storeCheck = (location: string, status: 1 | 2, code: number) => plane.app.sql`
+    insert into checks (monitor_id, checked_at, location, status, response_ms, http_status, lag_ms, is_recheck, missed, fault)
+    values (${other}, ${clock.now()}, ${location}, ${status}, 41, ${code}, 0, false, 0, ${
+      status === 1 ? null : '{"stage":"response","source":"target","reason":"unexpected_status","message":"503"}'
+    })`;
+
+  it("is on its way until its result is there, which a page that is loaded again shows, too", async () => {
+    await storeCheck("eu-west", 1, 200);
+    clock.advance(1_000);
+    const { location } = await owner.post(`/app/monitors/${other}/run`);
+    const path = location ?? "";
+    const waiting = await owner.get(path);
+    expect(waiting.html).toContain("The check is on its way.");
+    expect(waiting.html).toContain('data-live="1"');
+    await storeCheck("eu-west", 1, 200);
+    clock.advance(2_000);
+    const first = await owner.get(path);
+    expect(first.html).toMatch(/<p class="note good flash" role="status">Checked 2 s ago: 200 in 41 ms<\/p>/);
+    expect(first.html).not.toContain("The check is on its way");
+    // The other locations are still awaited.
+    expect(first.html).toContain('data-live="1"');
+    await storeCheck("us-east", 2, 503);
+    await storeCheck("ap-south", 1, 200);
+    const all = await owner.get(path);
+    expect(all.html).toContain(
+      "Checked 0 s ago: 503 in 41 ms from us-east, unexpected HTTP status; 200 in 41 ms from eu-west; 200 in 41 ms from ap-south<",
+    );
+    expect(all.html).toMatch(/<p class="note bad flash"/);
+    expect(all.html).toContain('data-live="10"');
+  });
+
+  it("is asked for each second for 15 s, then as rarely as the rest of the page", async () => {
+    clock.advance(10_000);
+    const path = (await owner.post(`/app/monitors/${other}/run`)).location ?? "";
+    clock.advance(15_000);
+    const late = await owner.get(path);
+    expect(late.html).toContain("The check is on its way.");
+    expect(late.html).toContain('data-live="10"');
+    for (const odd of ["x", "-1", "999999999999999"])
+      expect((await owner.get(`/app/monitors/${other}?asked=${odd}`)).html).not.toContain("The check is");
   });
 });
 
@@ -157,6 +204,36 @@ describe("what is known of a monitor", () => {
     expect((await viewer.post(`/app/monitors/${other}/accept`)).status).toBe(403);
     expect((await owner.post(`/app/monitors/${other}/accept`)).location).toBe(`/app/monitors/${other}?done=accepted`);
     expect((await owner.get(`/app/monitors/${other}`)).html).not.toContain("Accept the newest");
+  });
+});
+
+describe("the uptime of a monitor", () => {
+  const uptimesOf = (html: string) =>
+    Object.fromEntries(
+      Array.from(html.matchAll(/<span>([^<]*) <b>([^<]*)<\/b><\/span>/g), ([, range, value]) => [range, value]),
+    );
+
+  it("says since when it is known, and has a dash for a range that holds no more than the shorter one", async () => {
+    const made = await createWatchedAccount(plane, plane.app.sql, 1);
+    const [young = 0] = made.ids;
+    const { browser } = await signInOwner(plane, "young@example.com", { accountId: made.accountId });
+    const none = "\u2013";
+    for (const [days, expected] of [
+      [0.01, { "24 hours": "100.00 %", "7 days": none, "30 days": none, "90 days": none }],
+      [2, { "24 hours": "100.00 %", "7 days": "100.00 %", "30 days": none, "90 days": none }],
+      [8, { "24 hours": "100.00 %", "7 days": "100.00 %", "30 days": "100.00 %", "90 days": none }],
+      [91, { "24 hours": "100.00 %", "7 days": "100.00 %", "30 days": "100.00 %", "90 days": "100.00 %" }],
+    ] as const) {
+      const createdAt = new Date(clock.now().getTime() - days * 86_400_000);
+      await plane.app.sql`update monitors set created_at = ${createdAt} where id = ${young}`;
+      await plane.app.sql`delete from monitor_status_changes where monitor_id = ${young}`;
+      await plane.app.sql`
+        insert into monitor_status_changes (monitor_id, at, status) values (${young}, ${createdAt}, 1)`;
+      const { html } = await browser.get(`/app/monitors/${young}`);
+      expect([days, uptimesOf(html)]).toEqual([days, expected]);
+      expect([days, /<dt>Uptime since /.test(html)]).toEqual([days, days < 1]);
+      expect([days, /<p class="faint">Uptime since /.test(html)]).toEqual([days, days < 90]);
+    }
   });
 });
 

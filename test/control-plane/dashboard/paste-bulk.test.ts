@@ -86,7 +86,7 @@ describe("the change of many monitors", () => {
   it("shows what changes, and changes it when it is confirmed", async () => {
     const given = { ids: ids.join(","), interval_minutes: "7", tags_add: "seven" };
     const plan = await owner.post("/app/monitors/bulk", given);
-    expect([plan.status, plan.html.includes("<b>3</b> monitors change")], plan.html).toEqual([200, true]);
+    expect([plan.status, plan.html.includes("<b>3 monitors change</b>, 0 stay")], plan.html).toEqual([200, true]);
     const minutes = () =>
       plane.app.sql`select distinct interval_minutes as m from monitors where id = any(${[...ids]})`;
     expect(await minutes()).toEqual([{ m: 1 }]);
@@ -95,7 +95,7 @@ describe("the change of many monitors", () => {
     expect([applied.status, applied.location]).toEqual([303, "/app/monitors?done=bulk"]);
     expect(await minutes()).toEqual([{ m: 7 }]);
     const again = await owner.post("/app/monitors/bulk", given);
-    expect(again.html).toContain("<b>0</b> monitors change, 3 stay as they are");
+    expect(again.html).toContain("<b>0 monitors change</b>, 3 stay as they are");
     expect(again.html).not.toContain('value="apply"');
   });
 

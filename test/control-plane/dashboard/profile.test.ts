@@ -16,15 +16,14 @@ afterAll(() => plane.stop());
 const isIn = async (browser: Browser) => (await browser.get("/app/profile")).status === 200;
 
 describe("the profile", () => {
-  it("takes the name of a time zone, in which its times are shown, and keeps what is none as it was typed", async () => {
+  it("takes a time zone, in which its times are shown, and refuses what is none", async () => {
     const refused = await owner.post("/app/profile/time-zone", { timezone: 'Mars/"Phobos' });
     expect(refused.status).toBe(400);
-    expect(refused.html).toContain('value="Mars/&quot;Phobos"');
     expect(refused.html).toContain("IANA time zone database");
     const saved = await owner.post("/app/profile/time-zone", { timezone: "Asia/Kathmandu" });
     expect([saved.status, saved.location]).toEqual([303, "/app/profile?done=timezone"]);
     const page = await owner.get(saved.location ?? "");
-    expect(page.html).toContain('value="Asia/Kathmandu"');
+    expect(page.html).toContain('<option value="Asia/Kathmandu" selected>');
     expect(page.html.match(/<a href="[^"]*" aria-current="page">[^<]*/g)).toEqual([
       '<a href="/app/profile" aria-current="page">Your profile',
     ]);

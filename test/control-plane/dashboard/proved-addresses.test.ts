@@ -216,7 +216,7 @@ describe("an address that is proved by a mail after somebody else gave it", () =
     expect(await membersOf(theirs)).toContain("victim@example.com viewer not confirmed");
     const half = { password: OWN_PASSWORD, [`account_${mine}`]: "mine" };
     const refused = await openBrowser(mailing).post(path, half);
-    expect([refused.status, refused.html.includes("must be Mine or Not mine")]).toEqual([400, true]);
+    expect([refused.status, refused.html.includes("Must be Mine or Not mine")]).toEqual([400, true]);
     const victim = openBrowser(mailing);
     expect((await victim.post(path, { ...half, [`account_${theirs}`]: "not_mine" })).status).toBe(303);
     expect(await membersOf(mine)).toEqual(["my-boss@example.com owner", "victim@example.com editor"]);

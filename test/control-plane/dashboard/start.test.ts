@@ -56,6 +56,17 @@ describe("a start link", () => {
     expect((await openBrowser(plane).get(path)).status).toBe(404);
   });
 
+  it("has the cursor in the field that is wrong", async () => {
+    const path = await startPath(plane, await createAccount(plane));
+    const focused = (html: string) => /<input [^>]*name="([a-z]+)"[^>]* autofocus>/s.exec(html)?.[1];
+    const browser = openBrowser(plane);
+    expect(focused((await browser.get(path)).html)).toBe("email");
+    const short = await browser.post(path, { email: "focus@example.com", password: "short" });
+    expect([short.status, focused(short.html)]).toEqual([400, "password"]);
+    expect(short.html).toMatch(/id="p-password">Must have at least \d+ characters\.</);
+    expect(focused((await browser.post(path, { email: "x", password: "short" })).html)).toBe("email");
+  });
+
   it("works for 15 minutes", async () => {
     const path = await startPath(plane, await createAccount(plane));
     clock.advance(15 * MINUTE_MS - 1);
@@ -73,7 +84,7 @@ describe("a start link", () => {
     const short = await browser.post(path, { email: "new@example.com", password: "too short" });
     expect(short.status).toBe(400);
     expect(short.html).toContain('value="new@example.com"');
-    expect(short.html).toContain("must have at least 10 characters");
+    expect(short.html).toContain("Must have at least 10 characters");
     expect(short.html).not.toContain("too short");
     expect((await browser.post(path, { email: "not an address", password: PASSWORD })).status).toBe(400);
     expect((await browser.post(path, { email: "new@example.com", password: "a".repeat(257) })).status).toBe(400);

@@ -230,7 +230,7 @@ describe("a run of a tool", () => {
     tokyo.answer(atTokyo, failure as never);
     const html = await answer.text();
     expect(html.match(/<li>(?:ap-a|eu-a)[^<]*: /g)).toHaveLength(2);
-    expect(html).toMatch(/<\/ul>[^]*action="\/app\/tools\/ip"[^]*<\/main><\/body><\/html>\s*$/);
+    expect(html).toMatch(/<\/ul>[^]*action="\/app\/tools\/ip"[^]*<\/main><footer>.*<\/footer><\/body><\/html>\s*$/);
     expect([html.match(/<h1>/g)?.length, html.includes("<script>alert")]).toEqual([1, false]);
     expect(readFields(html, "/app/tools/ip").get("host")).toEqual(["dns.google"]);
   });
@@ -250,7 +250,7 @@ describe("a run of a tool", () => {
     expect(refused.html).toMatch(/id="p-host">This target is not allowed/);
     expect(readFields(refused.html, "/app/tools/ssl").get("port")).toEqual(["8443"]);
     const wrong = await owner.post("/app/tools/ssl", { host: "example.com", port: "70000" });
-    expect([wrong.status, /id="p-port">port: must be between 1 and 65535/.test(wrong.html)]).toEqual([400, true]);
+    expect([wrong.status, /id="p-port">Must be between 1 and 65535/.test(wrong.html)]).toEqual([400, true]);
     expect(wrong.html).toMatch(/<details class="part" open>/);
     const nowhere = await owner.post("/app/tools/ssl", { host: "example.com", locations: "atlantis" });
     expect([nowhere.status, nowhere.html.includes('id="p-locations"')]).toEqual([400, true]);

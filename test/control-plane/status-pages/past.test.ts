@@ -77,7 +77,7 @@ describe("the page of an incident", () => {
     const outage = await addOutage(monitor, ago(300 * DAY_MS), ago(299 * DAY_MS));
     const path = `/status/${slug}/incidents/${outage}`;
     const { text } = await ask(path);
-    expect(text).toContain("Shop is down");
+    expect(text).toContain("Shop was down");
     expect(text).toContain("The service does not answer");
     expect(text).not.toMatch(/internal|10\.9\.8\.7|secret|eu-west|443|refused/);
     await world.put(owner, id, { show_causes: true });
@@ -150,11 +150,11 @@ describe("the archive", () => {
     const path = `/status/${slug}/history?month=${monthOf(start)}`;
     await expect.poll(async () => (await ask(path)).text).toContain("Old shop");
     const { text } = await ask(path);
-    expect(text).toContain(`<a href="/status/${slug}/incidents/${outage}">Shop is down</a>`);
+    expect(text).toContain(`<a href="/status/${slug}/incidents/${outage}">Shop was down</a>`);
     expect(text).toContain("New disks");
     expect(text).not.toMatch(/internal|10\.9\.8\.7|eu-west/);
     expect((await ask(`/status/${slug}`)).text).toContain(`href="/status/${slug}/history"`);
-    expect((await ask(`/status/${slug}/history`)).text).not.toContain("Shop is down");
+    expect((await ask(`/status/${slug}/history`)).text).not.toContain("Shop was down");
     for (const month of ["2019-01", monthOf(ago(-40 * DAY_MS)), "x", "2026-1"]) {
       expect(await statusOf(`/status/${slug}/history?month=${month}`), month).toBe(404);
     }

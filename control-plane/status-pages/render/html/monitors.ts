@@ -88,7 +88,8 @@ function describe({ name, status, responseTimeMs, uptime90, days }: ShownMonitor
     name,
     mark: STATUS_MARKS[status],
     word: STATUS_WORDS[status],
-    response: responseTimeMs === null ? null : `${Math.round(responseTimeMs)} ms`,
+    // How long the page of an error took says nothing about the service.
+    response: responseTimeMs === null || status === "down" ? null : `${Math.round(responseTimeMs)} ms`,
     uptime: uptime90 === null ? "unknown" : formatPercent(uptime90),
     since: uptime90 === null ? "" : formatSince([{ days }]).replaceAll(" ", "\u00A0"),
     bars: days.map((day) => barOf(day, named)),
