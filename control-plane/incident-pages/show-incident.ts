@@ -1,7 +1,7 @@
 import type { Evidence } from "#control-plane/evidence/evidence.ts";
 import { listEvidence } from "#control-plane/incident-pages/evidence-blocks.ts";
 import type { Block, Page } from "#control-plane/incident-pages/page.ts";
-import { cell, lines } from "#control-plane/incident-pages/text.ts";
+import { cell, lines, underDays } from "#control-plane/incident-pages/text.ts";
 import { writeDuration } from "#shared/text/duration.ts";
 import type { showDetails } from "#control-plane/incidents/view.ts";
 import { formatTime } from "#control-plane/mail/content/times.ts";
@@ -90,5 +90,5 @@ function listTimeline({ timeline }: ShownIncident, timeOf: WriteTime): Block {
     timeOf(at),
     by === null ? lines(text) : `${lines(text)} (${cell(by)})`,
   ]);
-  return { title: "Timeline", isOpen: true, lines: [], columns: ["Time", "What"], rows };
+  return { title: "Timeline", isOpen: true, lines: [], columns: ["Time", "What"], rows: underDays(rows) };
 }
