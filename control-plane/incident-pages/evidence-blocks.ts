@@ -2,7 +2,7 @@ import { isRecord } from "#shared/is-record.ts";
 import { listLeaves } from "#shared/leaves.ts";
 import type { Evidence, PlaceEvidence, ToolAnswer } from "#control-plane/evidence/evidence.ts";
 import type { Block } from "#control-plane/incident-pages/page.ts";
-import { cell, lines, shown } from "#control-plane/incident-pages/text.ts";
+import { cell, lines, shown, underDays } from "#control-plane/incident-pages/text.ts";
 import { formatTime } from "#control-plane/mail/content/times.ts";
 
 /** Maximum number of rows of a table. */
@@ -135,7 +135,13 @@ function listPings(pings: NonNullable<Evidence["pings"]>, { timeOf }: Times): Bl
     code === null ? kind : `${kind} ${code}`,
     body === null ? "" : lines(body),
   ]);
-  return { title: "Newest pings", isOpen: true, lines: [], columns: ["Received", "Kind", "Body"], rows };
+  return {
+    title: "Newest pings",
+    isOpen: true,
+    lines: [],
+    columns: ["Received", "Kind", "Body"],
+    rows: underDays(rows),
+  };
 }
 
 /** Returns the beginning of a list of a tool's result; empty if it has none. */

@@ -9,6 +9,7 @@ export interface Block {
   readonly lines: readonly string[];
   /** Titles of the columns; null: the first column has the titles of the rows. */
   readonly columns: readonly string[] | null;
+  /** A row of one cell is the heading of those below it. */
   readonly rows: readonly (readonly string[])[];
 }
 
@@ -36,7 +37,7 @@ const renderBody: (page: Page) => string = compileTemplate(`
 <% for (const sentence of it.sentences) { %><p><%= sentence %></p><% } %>
 </header><main>
 <% if (it.canAcknowledge) { %><form method="post"><button type="submit">Acknowledge</button></form><% } %>
-<% if (it.facts.length > 0) { %><table><tbody>
+<% if (it.facts.length > 0) { %><table class="facts"><tbody>
 <% for (const fact of it.facts) { %><tr><th scope="row"><%= fact[0] %></th><td><%= fact[1] %></td></tr><% } %>
 </tbody></table><% } %>
 <% for (const picture of it.pictures) { %>
@@ -45,10 +46,10 @@ const renderBody: (page: Page) => string = compileTemplate(`
 <% for (const block of it.blocks) { %>
 <% if (block.isOpen) { %><section><h2><%= block.title %></h2><% } else { %><details><summary><%= block.title %></summary><% } %>
 <% for (const line of block.lines) { %><p><%= line %></p><% } %>
-<% if (block.rows.length > 0) { %><table>
+<% if (block.rows.length > 0) { %><table<% if (block.columns === null) { %> class="facts"<% } %>>
 <% if (block.columns !== null) { %><thead><tr><% for (const column of block.columns) { %><th scope="col"><%= column %></th><% } %></tr></thead><% } %>
 <tbody><% for (const row of block.rows) { %><tr>
-<% for (const [index, cell] of row.entries()) { %><% if (index === 0 && block.columns === null) { %><th scope="row"><%= cell %></th><% } else { %><td><%= cell %></td><% } %><% } %>
+<% for (const [index, cell] of row.entries()) { %><% if (row.length === 1) { %><th scope="rowgroup" colspan="9"><%= cell %></th><% } else if (index === 0 && block.columns === null) { %><th scope="row"><%= cell %></th><% } else { %><td<% if (index > 0 && block.columns !== null && block.columns.length > 2) { %> data-label="<%= block.columns[index] %>"<% } %>><%= cell %></td><% } %><% } %>
 </tr><% } %></tbody></table><% } %>
 <% if (block.isOpen) { %></section><% } else { %></details><% } %>
 <% } %>

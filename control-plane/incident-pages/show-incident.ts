@@ -1,7 +1,7 @@
 import type { Evidence } from "#control-plane/evidence/evidence.ts";
 import { listEvidence, UTC_TIMES, type Times } from "#control-plane/incident-pages/evidence-blocks.ts";
 import type { Block, Page } from "#control-plane/incident-pages/page.ts";
-import { cell, lines } from "#control-plane/incident-pages/text.ts";
+import { cell, lines, underDays } from "#control-plane/incident-pages/text.ts";
 import { writeDuration } from "#shared/text/duration.ts";
 import { shownTitle } from "#control-plane/incidents/texts.ts";
 import type { showDetails } from "#control-plane/incidents/view.ts";
@@ -89,5 +89,5 @@ function listTimeline({ timeline }: ShownIncident, { timeOf, inText }: Times): B
     // What people write stays as they wrote it.
     by === null ? lines(inText(text)) : `${lines(text)} (${cell(by)})`,
   ]);
-  return { title: "Timeline", isOpen: true, lines: [], columns: ["Time", "What"], rows };
+  return { title: "Timeline", isOpen: true, lines: [], columns: ["Time", "What"], rows: underDays(rows) };
 }

@@ -20,10 +20,12 @@ main{padding:0 1rem 3rem}
 h2{font-size:1.125rem;margin:2rem 0 .5rem}
 summary{font-size:1.125rem;font-weight:600;padding:.75rem 0;cursor:pointer}
 details{border-top:1px solid var(--line);margin-top:1rem}
-table{border-collapse:collapse;width:100%;background:var(--card)}
-th,td{text-align:left;vertical-align:top;padding:.375rem .5rem;border-bottom:1px solid var(--line);white-space:pre-line}
+table{border-collapse:collapse;width:100%;margin:1rem 0;background:var(--card)}
+th,td{text-align:left;vertical-align:top;padding:.375rem .5rem;border-bottom:1px solid var(--line);white-space:pre-line;
+min-width:5.5rem}
 th{font-weight:normal;color:var(--mut)}
-tbody th{width:9rem}
+.facts th{width:9rem}
+[scope=rowgroup]{font-weight:600;padding-top:1rem}
 img{display:block;max-width:100%;height:auto;border:1px solid var(--line);background:#fff}
 figure{margin:1rem 0}
 figcaption,.m{color:var(--mut)}
@@ -32,7 +34,10 @@ padding:.75rem 1.25rem;width:100%;cursor:pointer}
 form{margin:1rem 0}
 a{color:var(--link)}
 :focus-visible{outline:3px solid var(--link);outline-offset:2px}
-@media(max-width:30rem){tbody th{width:6.5rem}}
+@media(max-width:40rem){table,tbody,th,td{display:block}thead{position:absolute;clip-path:inset(50%)}
+tr{display:flex;flex-wrap:wrap;gap:.25rem 1rem;padding:.375rem .5rem;border-bottom:1px solid var(--line)}
+th,td{border:0;padding:0;min-width:0}td:empty{display:none}td:last-child{flex:1 1 9rem}.facts th{flex:0 0 6.5rem}.facts td{flex-basis:12rem}
+td[data-label]:before{content:attr(data-label) "\\a0";color:var(--mut)}}
 `;
 
 /** The style of the pages, on one line. */

@@ -1,18 +1,22 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import axe from "axe-core";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { PLAIN_LOOK } from "#control-plane/status-pages/look.ts";
 import { NO_PLACE, renderMessagePage, renderQuestionPage } from "#control-plane/status-pages/render/html/messages.ts";
 import { CHROMIUM, describeBrowser, launchChromium, openContext } from "#test/browser/chromium.ts";
+import { MISFITS } from "#test/browser/misfits.ts";
 import { dataUri, drawPng } from "#test/support/logos.ts";
 import { startPublicPages, type PublicPageServer } from "#test/support/public-pages.ts";
-import { changeTexts, HOSTILE, makeView, makeViews } from "#test/support/status-page-views.ts";
+import { changeTexts, HOSTILE, makeView, makeViews, responsesOf } from "#test/support/status-page-views.ts";
 
 const LOGO = { src: dataUri(drawPng(400, 100)), width: 160, height: 40 };
+const { outage, ...others } = makeViews();
 const VIEWS = {
-  ...makeViews(),
+  ...others,
+  // With all that a page can show.
+  outage: makeView({ ...outage, responses: responsesOf(1, 2, 3, 4) }),
   // Colours that cannot be read as they are on one of the grounds.
   yellow: makeView({ accentColor: "#ffee00", logo: LOGO }),
   navy: makeView({ accentColor: "#000040", logo: { ...LOGO, width: 240, height: 12 } }),
@@ -107,9 +111,10 @@ describeBrowser("a status page in a browser", () => {
     "fits its window and breaks no rule of its policy: %s",
     async (slug) => {
       const { page, complaints, close } = await open(`/status/${slug}`);
-      for (const width of [320, 768, 1920]) {
+      for (const width of [320, 390, 768, 1920]) {
         await page.setViewportSize({ width, height: 900 });
         expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
+        expect(await page.evaluate(MISFITS)).toEqual([]);
       }
       expect(complaints).toEqual([]);
       expect(await page.locator("script:not([type=module]), img:not(.logo), iframe").count()).toBe(0);
@@ -164,6 +169,23 @@ describeBrowser("a status page in a browser", () => {
     await close();
   });
 
+  it("says right below its banner what is wrong, and has its charts folded below the services", async () => {
+    const { page, close } = await open("/status/outage", { viewport: { width: 390, height: 844 } });
+    const topOf = async (found: Locator) => (await found.boundingBox())?.y ?? 0;
+    const banner = await page.locator("section.b").boundingBox();
+    const words = page.getByText("A payment provider does not answer.");
+    const services = page.getByRole("heading", { name: "Services" });
+    const charts = page.getByRole("heading", { name: "Response times" });
+    expect(await topOf(words)).toBeLessThan((banner?.y ?? 0) + (banner?.height ?? 0) + 400);
+    expect(await topOf(services)).toBeGreaterThan(await topOf(words));
+    expect(await topOf(charts)).toBeGreaterThan(await topOf(services));
+    const chart = page.locator("figure").first();
+    expect([await page.locator("figure").count(), await chart.isVisible()]).toEqual([4, false]);
+    await page.locator("summary").first().click();
+    expect(await chart.isVisible()).toBe(true);
+    await close();
+  });
+
   it("can be used with the keyboard: every stop is visible and marked", async () => {
     const { page, close } = await open("/status/outage", { javaScriptEnabled: true });
     const stops: string[] = [];
@@ -178,8 +200,12 @@ describeBrowser("a status page in a browser", () => {
       "www.acme.example",
       "Get updates",
       "1 open incident",
-      "v",
       "Payments fail for some customers",
+      "v",
+      "Service 1",
+      "Service 2",
+      "Service 3",
+      "Service 4",
       "API is down",
       "Earlier incidents and maintenance",
       "email",

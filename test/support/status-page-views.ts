@@ -83,6 +83,16 @@ export function makeMaintenance(id: number, over: Partial<ShownMaintenance> = {}
   };
 }
 
+/** Response times of monitors in each of the last 24 hours. */
+export function responsesOf(...ids: readonly number[]): PageView["responses"] {
+  const to = Math.floor(NOW / HOUR_MS) * HOUR_MS;
+  const points = Array.from({ length: 24 }, (_, index) => {
+    return { at: new Date(to - (24 - index) * HOUR_MS), p50: 80 + index, p95: 200, p99: 250 };
+  });
+  const series = { points, last: 103, p50: 92, p95: 200, p99: 250 };
+  return { from: to - 24 * HOUR_MS, to, stepMs: HOUR_MS, series: new Map(ids.map((id) => [id, series])) };
+}
+
 /** A page with 10 monitors in two groups, all up, and an event of each kind in the past. */
 export function makeView(over: Partial<PageView> = {}): PageView {
   const monitors = Array.from({ length: 10 }, (_, index) => makeMonitor(index + 1));

@@ -53,7 +53,7 @@ const renderFacts: (data: {
   readonly facts: readonly Fact[];
   readonly monitors: readonly { readonly id: number; readonly name: string }[];
 }) => string = compileTemplate(`
-<section class="card"><h2>${INCIDENTS.facts}</h2><div class="scroll" role="group" tabindex="0" aria-label="${INCIDENTS.facts}"><table class="facts"><tbody>
+<section class="card"><h2>${INCIDENTS.facts}</h2><div class="scroll" role="group" tabindex="0" aria-label="${INCIDENTS.facts}"><table class="facts cards"><tbody>
 <% for (const fact of it.facts) { %><tr><th scope="row"><%= fact.label %></th><td><%= fact.value %></td></tr><% } %>
 <% if (it.monitors.length > 0) { %><tr><th scope="row">${INCIDENTS.monitors}</th><td><% for (const one of it.monitors) { %><a href="/app/monitors/<%= one.id %>"><%= one.name %></a> <% } %></td></tr><% } %>
 </tbody></table></div></section>
@@ -70,10 +70,10 @@ const renderUpdateText: (update: { readonly seen: string; readonly text: string 
 const renderBlock: (block: IncidentLayout["blocks"][number]) => string = compileTemplate(`
 <% if (it.isOpen) { %><section class="card"><h2><%= it.title %></h2><% } else { %><details class="part"><summary><%= it.title %></summary><div><% } %>
 <% for (const line of it.lines) { %><p><%= line %></p><% } %>
-<% if (it.rows.length > 0) { %><div class="scroll" role="group" tabindex="0" aria-label="<%= it.title %>"><table class="lines">
+<% if (it.rows.length > 0) { %><div class="scroll" role="group" tabindex="0" aria-label="<%= it.title %>"><table class="lines cards<% if (it.columns === null) { %> facts<% } %>">
 <% if (it.columns !== null) { %><thead><tr><% for (const column of it.columns) { %><th scope="col"><%= column %></th><% } %></tr></thead><% } %>
 <tbody><% for (const row of it.rows) { %><tr>
-<% for (const [index, cell] of row.entries()) { %><% if (index === 0 && it.columns === null) { %><th scope="row"><%= cell %></th><% } else { %><td><%= cell %></td><% } %><% } %>
+<% for (const [index, cell] of row.entries()) { %><% if (row.length === 1) { %><th scope="rowgroup" colspan="9"><%= cell %></th><% } else if (index === 0 && it.columns === null) { %><th scope="row"><%= cell %></th><% } else { %><td<% if (index > 0 && it.columns !== null && it.columns.length > 2) { %> data-label="<%= it.columns[index] %>"<% } %>><%= cell %></td><% } %><% } %>
 </tr><% } %></tbody></table></div><% } %>
 <% if (it.isOpen) { %></section><% } else { %></div></details><% } %>
 `);

@@ -39,8 +39,8 @@ interface Row {
 
 const renderKeys: (data: { readonly rows: readonly Row[] }) => string = compileTemplate(`
 <% if (it.rows.length === 0) { %><p>${KEYS.none}</p><% } else { %>
-<div class="scroll" role="group" tabindex="0" aria-label="${KEYS.title}"><table><thead><tr><th scope="col">${KEYS.name}</th><th scope="col">${KEYS.start}</th><th scope="col">${KEYS.scopes}</th><th scope="col">${KEYS.created}</th><th scope="col">${KEYS.used}</th><th scope="col"><span class="hidden">${KEYS.action}</span></th></tr></thead><tbody>
-<% for (const row of it.rows) { %><tr><th scope="row"><%= row.name %></th><td><code><%= row.prefix %></code></td><td><%= row.scopes %></td><td><%= row.created %></td><td><%= row.used %></td>
+<div class="scroll" role="group" tabindex="0" aria-label="${KEYS.title}"><table class="cards"><thead><tr><th scope="col">${KEYS.name}</th><th scope="col">${KEYS.start}</th><th scope="col">${KEYS.scopes}</th><th scope="col">${KEYS.created}</th><th scope="col">${KEYS.used}</th><th scope="col"><span class="hidden">${KEYS.action}</span></th></tr></thead><tbody>
+<% for (const row of it.rows) { %><tr><th scope="row"><%= row.name %></th><td><code><%= row.prefix %></code></td><td data-label="${KEYS.scopes}"><%= row.scopes %></td><td class="date" data-label="${KEYS.created}"><%= row.created %></td><td class="date" data-label="${KEYS.used}"><%= row.used %></td>
 <td><a class="button danger" href="/app/keys/<%= row.id %>/revoke" aria-label="<%= row.label %>">${KEYS.revoke}</a></td></tr><% } %>
 </tbody></table></div><% } %>
 `);

@@ -66,7 +66,7 @@ export function renderWindowPage({ window, nextStarts, monitors, viewer, formTok
     end === null ? "" : `&#32;${MAINTENANCE.until} ${renderTime(end, viewer)}`,
     "</p></div>",
     canWrite ? renderActions({ id, formToken, change: changeOf(window) }) : "",
-    `</div><section class="card"><div class="scroll" role="group" tabindex="0" aria-label="${MAINTENANCE.facts}"><table><tbody>`,
+    `</div><section class="card"><div class="scroll" role="group" tabindex="0" aria-label="${MAINTENANCE.facts}"><table class="facts cards"><tbody>`,
     renderTimes(rrule === null ? MAINTENANCE.first : MAINTENANCE.firstOfMany, [window.startsAt], viewer),
     renderFact(MAINTENANCE.lasts, writeDuration(window.durationSeconds)),
     renderFact(MAINTENANCE.repeating, repeats === "custom" ? (rrule ?? "") : MAINTENANCE.repeats[repeats]),

@@ -39,9 +39,9 @@ const OPTIONS = (selected: string) =>
 
 const renderMembers: (data: { readonly csrf: string; readonly rows: readonly Row[] }) => string = compileTemplate(`
 <p class="faint">${MEMBERS.roleHint}</p>
-<div class="scroll" role="group" tabindex="0" aria-label="${MEMBERS.title}"><table><thead><tr><th scope="col">${MEMBERS.email}</th><th scope="col">${MEMBERS.since}</th><th scope="col">${MEMBERS.role}</th><th scope="col"><span class="hidden">${MEMBERS.action}</span></th></tr></thead><tbody>
+<div class="scroll" role="group" tabindex="0" aria-label="${MEMBERS.title}"><table class="cards"><thead><tr><th scope="col">${MEMBERS.email}</th><th scope="col">${MEMBERS.since}</th><th scope="col">${MEMBERS.role}</th><th scope="col"><span class="hidden">${MEMBERS.action}</span></th></tr></thead><tbody>
 <% for (const row of it.rows) { %><tr><th scope="row"><%= row.email %><% if (row.isYou) { %> <span class="badge">${MEMBERS.you}</span><% } %><% if (row.isUnconfirmed) { %> <span class="badge">${MEMBERS.notConfirmed}</span><% } %></th>
-<td><%= row.since %></td><td>
+<td class="date" data-label="${MEMBERS.since}"><%= row.since %></td><td>
 <form class="row" method="post" action="/app/members/<%= row.id %>/role"><input type="hidden" name="_csrf" value="<%= it.csrf %>">
 <div><select name="role" aria-label="<%= row.roleLabel %>">${OPTIONS("row.role")}</select></div><button>${MEMBERS.change}</button></form></td>
 <td><a class="button danger" href="/app/members/<%= row.id %>/remove" aria-label="<%= row.removeLabel %>"><% if (row.isYou) { %>${MEMBERS.leave}<% } else { %>${MEMBERS.remove}<% } %></a></td></tr><% } %>
@@ -63,8 +63,8 @@ const renderInvites: (data: {
   }[];
 }) => string = compileTemplate(`
 <h2>${MEMBERS.invitesTitle}</h2>
-<div class="scroll" role="group" tabindex="0" aria-label="${MEMBERS.invitesTitle}"><table><thead><tr><th scope="col">${MEMBERS.email}</th><th scope="col">${MEMBERS.role}</th><th scope="col">${MEMBERS.until}</th><th scope="col"><span class="hidden">${MEMBERS.action}</span></th></tr></thead><tbody>
-<% for (const row of it.rows) { %><tr><th scope="row"><%= row.email %></th><td><%= row.role %></td><td><%= row.until %></td><td>
+<div class="scroll" role="group" tabindex="0" aria-label="${MEMBERS.invitesTitle}"><table class="cards"><thead><tr><th scope="col">${MEMBERS.email}</th><th scope="col">${MEMBERS.role}</th><th scope="col">${MEMBERS.until}</th><th scope="col"><span class="hidden">${MEMBERS.action}</span></th></tr></thead><tbody>
+<% for (const row of it.rows) { %><tr><th scope="row"><%= row.email %></th><td><%= row.role %></td><td class="date" data-label="${MEMBERS.until}"><%= row.until %></td><td>
 <form method="post" action="/app/members/invites/<%= row.id %>/revoke"><input type="hidden" name="_csrf" value="<%= it.csrf %>"><button aria-label="<%= row.label %>">${MEMBERS.revoke}</button></form></td></tr><% } %>
 </tbody></table></div>
 `);

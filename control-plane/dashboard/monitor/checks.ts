@@ -9,7 +9,7 @@ import type { Fault } from "#control-plane/incidents/incident.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 
 const TABLE_TOP = `
-<div class="scroll" role="group" tabindex="0" aria-label="${CHECKS.title}"><table><thead><tr><th scope="col">${CHECKS.time}</th><th scope="col">${CHECKS.location}</th>
+<div class="scroll" role="group" tabindex="0" aria-label="${CHECKS.title}"><table class="cards"><thead><tr><th scope="col">${CHECKS.time}</th><th scope="col">${CHECKS.location}</th>
 <th scope="col">${CHECKS.verdict}</th><th scope="col" class="number">${CHECKS.response}</th><th scope="col" class="number">${CHECKS.code}</th><th scope="col">${CHECKS.cause}</th></tr></thead><tbody>
 `;
 
@@ -26,7 +26,7 @@ const renderCells: (check: {
   readonly cause: string;
 }) => string = compileTemplate(`
 <td><%= it.location %></td><td><span class="badge <%= it.tone %>"><%= it.word %></span></td>
-<td class="number"><%= it.response %></td><td class="number"><%= it.code %></td><td><%= it.cause %></td></tr>
+<td class="number"><%= it.response %></td><td class="number" data-label="${CHECKS.code}"><%= it.code %></td><td><%= it.cause %></td></tr>
 `);
 
 /** Renders the newest checks of a monitor, newest first, with a link to all of them. */

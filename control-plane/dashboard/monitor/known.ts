@@ -7,7 +7,7 @@ import { KNOWN } from "#control-plane/dashboard/strings/monitor.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 
 const LOCATIONS_TOP = `<section class="card"><h2>${KNOWN.locations}</h2>
-<div class="scroll" role="group" tabindex="0" aria-label="${KNOWN.locations}"><table><thead><tr><th scope="col">${KNOWN.location}</th><th scope="col">${KNOWN.verdict}</th><th scope="col">${KNOWN.since}</th><th scope="col">${KNOWN.cause}</th></tr></thead><tbody>`;
+<div class="scroll" role="group" tabindex="0" aria-label="${KNOWN.locations}"><table class="cards"><thead><tr><th scope="col">${KNOWN.location}</th><th scope="col">${KNOWN.verdict}</th><th scope="col">${KNOWN.since}</th><th scope="col">${KNOWN.cause}</th></tr></thead><tbody>`;
 
 const renderPlace: (place: { readonly location: string; readonly word: string; readonly tone: string }) => string =
   compileTemplate(`<td><%= it.location %></td><td><span class="badge <%= it.tone %>"><%= it.word %></span></td>`);
@@ -19,7 +19,7 @@ export function renderLocations(locations: readonly LocationFacts[], { now, view
   if (locations.length < 2 || !locations.some(({ verdict }) => verdict === "down")) return "";
   const rows = locations.map(({ location, verdict, since, fault }) => {
     const place = renderPlace({ location, ...STATE_WORDS[verdict] });
-    return `<tr>${place}<td>${renderAgo(since, now, viewer)}</td>${renderCause({ text: fault?.message ?? "" })}`;
+    return `<tr>${place}<td data-label="${KNOWN.since}">${renderAgo(since, now, viewer)}</td>${renderCause({ text: fault?.message ?? "" })}`;
   });
   return `${LOCATIONS_TOP}${rows.join("")}</tbody></table></div></section>`;
 }

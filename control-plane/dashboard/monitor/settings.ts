@@ -18,7 +18,7 @@ const render: (settings: {
     readonly monitors: readonly NamedMonitor[];
   }[];
 }) => string = compileTemplate(`
-<details class="part"><summary>${KNOWN.settings}</summary><div class="scroll" role="group" tabindex="0" aria-label="${KNOWN.settings}"><table>
+<details class="part"><summary>${KNOWN.settings}</summary><div class="scroll" role="group" tabindex="0" aria-label="${KNOWN.settings}"><table class="facts cards">
 <thead><tr><th scope="col">${KNOWN.field}</th><th scope="col">${KNOWN.value}</th></tr></thead><tbody>
 <% for (const row of it.rows) { %><tr><th scope="row"><%= row.label %></th><td class="lines"><%= row.text %><% for (const one of row.monitors) { %><a href="/app/monitors/<%= one.id %>"><%= one.name %></a> <% } %></td></tr><% } %>
 </tbody></table></div></details>

@@ -55,7 +55,7 @@ const renderResults: (results: {
 <h1>${PASTE.resultsTitle}</h1><p>${PASTE.resultsHint}</p>
 <form class="stack" method="post" action="/app/monitors/paste"><input type="hidden" name="_csrf" value="<%= it.formToken %>">
 <input type="hidden" name="lines" value="<%= it.text %>">
-<div class="scroll" role="group" tabindex="0" aria-label="${PASTE.resultsTitle}"><table><thead><tr><th scope="col">${PASTE.create}</th><th scope="col">${PASTE.address}</th><th scope="col">${PASTE.result}</th></tr></thead><tbody>
+<div class="scroll" role="group" tabindex="0" aria-label="${PASTE.resultsTitle}"><table class="cards"><thead><tr><th scope="col">${PASTE.create}</th><th scope="col">${PASTE.address}</th><th scope="col">${PASTE.result}</th></tr></thead><tbody>
 <% for (const row of it.rows) { %><tr><td><% if (row.canCreate) { %><input type="checkbox" id="c-<%= row.index %>" name="line" value="<%= row.index %>"<% if (row.isChosen) { %> checked<% } %>><% } %></td>
 <td><label for="c-<%= row.index %>"><%= row.address %></label> <span class="faint"><%= row.name %></span></td>
 <td><span class="badge <%= row.tone %>"><%= row.word %></span> <%= row.message %></td></tr><% } %>

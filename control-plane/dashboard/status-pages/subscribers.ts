@@ -42,8 +42,8 @@ const render: (page: {
 }) => string = compileTemplate(`
 <h1>${PAGE_SUBSCRIBERS.title}</h1><p><a href="/app/status-pages/<%= it.id %>" dir="auto"><%= it.title %></a>: <%= it.total %></p>
 <% if (it.rows.length > 0) { %><form method="post" action="/app/status-pages/<%= it.id %>/subscribers"><input type="hidden" name="_csrf" value="<%= it.formToken %>">
-<div class="scroll" tabindex="0" role="region" aria-label="${PAGE_SUBSCRIBERS.title}"><table><thead><tr><th scope="col">${PAGE_SUBSCRIBERS.email}</th><th scope="col">${PAGE_SUBSCRIBERS.state}</th><th scope="col">${PAGE_SUBSCRIBERS.since}</th><th scope="col"><span class="hidden">${PAGE_SUBSCRIBERS.action}</span></th></tr></thead><tbody>
-<% for (const row of it.rows) { %><tr><th scope="row"><%= row.email %></th><td><%= row.state %></td><td><%= row.since %></td><td><button class="danger" name="remove" value="<%= row.id %>" aria-label="${PAGE_SUBSCRIBERS.remove} <%= row.email %>">${PAGE_SUBSCRIBERS.remove}</button></td></tr><% } %>
+<div class="scroll" tabindex="0" role="region" aria-label="${PAGE_SUBSCRIBERS.title}"><table class="cards"><thead><tr><th scope="col">${PAGE_SUBSCRIBERS.email}</th><th scope="col">${PAGE_SUBSCRIBERS.state}</th><th scope="col">${PAGE_SUBSCRIBERS.since}</th><th scope="col"><span class="hidden">${PAGE_SUBSCRIBERS.action}</span></th></tr></thead><tbody>
+<% for (const row of it.rows) { %><tr><th scope="row"><%= row.email %></th><td><%= row.state %></td><td class="date" data-label="${PAGE_SUBSCRIBERS.since}"><%= row.since %></td><td><button class="danger" name="remove" value="<%= row.id %>" aria-label="${PAGE_SUBSCRIBERS.remove} <%= row.email %>">${PAGE_SUBSCRIBERS.remove}</button></td></tr><% } %>
 </tbody></table></div></form><% } %>
 <% if (it.newer !== null || it.older !== null) { %><nav class="row" aria-label="${PAGE_SUBSCRIBERS.pages}"><% if (it.newer !== null) { %><a rel="prev" href="?page=<%= it.newer %>">${PAGE_SUBSCRIBERS.newer}</a><% } %>
 <% if (it.older !== null) { %><a rel="next" href="?page=<%= it.older %>">${PAGE_SUBSCRIBERS.older}</a><% } %></nav><% } %>

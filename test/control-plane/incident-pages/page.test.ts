@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Evidence } from "#control-plane/evidence/evidence.ts";
 import { listEvidence } from "#control-plane/incident-pages/evidence-blocks.ts";
+import { underDays } from "#control-plane/incident-pages/text.ts";
 import { renderPage, type Page } from "#control-plane/incident-pages/page.ts";
 
 const HOSTILE = '"><script>alert(1)</script>\u202e<img src=x onerror=alert(1)>';
@@ -97,6 +98,24 @@ describe("the page of an incident", () => {
     expect(html).toContain("It does not reach the target.");
     expect(html).toContain("no answer");
     expect(html).toContain("text\nline 2");
+  });
+
+  it("has times of the day below the headings of their days", () => {
+    const rows = [
+      ["2026-03-01 12:00:00 UTC", "Down"],
+      ["2026-03-01 12:00:05 UTC", "Noticed", "mail"],
+      ["2026-03-02 09:30:00 UTC", "Up"],
+    ];
+    expect(underDays(rows)).toEqual([
+      ["2026-03-01 UTC"],
+      ["12:00:00", "Down"],
+      ["12:00:05", "Noticed", "mail"],
+      ["2026-03-02 UTC"],
+      ["09:30:00", "Up"],
+    ]);
+    const block = listEvidence(evidenceOf("text")).at(-1);
+    expect(block?.rows).toEqual([["2026-03-01 UTC"], ["12:00:00", "fail 3", "text\nline 2"]]);
+    expect(pageOf(block === undefined ? [] : [block])).toContain("2026-03-01 UTC</th>");
   });
 
   it("runs nothing that a target, a probe or a ping has sent", () => {

@@ -86,11 +86,13 @@ export function renderIncidents(view: PageView, base: string): string {
   return renderPlain("Open incidents", open, OPEN_ID);
 }
 
-/** Renders maintenance in progress, then the maintenance to come. "" if there is none. */
-export function renderMaintenance(view: PageView): string {
-  return (
-    renderPlain("Maintenance in progress", maintenanceOf(view, "in_progress")) +
-    renderPlain("Scheduled maintenance", maintenanceOf(view, "scheduled"))
+/** Renders the maintenance in progress, or that to come. "" if there is none. */
+export function renderMaintenance(view: PageView, status: "in_progress" | "scheduled"): string {
+  const windows = view.maintenance.filter((window) => window.status === status);
+  const heading = status === "scheduled" ? "Scheduled maintenance" : "Maintenance in progress";
+  return renderPlain(
+    heading,
+    windows.map((window) => describeMaintenance(view, window)),
   );
 }
 
@@ -151,12 +153,6 @@ function isOpen({ resolvedAt }: ShownIncident): boolean {
 
 function renderPlain(heading: string, events: readonly ShownEvent[], id: string | null = null): string {
   return events.length === 0 ? "" : renderList({ heading, id, days: [{ day: null, events }], note: null });
-}
-
-function maintenanceOf(view: PageView, status: ShownMaintenance["status"]): readonly ShownEvent[] {
-  return view.maintenance
-    .filter((window) => window.status === status)
-    .map((window) => describeMaintenance(view, window));
 }
 
 /** Number of updates of an incident in a list; its own page has all. */

@@ -94,6 +94,16 @@ export function renderPage(view: PageView, base: string, isRefreshed = true): st
     isRefreshed,
     hasCharts: view.responses !== null,
   });
-  const events = `${renderIncidents(view, base)}${renderMaintenance(view)}${renderPast(view, base)}`;
-  return `${head}${renderTop(shown)}${renderMonitors(view)}${renderResponses(view)}${events}${renderBottom(shown)}`;
+  return [
+    head,
+    renderTop(shown),
+    // What explains the banner comes first.
+    renderIncidents(view, base),
+    renderMaintenance(view, "in_progress"),
+    renderMonitors(view),
+    renderResponses(view),
+    renderMaintenance(view, "scheduled"),
+    renderPast(view, base),
+    renderBottom(shown),
+  ].join("");
 }

@@ -7,12 +7,12 @@ import type { PageView } from "#control-plane/status-pages/page.ts";
 const TIME = viewerTimeIn({ name: "UTC", offsetAt: () => 0 });
 
 const renderName: (monitor: { readonly name: string }) => string = compileTemplate(
-  `<li><h3 dir="auto"><%= it.name %></h3>`,
+  `<li><details><summary><h3 dir="auto"><%= it.name %></h3></summary>`,
 );
 
 /**
- * Renders the response times of each monitor that has any, all locations together: visitors read no location. Incidents
- * and maintenance that the page shows are marked. "" if the page does not show response times.
+ * Renders the response times of each monitor that has any, folded, all locations together: visitors read no location.
+ * Incidents and maintenance that the page shows are marked. "" if the page does not show response times.
  */
 export function renderResponses(view: PageView): string {
   const { groups, responses } = view;
@@ -25,7 +25,7 @@ export function renderResponses(view: PageView): string {
       if (found === undefined) return [];
       const series = [{ ...found, name: "Response time" }];
       const chart = { label: `${name}, 24 hours`, from, to, stepMs, series, ...markedOf(view, id, to) };
-      return `${renderName({ name })}${renderLatency(chart, TIME)}</li>`;
+      return `${renderName({ name })}${renderLatency(chart, TIME)}</details></li>`;
     });
   if (charts.length === 0) return "";
   return `<section><h2>Response times in the last 24 hours</h2><ul class="c">${charts.join("")}</ul></section>`;

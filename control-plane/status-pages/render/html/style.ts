@@ -49,6 +49,9 @@ margin-bottom:1rem}
 .c>li{padding:1.125rem 1.25rem}
 .c>li+li{border-top:1px solid var(--line)}
 .z>*{color:var(--fg)}
+summary{cursor:pointer}
+time{white-space:nowrap}
+summary h3{display:inline}
 .r{display:grid;grid-template-columns:minmax(0,1fr) auto auto;gap:.25rem 1.5rem;align-items:center}
 .r .t{order:1}
 .r .d{order:2}

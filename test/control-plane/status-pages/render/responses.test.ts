@@ -10,19 +10,8 @@ import {
   makeMaintenance,
   makeMonitor,
   makeView,
+  responsesOf,
 } from "#test/support/status-page-views.ts";
-
-const HOUR_MS = 3_600_000;
-const TO = Math.floor(hoursAgo(0).getTime() / HOUR_MS) * HOUR_MS;
-
-/** Response times of monitors in each of the last 24 hours. */
-function responsesOf(...ids: readonly number[]): PageView["responses"] {
-  const points = Array.from({ length: 24 }, (_, index) => {
-    return { at: new Date(TO - (24 - index) * HOUR_MS), p50: 80 + index, p95: 200, p99: 250 };
-  });
-  const series = { points, last: 103, p50: 92, p95: 200, p99: 250 };
-  return { from: TO - 24 * HOUR_MS, to: TO, stepMs: HOUR_MS, series: new Map(ids.map((id) => [id, series])) };
-}
 
 const render = (over: Partial<PageView>) => renderPage(makeView(over), "/status/acme");
 
@@ -31,7 +20,7 @@ describe("the response times of a page", () => {
     const monitors = [makeMonitor(1, { name: "Shop" }), makeMonitor(2, { name: "Backup" })];
     const html = render({ groups: [{ name: null, monitors }], responses: responsesOf(1) });
     expect(html.match(/<figure class="cl">/g)).toHaveLength(1);
-    expect(html).toContain(`<h3 dir="auto">Shop</h3><figure`);
+    expect(html).toContain(`<li><details><summary><h3 dir="auto">Shop</h3></summary><figure`);
     expect(html).toContain("Response time</b> last 103 ms, p50 92 ms, p95 200 ms");
     expect(html).toContain(`aria-label="Shop, 24 hours. Response time: p50 92 ms, p95 200 ms"`);
   });
