@@ -4,6 +4,7 @@ import type { Block, Page } from "#control-plane/incident-pages/page.ts";
 import { cell, lines } from "#control-plane/incident-pages/text.ts";
 import { writeDuration } from "#shared/text/duration.ts";
 import type { showDetails } from "#control-plane/incidents/view.ts";
+import { dashboardUrl } from "#control-plane/mail/content/notice.ts";
 import { formatTime } from "#control-plane/mail/content/times.ts";
 import { kindOf } from "#control-plane/kinds/kinds.ts";
 
@@ -17,12 +18,16 @@ export type IncidentLayout = Pick<Page, "state" | "tone" | "name" | "sentences" 
 type WriteTime = (text: string) => string;
 
 /** Lays out an incident for the link of a mail, with times in UTC. */
-export function showIncidentPage(incident: ShownIncident, { expiresAt }: { readonly expiresAt: Date }): Page {
+export function showIncidentPage(
+  incident: ShownIncident,
+  { baseUrl, expiresAt }: { readonly baseUrl: string; readonly expiresAt: Date },
+): Page {
   const timeOf: WriteTime = (text) => formatTime(new Date(text));
   return {
     ...layOutIncident(incident, timeOf),
     canAcknowledge: incident.resolved_at === null && incident.acknowledged === null,
     pictures: [],
+    dashboardUrl: dashboardUrl(baseUrl, { incidentId: incident.id, monitorId: null }),
     footer: `Incident ${incident.id}. This page opens without signing in until ${formatTime(expiresAt)}: keep its address to yourself.`,
   };
 }
