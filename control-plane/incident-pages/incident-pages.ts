@@ -68,7 +68,7 @@ export function createIncidentPages(deps: IncidentPagesDeps): IncidentPages {
   async function pageOf({ subject, accountId, expiresAt }: OpenLink, token: string): Promise<Found<Page>> {
     if ("incidentId" in subject) {
       const incident = await readIncident(sql, accountId, subject.incidentId, { now: clock.now(), evidenceOf });
-      return incident === null ? UNKNOWN : found(showIncidentPage(incident, { expiresAt }));
+      return incident === null ? UNKNOWN : found(showIncidentPage(incident, { baseUrl, expiresAt }));
     }
     const { eventId: id } = subject;
     const event = await events.find(sql, accountId, id);

@@ -25,6 +25,8 @@ export interface Page {
   readonly facts: readonly (readonly [label: string, value: string])[];
   readonly pictures: readonly { readonly label: string; readonly url: string }[];
   readonly blocks: readonly Block[];
+  /** Address of the same in the dashboard, for readers who sign in; null: there is no such page. */
+  readonly dashboardUrl: string | null;
   /** About the page itself. */
   readonly footer: string;
 }
@@ -53,6 +55,7 @@ const renderBody: (page: Page) => string = compileTemplate(`
 </tr><% } %></tbody></table><% } %>
 <% if (block.isOpen) { %></section><% } else { %></details><% } %>
 <% } %>
+<% if (it.dashboardUrl !== null) { %><p><a href="<%= it.dashboardUrl %>">Continue in the dashboard</a></p><% } %>
 <p class="m"><%= it.footer %></p>
 </main></body></html>
 `);

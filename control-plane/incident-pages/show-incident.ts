@@ -5,6 +5,7 @@ import { cell, lines, underDays } from "#control-plane/incident-pages/text.ts";
 import { writeDuration } from "#shared/text/duration.ts";
 import { shownTitle } from "#control-plane/incidents/texts.ts";
 import type { showDetails } from "#control-plane/incidents/view.ts";
+import { dashboardUrl } from "#control-plane/mail/content/notice.ts";
 import { formatTime } from "#control-plane/mail/content/times.ts";
 import { kindOf } from "#control-plane/kinds/kinds.ts";
 
@@ -15,11 +16,15 @@ type ShownIncident = ReturnType<typeof showDetails>;
 export type IncidentLayout = Pick<Page, "state" | "tone" | "name" | "sentences" | "facts" | "blocks">;
 
 /** Lays out an incident for the link of a mail, with times in UTC. */
-export function showIncidentPage(incident: ShownIncident, { expiresAt }: { readonly expiresAt: Date }): Page {
+export function showIncidentPage(
+  incident: ShownIncident,
+  { baseUrl, expiresAt }: { readonly baseUrl: string; readonly expiresAt: Date },
+): Page {
   return {
     ...layOutIncident(incident),
     canAcknowledge: incident.resolved_at === null && incident.acknowledged === null,
     pictures: [],
+    dashboardUrl: dashboardUrl(baseUrl, { incidentId: incident.id, monitorId: null }),
     footer: `Incident ${incident.id}. This page opens without signing in until ${formatTime(expiresAt)}: keep its address to yourself.`,
   };
 }

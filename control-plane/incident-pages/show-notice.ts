@@ -1,6 +1,6 @@
 import type { Page } from "#control-plane/incident-pages/page.ts";
 import { readNotice, type Notice, type NoticePicture } from "#control-plane/mail/content/event-body.ts";
-import { writeNotice } from "#control-plane/mail/content/notice.ts";
+import { dashboardUrl, writeNotice } from "#control-plane/mail/content/notice.ts";
 import { formatTime } from "#control-plane/mail/content/times.ts";
 import { wordsOf } from "#control-plane/mail/content/words.ts";
 
@@ -37,6 +37,7 @@ export function showNoticePage(
     facts,
     pictures: (notice.page?.pictures ?? []).map(({ name, label }) => ({ label, url: addressOf(name) })),
     blocks: list === null ? [] : [{ title: list.title, isOpen: true, lines: list.items, columns: null, rows: [] }],
+    dashboardUrl: notice.monitorId === null ? null : dashboardUrl(baseUrl, notice),
     footer: `This page opens without signing in until ${formatTime(expiresAt)}: keep its address to yourself.`,
   };
 }

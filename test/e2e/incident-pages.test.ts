@@ -96,6 +96,7 @@ it("the link of a mail shows its incident without a key, and acknowledges it wit
   const path = await pathOfMail(1);
   const page = await plane.call(path);
   expect(page.status).toBe(200);
+  expect(page.text).toContain(`/app/incidents/${incidentId}">Continue in the dashboard</a>`);
   expect(Object.fromEntries(page.headers)).toMatchObject({
     "content-type": "text/html; charset=utf-8",
     "cache-control": "no-store",

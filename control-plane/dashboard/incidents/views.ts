@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "#shared/clock.ts";
+import { offerSwitch, type OtherAccountDeps } from "#control-plane/dashboard/door/other-account.ts";
 import { memberOf, type Door } from "#control-plane/dashboard/door/door.ts";
 import type { MemberWrites } from "#control-plane/dashboard/door/member-writes.ts";
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
@@ -24,9 +25,8 @@ const MOST_CHOICES = 500;
 export const ALL_PAGES = { limit: 1_000, offset: 0 };
 
 /** Dependencies of the views of incidents. */
-export interface IncidentViewsDeps {
+export interface IncidentViewsDeps extends OtherAccountDeps {
   readonly door: Door;
-  readonly sql: Sql;
   readonly clock: Clock;
   readonly overviews: Pick<Overviews, "of">;
   readonly writes: MemberWrites;
@@ -49,7 +49,14 @@ export async function showIncident(
   const { accountId } = session;
   const { sql, clock, evidenceOf, statusPages, overviews } = deps;
   const reading = { now: clock.now(), evidenceOf };
-  const incident = requireFound(await readIncident(sql, accountId, idOf(request), reading), "incident");
+  const id = idOf(request);
+  const found = await readIncident(sql, accountId, id, reading);
+  if (found === null) {
+    const has = async (other: number) => (await readIncident(sql, other, id, reading)) !== null;
+    const offered = await offerSwitch(request, reply, deps, has);
+    if (offered !== null) return offered;
+  }
+  const incident = requireFound(found, "incident");
   const [monitors, { pages }] = await Promise.all([overviews.of(accountId), statusPages.list(accountId, ALL_PAGES)]);
   const body = renderIncidentPage({
     incident,

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { offerSwitch, type OtherAccountDeps } from "#control-plane/dashboard/door/other-account.ts";
 import { memberOf } from "#control-plane/dashboard/door/door.ts";
 import { sentence } from "#control-plane/dashboard/frame/problems.ts";
 import { viewerTimeOf } from "#control-plane/dashboard/frame/times.ts";
@@ -46,8 +47,7 @@ const PINGS_OF_PAGE = 25;
 const URL_OF_MONITOR = "/app/monitors/:id";
 
 /** Dependencies of the page of a monitor. */
-interface MonitorPageDeps extends PictureRoutesDeps, MuteDeps {
-  readonly sql: Sql;
+interface MonitorPageDeps extends PictureRoutesDeps, MuteDeps, OtherAccountDeps {
   readonly overviews: Pick<Overviews, "of">;
   readonly webhooks: Pick<Webhooks, "list">;
   readonly testMails: TestMails;
@@ -172,7 +172,13 @@ async function showMonitor(
   const { tested = null, refusedMute = null } = outcome;
   const { accountId, plan } = memberOf(request);
   const { sql, clock, monitors, webhooks } = deps;
-  const { monitor, checks } = requireFound(await monitors.find(accountId, idOf(request)), "monitor");
+  const found = await monitors.find(accountId, idOf(request));
+  if (found === null) {
+    const has = async (other: number) => (await monitors.find(other, idOf(request))) !== null;
+    const offered = await offerSwitch(request, reply, deps, has);
+    if (offered !== null) return offered;
+  }
+  const { monitor, checks } = requireFound(found, "monitor");
   const page = pageOf(request, monitor, deps);
   const newest = { limit: NEWEST_INCIDENTS, offset: 0 };
   const range = rangeOf((request.query as { readonly range?: unknown }).range);

@@ -5,7 +5,7 @@ import { idIn, readForm } from "#control-plane/dashboard/door/form.ts";
 import { sendPage } from "#control-plane/dashboard/frame/page.ts";
 import { renderProfile, type ProfileProblems } from "#control-plane/dashboard/profile/page.ts";
 import { clientOf, refuse } from "#control-plane/dashboard/door/attempt.ts";
-import type { SignInDeps } from "#control-plane/dashboard/sign-in/routes.ts";
+import { nextPath, type SignInDeps } from "#control-plane/dashboard/sign-in/routes.ts";
 import { PROFILE } from "#control-plane/dashboard/strings/people.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
@@ -84,7 +84,8 @@ export function registerProfile(scope: FastifyInstance, deps: SignInDeps): void 
     url: `${PATH}/account`,
     async handler(request, reply) {
       const session = memberOf(request);
-      const accountId = idIn(readForm(request), "account_id");
+      const given = readForm(request);
+      const accountId = idIn(given, "account_id");
       const old = sessionCookie(request);
       const accounts = await users.members.accountsOf(sql, session.userId);
       if (old === null || accountId === null || !accounts.some((one) => one.accountId === accountId))
@@ -92,7 +93,7 @@ export function registerProfile(scope: FastifyInstance, deps: SignInDeps): void 
       const token = await transact(sql, (tx) => users.sessions.switch(tx, session, old, accountId, clientOf(request)));
       if (token === null) throw new Refusal("not_found", NO_MEMBER);
       setSessionCookie(reply, token, isSecure);
-      return reply.redirect("/app/", 303);
+      return reply.redirect(nextPath(given.text("next")), 303);
     },
   });
 }

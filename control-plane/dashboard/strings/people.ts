@@ -253,3 +253,10 @@ export const BY_MAIL = {
   signUp: "Open an account",
   signIn: "Sign in",
 } as const;
+
+/** The page that is shown in place of one of another account of the user. */
+export const OTHER_ACCOUNT = {
+  title: "This is in another account of yours",
+  intro: "What this link leads to belongs to the account",
+  switchTo: "Switch to it and continue",
+} as const;

@@ -21,7 +21,7 @@ interface Background {
   readonly evidence: EvidenceLines | null;
   /** Of a monitor that waits for pings. */
   readonly heartbeat: HeartbeatFacts | null;
-  /** Address of the page of this notice for its reader, which needs no key; absent: the addresses of the API. */
+  /** Address of the page of this notice for its reader, which asks for no sign-in; absent: those of the dashboard. */
   readonly link?: string;
 }
 
@@ -41,8 +41,7 @@ export function writeNotice(
       : [],
     facts: listFacts(notice, [...evidenceFacts(evidence), ...(heartbeat === null ? [] : heartbeatFacts(heartbeat))]),
     list: listDetails(notice, heartbeat),
-    links:
-      link === undefined ? listLinks(notice, baseUrl) : [[linkLabel(notice), link], ...webhookLinks(notice, baseUrl)],
+    links: link === undefined ? listLinks(notice, baseUrl) : [[linkLabel(notice), link]],
     footer:
       notice.webhookId === null
         ? `This address gets the notices of this monitor from Vantage at ${baseUrl}.`
@@ -177,21 +176,22 @@ export function linkLabel({ incidentId, page }: Pick<Notice, "incidentId" | "pag
   return page === null ? "Details" : "Pictures";
 }
 
-/** Links to what a reader with a key needs next. */
+/** Links to what a reader who signs in needs next. */
 function listLinks(notice: Notice, baseUrl: string): Letter["links"] {
   const { incidentId, monitorId, page } = notice;
+  const pictures = `${baseUrl}/app/monitors/${monitorId}/pictures`;
   return [
-    ...(page?.pictures ?? []).map(({ label, url }) => [label, url] as const),
-    ...(incidentId === null ? [] : ([["Incident", `${baseUrl}/api/v4/incidents?id=${incidentId}`]] as const)),
-    ...webhookLinks(notice, baseUrl),
-    ...(monitorId === null ? [] : ([["Monitor", `${baseUrl}/api/v4/monitors?id=${monitorId}`]] as const)),
+    ...(page?.pictures ?? []).map(({ label, pictureId }) => [label, `${pictures}/${pictureId}`] as const),
+    ...(incidentId === null ? [] : ([["Incident", dashboardUrl(baseUrl, { incidentId, monitorId })]] as const)),
+    ...(monitorId === null ? [] : ([["Monitor", dashboardUrl(baseUrl, { incidentId: null, monitorId })]] as const)),
   ];
 }
 
-function webhookLinks({ webhookId }: Notice, baseUrl: string): Letter["links"] {
-  if (webhookId === null) return [];
-  return [
-    ["Failed deliveries", `${baseUrl}/api/v4/events?webhook_id=${webhookId}`],
-    ["Webhooks", `${baseUrl}/api/v4/webhooks`],
-  ];
+/** Returns the address of the page of an incident in the dashboard, or else of a monitor, or else of the dashboard. */
+export function dashboardUrl(
+  baseUrl: string,
+  { incidentId, monitorId }: { readonly incidentId: number | null; readonly monitorId: number | null },
+): string {
+  if (incidentId !== null) return `${baseUrl}/app/incidents/${incidentId}`;
+  return monitorId === null ? `${baseUrl}/app/` : `${baseUrl}/app/monitors/${monitorId}`;
 }

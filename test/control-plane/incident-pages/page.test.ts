@@ -73,6 +73,7 @@ const pageOf = (blocks: Page["blocks"]): string =>
     facts: [["Target", "<b>https://shop.example/</b>"]],
     pictures: [],
     blocks,
+    dashboardUrl: "https://vantage.example/app/incidents/1",
     footer: "",
   });
 

@@ -50,8 +50,8 @@ Target:   https://shop.example.com/ (http)
 Failing locations:
 - eu-west: certificate expired 3 minutes ago, since 2026-11-23 02:41:07 UTC
 
-Incident: ${BASE}/api/v4/incidents?id=12
-Monitor:  ${BASE}/api/v4/monitors?id=3
+Incident: ${BASE}/app/incidents/12
+Monitor:  ${BASE}/app/monitors/3
 
 -- 
 This address gets the notices of this monitor from Vantage at ${BASE}.
@@ -95,8 +95,8 @@ Cause:    No ping arrived by 2026-11-23 02:41:07 UTC
 Since:    2026-11-23 02:41:07 UTC
 Reported: 2026-11-23 02:41:12 UTC
 
-Incident: ${BASE}/api/v4/incidents?id=12
-Monitor:  ${BASE}/api/v4/monitors?id=3
+Incident: ${BASE}/app/incidents/12
+Monitor:  ${BASE}/app/monitors/3
 
 -- 
 This address gets the notices of this monitor from Vantage at ${BASE}.
@@ -215,8 +215,8 @@ The failing ping:
 - 
 - exit 3
 
-Incident:     ${BASE}/api/v4/incidents?id=12
-Monitor:      ${BASE}/api/v4/monitors?id=3
+Incident:     ${BASE}/app/incidents/12
+Monitor:      ${BASE}/app/monitors/3
 
 -- 
 This address gets the notices of this monitor from Vantage at ${BASE}.
@@ -278,10 +278,10 @@ Target:           https://shop.example.com/ (visual)
 Location:         eu-west
 Limit:            0.10 %
 
-Accepted picture: ${BASE}/api/v4/monitors?id=3&action=picture&picture_id=7
-New picture:      ${BASE}/api/v4/monitors?id=3&action=picture&picture_id=8
-Difference:       ${BASE}/api/v4/monitors?id=3&action=picture&picture_id=9
-Monitor:          ${BASE}/api/v4/monitors?id=3
+Accepted picture: ${BASE}/app/monitors/3/pictures/7
+New picture:      ${BASE}/app/monitors/3/pictures/8
+Difference:       ${BASE}/app/monitors/3/pictures/9
+Monitor:          ${BASE}/app/monitors/3
 
 -- 
 This address gets the notices of this monitor from Vantage at ${BASE}.

@@ -9,8 +9,8 @@ const HOOK = targetOf("https://hooks.example/T0/secret?a=b");
 const TELEGRAM = targetOf("https://api.telegram.org", { bot_token: "12:ab", chat_id: "-100" });
 const NTFY = targetOf("https://ntfy.example", { topic: "alerts", token: "tk_1" });
 const SERVICE = { pageUrl: BASE, keyOf };
-const INCIDENT = `${BASE}/api/v4/incidents?id=12`;
-const MONITOR = `${BASE}/api/v4/monitors?id=7`;
+const INCIDENT = `${BASE}/app/incidents/12`;
+const MONITOR = `${BASE}/app/monitors/7`;
 const LINES = [
   "Cause: Certificate not trusted from eu-west: certificate expired",
   "Since: 2026-11-23 02:37:07 UTC",
@@ -67,13 +67,21 @@ describe("every format says", () => {
 });
 
 describe("the standard format", () => {
-  it("is the stored body, byte for byte, at the address as written", () => {
-    const event = { ...DOWN, body: '{ "id" : "evt_1" }' };
-    expect(FORMATS.standard.build(event, HOOK)).toEqual({
-      url: HOOK.url,
-      headers: { "content-type": "application/json" },
-      body: '{ "id" : "evt_1" }',
-    });
+  it("is the stored body with the address of its page for people, at the address as written", () => {
+    const { url, headers, body } = FORMATS.standard.build(DOWN, HOOK);
+    expect([url, headers]).toEqual([HOOK.url, { "content-type": "application/json" }]);
+    expect(body).toBe(`${DOWN.body.slice(0, -2)},"dashboard_url":"${INCIDENT}"}}`);
+    expect(FORMATS.standard.build(DOWN, { ...HOOK, pageUrl: null }).body).toBe(DOWN.body);
+  });
+
+  it.each([
+    ["visual.changed", MONITOR],
+    ["ssl.expiring", MONITOR],
+    ["test", `${BASE}/app/`],
+  ])("has for %s the address %s", (name, address) => {
+    const { body } = FORMATS.standard.build(EVENTS[name]!, HOOK);
+    expect(JSON.parse(body)).toMatchObject({ data: { dashboard_url: address } });
+    expect(body.includes("/api/v4/")).toBe(name === "visual.changed");
   });
 });
 

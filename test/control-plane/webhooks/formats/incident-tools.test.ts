@@ -63,8 +63,8 @@ describe("PagerDuty", () => {
         },
       },
       links: [
-        { href: `${BASE}/api/v4/incidents?id=12`, text: "Incident" },
-        { href: `${BASE}/api/v4/monitors?id=7`, text: "Monitor" },
+        { href: `${BASE}/app/incidents/12`, text: "Incident" },
+        { href: `${BASE}/app/monitors/7`, text: "Monitor" },
       ],
       client: "Vantage",
       client_url: BASE,
@@ -134,8 +134,8 @@ describe("Opsgenie", () => {
       alias: "vantage-0123456789ab-7",
       description: [
         "shop is down.",
-        `Incident: ${BASE}/api/v4/incidents?id=12`,
-        `Monitor: ${BASE}/api/v4/monitors?id=7`,
+        `Incident: ${BASE}/app/incidents/12`,
+        `Monitor: ${BASE}/app/monitors/7`,
         "Cause: Certificate not trusted from eu-west: certificate expired",
         "Since: 2026-11-23 02:37:07 UTC",
         "Reported: 2026-11-23 02:41:12 UTC",
@@ -258,7 +258,7 @@ describe("incident.io", () => {
         event_id: "evt_1",
         monitor_id: "7",
       },
-      source_url: `${BASE}/api/v4/incidents?id=12`,
+      source_url: `${BASE}/app/incidents/12`,
     });
   });
 
@@ -306,7 +306,7 @@ describe("Alertmanager", () => {
             "- eu-west: certificate expired 3 minutes ago, since 2026-11-23 02:37:07 UTC",
           ].join("\n"),
         },
-        generatorURL: `${BASE}/api/v4/incidents?id=12`,
+        generatorURL: `${BASE}/app/incidents/12`,
         startsAt: "2026-11-23T02:37:07.000Z",
         endsAt: "2026-12-23T02:41:12.000Z",
       },
