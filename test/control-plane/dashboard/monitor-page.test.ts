@@ -58,7 +58,7 @@ describe("the log of checks", () => {
     expect(second.html).toMatch(/rel="prev"/);
     const down = await owner.get(`${path}?verdict=down&location=us`);
     expect(down.html.match(/<tr><td>/g)).toHaveLength(1);
-    expect(down.html).toContain('<td class="number">503</td>');
+    expect(down.html).toContain('<td class="number" data-label="HTTP">503</td>');
     expect(down.html).toMatch(/<option value="us" selected>/);
     expect(down.html).toMatch(/<option value="down" selected>/);
     const none = await owner.get(`${path}?verdict=down&location=${encodeURIComponent(HOSTILE)}`);
