@@ -18,7 +18,7 @@ export const MISFITS: string = `(() => {
   if (innerWidth >= 640)
     note("an entry has a line of its own", links.filter(([, { top, bottom }]) => top > brand.bottom || bottom < brand.top).map(([one]) => one));
 
-  // Words stand beside each other, and a time is in one line.
+  // Words are not below each other, and a time is in one line.
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) {
     const { data, parentElement: one } = texts.currentNode;
@@ -31,7 +31,7 @@ export const MISFITS: string = `(() => {
     const isTime = one.localName === "time" || /^(\\d{4}-\\d\\d-\\d\\d )?\\d\\d:\\d\\d(:\\d\\d)?( UTC)?$/.test(text);
     if (isTime && height > 2 * parseFloat(getComputedStyle(one).fontSize)) note("a time is in several lines", [one]);
   }
-  // Where the columns of a list stand beside each other, they are under each other in all rows.
+  // From the width of a tablet on, the columns of a list begin at the same place in all rows.
   if (innerWidth >= 640)
     for (const list of all(".rows")) {
       const places = new Set([...list.querySelectorAll(":scope > li > .what")].map((one) => one.getBoundingClientRect().left));

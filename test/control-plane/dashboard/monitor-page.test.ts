@@ -60,8 +60,10 @@ describe("the log of checks", () => {
     const down = await owner.get(`${path}?verdict=down&location=us`);
     expect(down.html.match(/<tr><td>/g)).toHaveLength(1);
     // How long the page of the error took is no response time.
-    expect(down.html).toMatch(/<td class="number"><\/td><td class="number">503<\/td><td>Unexpected HTTP status<\/td>/);
-    expect(down.html).toMatch(/<tr><td><time [^>]*>27 Nov 19:57:00</);
+    expect(down.html).toMatch(
+      /<td class="number"[^>]*><\/td><td class="number" data-label="HTTP">503<\/td><td[^>]*>Unexpected HTTP status<\/td>/,
+    );
+    expect(down.html).toMatch(/<tr><td[^>]*><time [^>]*>27 Nov 19:57:00</);
     expect(down.html).toMatch(/<option value="us" selected>/);
     expect(down.html).toMatch(/<option value="down" selected>/);
     const none = await owner.get(`${path}?verdict=down&location=${encodeURIComponent(HOSTILE)}`);

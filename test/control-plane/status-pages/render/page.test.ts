@@ -70,7 +70,7 @@ describe("the page", () => {
     expect(html).toContain(`<li data-day=2026-11-23><p>23 Nov 2026: 100 % up`);
   });
 
-  it("shows the services first, then what is open, with what people write first, then maintenance, then the past", () => {
+  it("shows what is open first, with what people write before what monitors report, then the services, then plans and the past", () => {
     const open = { resolvedAt: null, updates: [], cause: null };
     const view = makeView({
       incidents: [
@@ -85,8 +85,8 @@ describe("the page", () => {
       ],
     });
     const { text } = readHtml(renderPage(view, "/status/acme"));
-    const current = ["All systems operational", "Response", "Open incidents", "Now", "Reported by a check"];
-    const order = [...current, "Running", "Planned", "Past 14 days", "Before", "Done"];
+    const current = ["All systems operational", "Open incidents", "Now", "Reported by a check", "Running"];
+    const order = [...current, "Response", "Planned", "Past 14 days", "Before", "Done"];
     const places = order.map((word) => text.indexOf(word));
     expect(places).not.toContain(-1);
     expect(places).toEqual(places.toSorted((a, b) => a - b));
