@@ -37,7 +37,8 @@ export function readListQuery(query: Readonly<Record<string, unknown>>): ListQue
   const rows = /^\d{1,5}$/.test(text("rows")) ? Number(text("rows")) : FIRST_ROWS;
   return {
     text: text("q"),
-    state: among("state", STATES),
+    // What older addresses call it.
+    state: query["state"] === "maintenance" ? "muted" : among("state", STATES),
     kind: among("kind", CHECK_TYPES),
     tag: text("tag") === "" ? null : text("tag"),
     sort: among("sort", SORTS) ?? "state",

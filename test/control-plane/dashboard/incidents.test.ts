@@ -143,7 +143,7 @@ describe("the list of incidents", () => {
         array[${monitor.id}::bigint], '{}'
       from generate_series(1, 11)`;
     const { html } = await owner.get(`/app/monitors/${monitor.id}`);
-    expect(html).toContain(`<a href="/app/incidents?monitor=${monitor.id}">and 1 older ones</a>`);
+    expect(html).toContain(`<a href="/app/incidents?monitor=${monitor.id}">and 1 older one</a>`);
     expect(idsIn(await owner.get(`/app/incidents?monitor=${monitor.id}`))).toHaveLength(11);
   });
 });
