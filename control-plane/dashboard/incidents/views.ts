@@ -9,7 +9,6 @@ import type { TypedWriting } from "#control-plane/dashboard/incidents/actions.ts
 import type { NamedMonitor } from "#control-plane/dashboard/incidents/list.ts";
 import { renderIncidentPage } from "#control-plane/dashboard/incidents/page.ts";
 import type { Overviews } from "#control-plane/dashboard/monitors/overviews.ts";
-import type { Sql } from "#control-plane/database/connect.ts";
 import { absentMessage, Refusal, requireFound } from "#control-plane/http/errors.ts";
 import { readIncident, type ReadEvidence } from "#control-plane/incidents/incidents.ts";
 import { shownTitle } from "#control-plane/incidents/texts.ts";
@@ -49,10 +48,9 @@ export async function showIncident(
   const { accountId } = session;
   const { sql, clock, evidenceOf, statusPages, overviews } = deps;
   const reading = { now: clock.now(), evidenceOf };
-  const id = idOf(request);
-  const found = await readIncident(sql, accountId, id, reading);
+  const found = await readIncident(sql, accountId, idOf(request), reading);
   if (found === null) {
-    const has = async (other: number) => (await readIncident(sql, other, id, reading)) !== null;
+    const has = async (other: number) => (await readIncident(sql, other, idOf(request), reading)) !== null;
     const offered = await offerSwitch(request, reply, deps, has);
     if (offered !== null) return offered;
   }

@@ -27,7 +27,6 @@ import type { History } from "#control-plane/history/history.ts";
 import { readIncidents } from "#control-plane/incidents/incidents.ts";
 import type { TestMails } from "#control-plane/mail/test-mail/test-mails.ts";
 import type { Webhooks } from "#control-plane/webhooks/webhooks.ts";
-import type { Sql } from "#control-plane/database/connect.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import { coveredBetween } from "#control-plane/maintenance/coverage/coverage.ts";
 import { MOST_WINDOWS } from "#control-plane/maintenance/maintenance.ts";
