@@ -1,4 +1,3 @@
-import type { FastifyRequest } from "fastify";
 import { readFileSync } from "node:fs";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import type { App } from "#control-plane/app.ts";
@@ -157,13 +156,14 @@ function registerCallers(server: HttpServer, app: App, parts: Parts, gate: Gate,
   const { baseUrl } = config;
   const { registry } = app.metrics;
   const open = createOpenChecks({ checks, ...openLimits, registry });
-  const sessionOf = async (request: FastifyRequest) => {
+  const sessionOf = async (request: Parameters<typeof sessionCookieOf>[0]) => {
     const token = sessionCookieOf(request);
     return token === null ? null : await parts.users.sessions.find(token);
   };
-  const memberOf = async (request: FastifyRequest) => (await sessionOf(request))?.email ?? null;
+  const memberOf = async (request: Parameters<typeof sessionCookieOf>[0]) => (await sessionOf(request))?.email ?? null;
   const home = createHome(CONTRACTS, { open, clock, baseUrl, memberOf });
-  const memberAccount = async (request: FastifyRequest) => (await sessionOf(request))?.accountId ?? null;
+  const memberAccount = async (request: Parameters<typeof sessionCookieOf>[0]) =>
+    (await sessionOf(request))?.accountId ?? null;
   registerPublicPages(server, { clock, gate, visits, memberAccount, pages: monitoring.statusPages, baseUrl, home });
   registerConfirmation(server, { clock, recipients: mail.recipients });
   const { recipients, unsubscriptions } = mail;

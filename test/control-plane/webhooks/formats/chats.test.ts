@@ -9,8 +9,7 @@ const HOOK = targetOf("https://hooks.example/T0/secret?a=b");
 const TELEGRAM = targetOf("https://api.telegram.org", { bot_token: "12:ab", chat_id: "-100" });
 const NTFY = targetOf("https://ntfy.example", { topic: "alerts", token: "tk_1" });
 const SERVICE = { pageUrl: BASE, keyOf };
-const INCIDENT = `${BASE}/app/incidents/12`;
-const MONITOR = `${BASE}/app/monitors/7`;
+const [INCIDENT, MONITOR] = [`${BASE}/app/incidents/12`, `${BASE}/app/monitors/7`];
 const LINES = [
   "Cause: Certificate not trusted from eu-west: certificate expired",
   "Since: 2026-11-23 02:37:07 UTC",
