@@ -65,25 +65,6 @@ describe("every format says", () => {
   });
 });
 
-describe("the standard format", () => {
-  it("is the stored body with the address of its page for people, at the address as written", () => {
-    const { url, headers, body } = FORMATS.standard.build(DOWN, HOOK);
-    expect([url, headers]).toEqual([HOOK.url, { "content-type": "application/json" }]);
-    expect(body).toBe(`${DOWN.body.slice(0, -2)},"dashboard_url":"${INCIDENT}"}}`);
-    expect(FORMATS.standard.build(DOWN, { ...HOOK, pageUrl: null }).body).toBe(DOWN.body);
-  });
-
-  it.each([
-    ["visual.changed", MONITOR],
-    ["ssl.expiring", MONITOR],
-    ["test", `${BASE}/app/`],
-  ])("has for %s the address %s", (name, address) => {
-    const { body } = FORMATS.standard.build(EVENTS[name]!, HOOK);
-    expect(JSON.parse(body)).toMatchObject({ data: { dashboard_url: address } });
-    expect(body.includes("/api/v4/")).toBe(name === "visual.changed");
-  });
-});
-
 describe("Slack", () => {
   it("gets a header, the facts as plain text and links", () => {
     const { url, body } = FORMATS.slack.build(DOWN, HOOK);
