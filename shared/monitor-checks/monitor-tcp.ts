@@ -99,9 +99,7 @@ export const monitorTcp = defineTool({
     ),
     // Unknown to agents of an earlier release, which send nothing.
     send_hex: Type.Optional(
-      Nullable(
-        Type.String({ maxLength: 24_576, description: "Octets to send instead, in hexadecimal; null for none" }),
-      ),
+      Nullable(Lines({ minLength: 1, maxLength: 24_576, description: "Octets to send instead, in hexadecimal" })),
     ),
     expect: Nullable(
       Lines({

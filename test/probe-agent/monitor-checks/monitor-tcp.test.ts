@@ -96,14 +96,14 @@ describe("a server without a preset", () => {
       on: { "\u00e9\u00ffabcdefg": (socket) => socket.end("you said \u00e9\u00ffabcdefg\n", "latin1") },
     };
     expect(await failure(echo, { send_hex: "e9ff616263646566670a", expect: "ok" })).toBe(
-      'closed: the server closed the connection before "ok" was found; the server said "you said ***"',
+      'response/target/closed: the server closed the connection before "ok" was found; the server said "you said ***"',
     );
   });
 
   it("that waits for the end of the line that was sent is said to", async () => {
     const words = await failure({ on: { PING: "PONG\n" } }, { send: "PING", expect: "PONG" });
     expect(words).toBe(
-      'timeout: "PONG" was not found in time; the server said nothing; the text that was sent has no line end (\\r\\n), for which many servers wait',
+      'response/target/timeout: "PONG" was not found in time; the server said nothing; the text that was sent has no line end (\\r\\n), for which many servers wait',
     );
     expect(await failure({}, { send: "PING\r\n", expect: "PONG" })).not.toContain("line end");
   });
