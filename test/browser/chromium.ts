@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions } from "playwright-core";
@@ -69,8 +68,7 @@ export function agentBrowser(setting: Setting = {}) {
   });
   return async (url: string, more: Setting = {}): Promise<Outcome<PageLoad>> => {
     const { timeoutMs = LOAD_MS, signal, strategy = "desktop", dnsServers = ["127.0.0.1:9"] } = { ...setting, ...more };
-    // An account of its own: on a slow machine the pages of one test use up an account's time of the browser.
-    const limits = { ...jobLimits(timeoutMs, signal), account: randomUUID() };
+    const limits = jobLimits(timeoutMs, signal);
     const dns = dnsPort(dnsServers, { egress, limits });
     return await browserFor(limits, dns).measure({ url, conditions: conditionsOf(strategy), timeoutMs });
   };

@@ -47,7 +47,7 @@ export const PROFILE = {
   next: "New password",
   change: "Change the password",
   changeHint: "All other sessions end.",
-  wrong: "is wrong",
+  wrong: "The current password is wrong.",
   accountsTitle: "Accounts",
   accountsIntro: "You are a member of several accounts. These pages show one at a time.",
   shown: "Shown now",

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { openBrowser, signIn, signInOwner } from "#test/support/dashboard.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { keepAlive } from "#test/support/measurements.ts";
 import { openOldDatabase, type OldDatabase } from "#test/support/old-database.ts";
 import { askWire } from "#test/support/raw-http.ts";
 import { until } from "#test/support/until.ts";
@@ -125,6 +126,8 @@ describe("an upgraded database of users, keys, monitors and open alerts", () => 
 
   it("a monitor with its own mail dialogue is still checked", async () => {
     const agent = await attachScripted(plane, helloOf("eu-west"));
+    // It stays attached, however long it takes until the checks of the replica of before are given back.
+    keepAlive(agent);
     const job = await until(() => agent.jobs.find(({ params }) => params.includes("EHLO")), "the dialogue is checked");
     expect(job.tool).toBe("monitor-tcp");
   });
