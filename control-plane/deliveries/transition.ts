@@ -41,7 +41,7 @@ export function continueAfter(
   return { status: "retrying", nextAttemptAt: new Date(endedAt.getTime() + wait) };
 }
 
-/** A message that is not delivered so long after its creation is late, milliseconds: people wait for it. */
+/** Age at which a message that is not delivered counts as late, in milliseconds. */
 const LATE_MS = 60_000;
 
 /** Reports whether a delivery is late with its next attempt, and was not with this one: it is true of one attempt. */

@@ -18,7 +18,7 @@ interface SendVerdict {
 
 const REFUSED =
   "Own text is sent to ports of mail, news and files (21, 24, 25, 110, 119, 143, 366, 465, 587, 993, 995, 2525, 2526) only " +
-  "within the ranges that the operator of a probe allows (VANTAGE_ALLOW_TARGETS). Remove tcp.send, or use tcp.preset.";
+  "within the ranges that the operator of a probe allows (VANTAGE_ALLOW_TARGETS). Remove it, or use tcp.preset.";
 
 /**
  * Decides on the text of a monitor whose target or text is new; `present` null: all of it is. `agents` holds the rules of
@@ -40,7 +40,7 @@ export function vetSend(
     return check.ok && (check.literal ? egress.lists(check.host) : egress.hasRanges);
   };
   if (agents.some(allows)) return { ok: true, value: { draft: limited, allows } };
-  return refuseWrite({ code: "target_not_allowed", field: `${draft.check_type}.send`, message: REFUSED });
+  return refuseWrite({ code: "target_not_allowed", field: sentField(draft), message: REFUSED });
 }
 
 function isSame(before: MonitorDraft, after: MonitorDraft): boolean {
@@ -56,6 +56,14 @@ function limitedHost(sender: Sender): string | null {
   return options === null ? null : (kindOf(type).options?.sendRule?.limitedHost(url, options) ?? null);
 }
 
+/** Returns the dotted name of the text that a monitor sends, such as `tcp.send`. */
+function sentField(sender: Sender): string {
+  const { check_type: type } = sender;
+  const places = secretPlacesOf(type).filter(({ isText }) => isText);
+  const sent = places.find((place) => Object.keys(valuesAt(sender, place) ?? {}).length > 0);
+  return `${type}.${sent?.field ?? "send"}`;
+}
+
 /** Warns of the text of a monitor of an earlier release, to which the rule does not apply until it is edited. */
 export function warnOfSend(sender: Sender): readonly Warning[] {
   const type: CheckType = sender.check_type;
@@ -67,5 +75,5 @@ export function warnOfSend(sender: Sender): readonly Warning[] {
   const isListed = host !== null && literalFamily(host) !== null && classifyAddress(host) === "refused";
   if (host === null || isApplied || isListed) return [];
   const message = `${REFUSED} This monitor of an earlier release goes on until its url or send is changed.`;
-  return [{ parameter: `${type}.send`, message, did_you_mean: null }];
+  return [{ parameter: sentField(sender), message, did_you_mean: null }];
 }

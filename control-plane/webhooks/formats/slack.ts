@@ -49,13 +49,14 @@ const PERMANENT = new RegExp(
     "|channel_(?:not_found|is_archived)|posting_to_general_channel_denied|too_many_attachments|account_inactive" +
     "|token_revoked|not_authed|not_in_channel|is_archived|missing_\\w+|restricted_action)$",
 );
-/** A word of several parts; success is "ok". */
-const ERROR = /^[a-z]{1,40}(?:_[a-z]{1,40}){1,10}$/;
+/** The same of errors that can end by themselves. */
+const TEMPORARY =
+  /^(?:rollup_error|internal_error|fatal_error|service_unavailable|request_timeout|rate_?limited|team_added_to_org)$/;
 
 /** Reads an error: a word, or that of a document whose `ok` is false. Receivers that speak Slack's format answer other texts. */
 function readRefusal(bodyStart: string): Refusal | null {
   const isRefused = findText(bodyStart, ["ok"]) === "false";
   const word = isRefused ? (findText(bodyStart, ["error"]) ?? "") : bodyStart.trim();
-  if (!isRefused && !ERROR.test(word)) return null;
-  return PERMANENT.test(word) ? "permanent" : "temporary";
+  if (PERMANENT.test(word)) return "permanent";
+  return isRefused || TEMPORARY.test(word) ? "temporary" : null;
 }

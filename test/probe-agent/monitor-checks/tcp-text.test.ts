@@ -42,8 +42,14 @@ describe("a text to a port of mail", () => {
       );
     for (const host of [LISTED, "in.example.net"])
       expect(await checkAt(host)).toMatchObject({ data: { verdict: "up" } });
-    for (const host of ["93.184.216.34", "out.example.net", "both.example.net"]) {
-      const outcome = await checkAt(host);
+    const inHex = { send: null, send_hex: "48454c4f0d0a" };
+    for (const [host, given] of [
+      ["93.184.216.34", {}],
+      ["out.example.net", {}],
+      ["both.example.net", {}],
+      ["out.example.net", inHex],
+    ] as const) {
+      const outcome = await checkAt(host, given);
       expect(failureOf(outcome), host).toBe("connect/target/target_not_allowed");
       expect(outcome).toMatchObject({ message: expect.stringContaining("VANTAGE_ALLOW_TARGETS") });
     }

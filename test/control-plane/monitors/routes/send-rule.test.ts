@@ -57,6 +57,12 @@ describe("a text of one's own", () => {
     }
   });
 
+  it("is refused in hexadecimal as well", async () => {
+    const tcp = { send_hex: "4d41494c 0d0a" };
+    expect(outcomeOf(await post("mail.example.com:25", { tcp }))).toEqual([400, "target_not_allowed", "tcp.send_hex"]);
+    expect(outcomeOf(await post("mail.example.com:26", { tcp }))).toBe(201);
+  });
+
   it("to another port, and no text, are taken, and so is a preset", async () => {
     expect(outcomeOf(await post("mail.example.com:26"))).toBe(201);
     expect(outcomeOf(await post("mail.example.com:25", { tcp: { send: null, expect: "220" } }))).toBe(201);

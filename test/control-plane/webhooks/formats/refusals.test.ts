@@ -52,6 +52,7 @@ const TEMPORARY: readonly (readonly [FormatName, string | object])[] = [
 const TAKEN: readonly (readonly [FormatName, string | object])[] = [
   ["slack", "ok"],
   ["slack", ""],
+  ["slack", "message_received"],
   ["slack", { result: "success", msg: "" }],
   ["slack", { ok: true, ts: "1" }],
   ["slack", "<html>no_service</html>"],
