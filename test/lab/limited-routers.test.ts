@@ -6,6 +6,9 @@ import { hasRawSockets } from "#test/support/raw-sockets.ts";
 const why = whyNoChain() ?? ((await hasRawSockets()) ? null : "skipped: raw sockets need CAP_NET_RAW");
 if (why !== null) console.warn(why);
 
+/** ICMP errors that Linux sends to an address at once, before it sends one a second (net/ipv4/route.c, XRLIM_BURST_FACTOR). */
+const BURST = 6;
+
 describe.skipIf(why !== null)("routers that answer once a second", () => {
   let chain: Chain | undefined;
   afterEach(() => chain?.close());
@@ -54,9 +57,12 @@ describe.skipIf(why !== null)("routers that answer once a second", () => {
       expect(path).toEqual(made.hops4.map((ip) => [ip]));
       expect(trace.hops?.map((hop) => hop.loss_percent)).toEqual([0, 0, 0, 0]);
       expect(trace.hops?.map((hop) => hop.stats.loss_percent)).toEqual([0, 0, 0, 0]);
-      // Nine answers of each router, six of them from its burst: traces that do not wait get fewer.
-      expect(trace.hops?.map(({ replies }) => replies.filter(({ ip }) => ip !== null).length)).toEqual([3, 3, 3, 3]);
       expect(trace.path_mtu).toMatchObject({ bytes: 1_500, black_hole: false });
+    }
+    // Traces that do not wait get the answers of the burst alone.
+    for (const hop of made.hops4.keys()) {
+      const answers = traces.flatMap(({ hops }) => hops?.[hop]?.replies.filter(({ ip }) => ip !== null) ?? []);
+      expect(answers.length, `hop ${hop + 1}`).toBeGreaterThan(BURST);
     }
   });
 });

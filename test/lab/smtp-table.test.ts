@@ -179,8 +179,8 @@ describe.skipIf(why !== null)("the smtp-test tool on the table of mail servers",
       ehlo,
     } = await api.getResult<Result>("smtp-test", { target: "busy.smtp.test" });
     expect(`${banner?.code} ${banner?.text}`).toBe(BUSY_GREETING);
-    // Timers may fire a millisecond early.
-    expect(timings.banner).toBeGreaterThan(BUSY_AFTER_MS - 10);
+    // The server's time begins when it accepts, before the connection is known here. Timers may fire a millisecond early.
+    expect((timings.connect ?? 0) + (timings.banner ?? 0)).toBeGreaterThan(BUSY_AFTER_MS - 10);
     expect(timings.connect).toBeLessThan(BUSY_AFTER_MS);
     expect(ehlo).toBeNull();
   });
