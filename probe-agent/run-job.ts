@@ -1,3 +1,4 @@
+import { parseExact } from "#shared/json/exact.ts";
 import type { Logger } from "pino";
 import type { Clock } from "#shared/clock.ts";
 import { failed, type Failed, type Outcome } from "#shared/outcome.ts";
@@ -102,7 +103,7 @@ async function execute(job: Job, net: Net, log: Logger): Promise<Outcome<unknown
   const implementation = implementationOf(job.tool);
   if (implementation === undefined) return failed("request", "probe", "incapable", "this probe does not have the tool");
   try {
-    return await implementation.run(net, JSON.parse(job.params) as never, readInput(job));
+    return await implementation.run(net, parseExact(job.params, "value") as never, readInput(job));
   } catch (error) {
     if (!net.signal.aborted) log.error({ err: error, tool: job.tool }, "tool failed with an unexpected error");
     return failed("request", "probe", "internal", "the probe failed to run the check");

@@ -1,3 +1,5 @@
+import { isRawNumber } from "#shared/json/exact.ts";
+
 /** A value without entries, with its path, e.g. `redirects.0.url`: a primitive, {} or []. */
 type Leaf = readonly [path: string, value: unknown];
 
@@ -22,5 +24,5 @@ export function listLeaves(
 }
 
 function entriesOf(value: unknown): readonly [string, unknown][] {
-  return typeof value === "object" && value !== null ? Object.entries(value) : [];
+  return typeof value === "object" && value !== null && !isRawNumber(value) ? Object.entries(value) : [];
 }

@@ -1,6 +1,7 @@
 import { Value } from "typebox/value";
 import type { Static, TObject, TSchema } from "typebox";
 import { convertField, type Converted, type Origin } from "#shared/schema/convert.ts";
+import { isRawNumber, roundNumber } from "#shared/json/exact.ts";
 import { isRecord } from "#shared/is-record.ts";
 import { problemInside } from "#shared/schema/nested-problem.ts";
 import { findOversize, firstUnknown } from "#shared/schema/oversize.ts";
@@ -83,10 +84,16 @@ function readField(field: string, schema: TSchema, given: unknown, from: Origin)
       : { ok: false, problem: oversize };
   }
   const converted = convertField(field, schema, given, from);
-  if (!converted.ok || "x-kind" in schema || Value.Check(schema, converted.value)) return converted;
+  if (!converted.ok || "x-kind" in schema || Value.Check(schema, rounded(converted.value))) return converted;
   if ("anyOf" in schema) return refuse(field, "type", describeProblem("type", schema));
-  const problem = problemInside(field, schema, converted.value);
+  const problem = problemInside(field, schema, rounded(converted.value));
   return { ok: false, problem: problem ?? { field, reason: "type", message: describeProblem("type", schema) } };
+}
+
+/** Returns an object with JavaScript numbers in place of those with their digits, which the schemas do not know. */
+function rounded(value: unknown): unknown {
+  if (!isRecord(value) || !Object.values(value).some(isRawNumber)) return value;
+  return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, isRawNumber(v) ? roundNumber(v) : v]));
 }
 
 /** Returns the schema of a nullable field's other values; null if the schema is no such alternative. */

@@ -1,3 +1,4 @@
+import { parseExact } from "#shared/json/exact.ts";
 import type { Actor, Change, ChangeSet } from "#control-plane/access/changes.ts";
 import type { ChangedField } from "#control-plane/access/diff-shown.ts";
 import type { Queryable, Sql } from "#control-plane/database/connect.ts";
@@ -65,10 +66,16 @@ export async function listChanges(
   filter: ChangeFilter,
   { limit, offset }: { readonly limit: number; readonly offset: number },
 ): Promise<readonly LoggedChange[]> {
-  return sql<LoggedChange[]>`
+  const rows = await sql<(Omit<LoggedChange, "changed"> & { readonly changed: string | null })[]>`
     select id, changed_at as "changedAt", actor_type as "actorType", actor_id as "actorId", actor_name as "actorName",
-      address, resource, resource_id as "resourceId", subject_name as "resourceName", action, changed, fields
+      address, resource, resource_id as "resourceId", subject_name as "resourceName", action, changed::text as changed, fields
     from account_changes where ${matches(sql, accountId, filter)} order by id desc limit ${limit} offset ${offset}`;
+  return rows.map(({ changed, ...row }) => ({ ...row, changed: changed === null ? null : readChanged(changed) }));
+}
+
+/** Parses fields with their values, whose numbers keep their digits. */
+function readChanged(text: string): readonly ChangedField[] {
+  return parseExact(text) as readonly ChangedField[];
 }
 
 /** Counts an account's changes. */

@@ -1,4 +1,5 @@
 import { isRecord } from "#shared/is-record.ts";
+import { parseExact } from "#shared/json/exact.ts";
 import { findJsonFault } from "#shared/json/faults.ts";
 
 /** A JSON object, or why the text is not one; `field` is the invalid key, if a key is the cause. */
@@ -37,7 +38,7 @@ export function parseJsonObject(bytes: Uint8Array, mostContainers = Infinity): J
   try {
     const problem = inspectKeys(text, mostContainers);
     if (problem !== null) return problem;
-    value = JSON.parse(text);
+    value = parseExact(text, "value");
   } catch {
     return broken("The body is not valid JSON.");
   }

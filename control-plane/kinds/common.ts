@@ -1,9 +1,11 @@
+import type { ExactNumber } from "#shared/json/exact.ts";
+
 /** A condition on the JSON of a response body; `path` is a JSONPath (RFC 9535). */
 export interface JsonCondition {
   readonly path: string;
   readonly op: "exists" | "equals" | "not_equals" | "less" | "greater";
   /** Compared with the first node of the path; null for `exists`. */
-  readonly value: string | number | boolean | null;
+  readonly value: string | ExactNumber | boolean | null;
 }
 
 /** The options that more than one kind can have, under their names in the API. Those of one kind are its object. */

@@ -1,4 +1,5 @@
 import { monitorHttp } from "#shared/monitor-checks/monitor-http.ts";
+import { isExactNumber, isRawNumber } from "#shared/json/exact.ts";
 import { parseJsonPath } from "#shared/json-path/parse.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 import type { CommonDraft, CommonSettings } from "#control-plane/kinds/common.ts";
@@ -36,6 +37,9 @@ function requestConflict({ method, body, keyword, json }: CommonDraft): FieldPro
   return null;
 }
 
+/** Maximum length of a number, in characters. */
+const LONGEST_NUMBER = 1_000;
+
 function jsonConflict({ json }: CommonDraft): FieldProblem | null {
   if (json === null) return null;
   const path = parseJsonPath(json.path);
@@ -43,8 +47,11 @@ function jsonConflict({ json }: CommonDraft): FieldProblem | null {
   if (json.op === "exists" && json.value !== null) {
     return problem("json.value", "type", "must be left out if op is exists");
   }
-  if ((json.op === "less" || json.op === "greater") && typeof json.value !== "number") {
+  if ((json.op === "less" || json.op === "greater") && !isExactNumber(json.value)) {
     return problem("json.value", "type", `must be a number if op is ${json.op}`);
+  }
+  if (isRawNumber(json.value) && json.value.rawJSON.length > LONGEST_NUMBER) {
+    return problem("json.value", "range", `must have at most ${LONGEST_NUMBER} characters if it is a number`);
   }
   return null;
 }

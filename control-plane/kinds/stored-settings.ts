@@ -1,3 +1,4 @@
+import { parseExact } from "#shared/json/exact.ts";
 import { DEFAULT_SETTINGS } from "#control-plane/kinds/defaults.ts";
 import { kindOf, OPTION_NAMES } from "#control-plane/kinds/kinds.ts";
 import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
@@ -10,7 +11,7 @@ const OPTION_DEFAULTS = OPTION_NAMES.map((name) => [name, kindOf(name).options?.
  * within the object of a kind. The one place that reads this column: elsewhere an option of later would be undefined.
  */
 export function readStoredSettings(text: string): MonitorSettings {
-  const stored = JSON.parse(text) as Partial<MonitorSettings>;
+  const stored = parseExact(text, "value") as Partial<MonitorSettings>;
   const settings: Record<string, unknown> = { ...DEFAULT_SETTINGS, ...stored };
   for (const [name, defaults] of OPTION_DEFAULTS) {
     if (stored[name] != null) settings[name] = { ...defaults, ...stored[name] };

@@ -1,3 +1,5 @@
+import { parseExact } from "#shared/json/exact.ts";
+
 /** Called with each event of a stream; `data` is its parsed JSON, null if it is not JSON. */
 export type OnEvent = (event: string, data: unknown) => void;
 
@@ -23,7 +25,7 @@ export function createEventReader(onEvent: OnEvent): (text: string) => void {
 /** Parses JSON, of octets in UTF-8; null if it is none. */
 export function parseJson(text: string | Buffer): unknown {
   try {
-    return JSON.parse(text.toString());
+    return parseExact(text.toString(), "value");
   } catch {
     return null;
   }

@@ -1,4 +1,5 @@
 import { isRecord } from "#shared/is-record.ts";
+import { compareNumbers, isExactNumber, isRawNumber, type ExactNumber } from "#shared/json/exact.ts";
 import type { Effort } from "#shared/json-path/effort.ts";
 import type { ComparisonOp } from "#shared/json-path/path.ts";
 
@@ -22,7 +23,7 @@ export function compare(op: ComparisonOp, left: unknown, right: unknown, effort:
 
 /** Orders numbers, and strings by code point. All other values have no order. */
 function isLess(left: unknown, right: unknown, effort: Effort): boolean {
-  if (typeof left === "number" && typeof right === "number") return left < right;
+  if (isExactNumber(left) && isExactNumber(right)) return orderNumbers(left, right, effort) < 0;
   if (typeof left !== "string" || typeof right !== "string") return false;
   const length = Math.min(left.length, right.length);
   effort.spend(length);
@@ -30,6 +31,12 @@ function isLess(left: unknown, right: unknown, effort: Effort): boolean {
   while (at < length && left.charCodeAt(at) === right.charCodeAt(at)) at += 1;
   if (at === length) return left.length < right.length;
   return rank(left.charCodeAt(at)) < rank(right.charCodeAt(at));
+}
+
+/** Compares numbers; one with its digits can have as many as the document has octets. */
+function orderNumbers(left: ExactNumber, right: ExactNumber, effort: Effort): number {
+  for (const number of [left, right]) if (isRawNumber(number)) effort.spend(number.rawJSON.length);
+  return compareNumbers(left, right);
 }
 
 /** Orders UTF-16 code units as the code points they belong to: surrogates are above all others. */
@@ -44,6 +51,10 @@ function isEqual(left: unknown, right: unknown, effort: Effort): boolean {
     const [one, other] = pair;
     effort.spend(1);
     if (one === other) continue;
+    if (isRawNumber(one) || isRawNumber(other)) {
+      if (!isExactNumber(one) || !isExactNumber(other) || orderNumbers(one, other, effort) !== 0) return false;
+      continue;
+    }
     if (Array.isArray(one) && Array.isArray(other)) {
       if (one.length !== other.length) return false;
       effort.spend(one.length);

@@ -1,3 +1,5 @@
+import { toExactNumber, type ExactNumber } from "#shared/json/exact.ts";
+
 /** Error of a text that is not a valid path. Never leaves the parser. */
 export class PathError extends Error {
   override readonly name = "PathError";
@@ -68,9 +70,9 @@ export class Cursor {
   }
 
   /** Returns a number of a comparison; null if none is next. */
-  number(): number | null {
+  number(): ExactNumber | null {
     const digits = this.#take(NUMBER);
-    return digits === null ? null : Number(digits);
+    return digits === null ? null : toExactNumber(digits);
   }
 
   /** Returns a name as after a dot; null if none is next. */

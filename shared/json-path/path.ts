@@ -1,3 +1,5 @@
+import type { ExactNumber } from "#shared/json/exact.ts";
+
 /** A parsed JSONPath query (RFC 9535). */
 export interface JsonPath {
   readonly segments: readonly Segment[];
@@ -38,7 +40,7 @@ export interface Query {
 
 /** Something with a value: a literal, a query of at most one node, or a function. */
 export type Operand =
-  | { readonly kind: "literal"; readonly value: string | number | boolean | null }
+  | { readonly kind: "literal"; readonly value: string | ExactNumber | boolean | null }
   | { readonly kind: "query"; readonly query: Query }
   | { readonly kind: "length"; readonly of: Operand }
   | { readonly kind: "count" | "value"; readonly query: Query };

@@ -1,7 +1,12 @@
+import { isRawNumber } from "#shared/json/exact.ts";
+
 /**
  * Returns the canonical form of a JSON value, over which a signature can be computed: the JSON Canonicalization Scheme,
  * RFC 8785. Names are sorted by UTF-16 code units (section 3.2.3). Numbers and strings are written as ECMAScript does
  * (3.2.2). There is no whitespace.
+ *
+ * A number with its digits (RawNumber) is beyond what the scheme can write, and is written with them: what is signed has
+ * texts in their place.
  *
  * Throws TypeError for values that JSON cannot represent exactly: NaN and infinities, BigInt, undefined, functions,
  * symbols, lone surrogates (in names too) and cycles. JSON.stringify omits or changes some of these, and a signature
@@ -23,6 +28,7 @@ function writeValue(value: unknown, above: Set<object>): string {
       // ECMAScript's own form is the canonical one; -0 is written as 0 (section 3.2.2.3).
       return JSON.stringify(value);
     case "object":
+      if (isRawNumber(value)) return value.rawJSON;
       return value === null ? "null" : writeContainer(value, above);
     default:
       throw new TypeError(`a value of type ${typeof value} has no form in JSON`);

@@ -82,30 +82,31 @@ const ZERO = 48;
 const NINE = 57;
 
 /** Returns the index after the closing quote of the string at `start`; the end of the text if it is not closed. */
-function endOfString(text: string, start: number): number {
+export function endOfString(text: string, start: number): number {
   let index = start + 1;
   while (index < text.length && text.charCodeAt(index) !== QUOTE) index += text.charCodeAt(index) === BACKSLASH ? 2 : 1;
   return index + 1;
 }
 
 /** Decodes a key. JSON.parse for each of the 100,000 keys that fit into 1 MB would take longer than for the whole text. */
-function readKey(written: string): string {
+export function readKey(written: string): string {
   return written.includes("\\") ? (JSON.parse(`"${written}"`) as string) : written;
 }
 
 /** Reports whether a number begins with this character. */
-function isNumeric(character: number): boolean {
+export function isNumeric(character: number): boolean {
   return character === MINUS || (character >= ZERO && character <= NINE);
 }
 
-function endOfNumber(text: string, start: number): number {
+/** Returns the index after the number at `start`. */
+export function endOfNumber(text: string, start: number): number {
   let index = start + 1;
   while (index < text.length && "0123456789+-.eE".includes(text.charAt(index))) index += 1;
   return index;
 }
 
 /** Reports whether a colon follows: in valid JSON only a key has one. */
-function isKey(text: string, from: number): boolean {
+export function isKey(text: string, from: number): boolean {
   let index = from;
   while (isSpace(text.charCodeAt(index))) index += 1;
   return text.charCodeAt(index) === COLON;

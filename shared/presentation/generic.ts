@@ -1,3 +1,4 @@
+import { isRawNumber } from "#shared/json/exact.ts";
 import { existing, fact, MOST_ROWS, oneLine, table } from "#shared/presentation/build.ts";
 import type { Fact, Table } from "#shared/presentation/presentation.ts";
 import type { Told } from "#shared/presentation/presenter.ts";
@@ -71,6 +72,7 @@ function tableOf(title: string, value: unknown): Table | null {
 }
 
 function scalar(value: unknown): string | null {
+  if (isRawNumber(value)) return value.rawJSON;
   if (typeof value === "boolean") return value ? "yes" : "no";
   return typeof value === "string" || typeof value === "number" ? String(value) : null;
 }

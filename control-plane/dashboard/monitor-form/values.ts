@@ -1,3 +1,4 @@
+import { isRawNumber, toExactNumber } from "#shared/json/exact.ts";
 import { isRecord } from "#shared/is-record.ts";
 import type { Form } from "#control-plane/dashboard/door/form.ts";
 import type { FormField } from "#control-plane/dashboard/monitor-form/form-fields.ts";
@@ -111,11 +112,11 @@ function toPair(line: string): [string, string] {
   return at === -1 ? [line, ""] : [line.slice(0, at).trim(), line.slice(at + 1).trim()];
 }
 
-/** A number, true, false or null as such, else text; in quotes, text that would be one of them. */
+/** A number with its digits, true, false or null as such, else text; in quotes, text that would be one of them. */
 function toJsonValue(text: string): unknown {
   if (QUOTED.test(text)) return JSON.parse(text) as unknown;
   if (text === "true" || text === "false") return text === "true";
-  return text === "null" ? null : toNumber(text);
+  return text === "null" ? null : (toExactNumber(text) ?? text);
 }
 
 /** A string of JSON. */
@@ -139,6 +140,7 @@ function write({ input }: FormField, value: unknown): string {
 
 /** Writes a text, a number or a truth value; anything else as nothing. */
 function textOf(value: unknown): string {
+  if (isRawNumber(value)) return value.rawJSON;
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : "";
 }
 

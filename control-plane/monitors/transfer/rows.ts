@@ -1,3 +1,4 @@
+import { parseExact } from "#shared/json/exact.ts";
 import type { DocumentPart } from "#control-plane/document-part.ts";
 import { readRow, type ReadRow } from "#control-plane/monitors/transfer/row.ts";
 
@@ -62,7 +63,7 @@ export function rowsFrom({ count, monitors }: Pick<WrittenDocument, "count" | "m
     count,
     *read() {
       for (const line of linesOf(monitors)) {
-        const row = JSON.parse(line) as unknown;
+        const row = parseExact(line, "value");
         yield Array.isArray(row) ? (row[0] as ReadRow) : readRow(row);
       }
     },

@@ -1,4 +1,6 @@
+import { isRecord } from "#shared/is-record.ts";
 import { unredacted, type Redact } from "#shared/text/redact.ts";
+import { parseExact, type ExactNumber } from "#shared/json/exact.ts";
 import { compare } from "#shared/json-path/compare.ts";
 import { Effort } from "#shared/json-path/effort.ts";
 import { parseJsonPath } from "#shared/json-path/parse.ts";
@@ -10,7 +12,12 @@ export interface JsonCondition {
   /** JSONPath (RFC 9535). */
   readonly path: string;
   readonly op: "exists" | "equals" | "not_equals" | "less" | "greater";
-  readonly value: string | number | boolean | null;
+  readonly value: string | ExactNumber | boolean | null;
+}
+
+/** The same for another thread, where a number would lose its digits: `value` is JSON. */
+interface WrittenCondition extends Omit<JsonCondition, "value"> {
+  readonly value: string;
 }
 
 /** Why a condition does not hold: a stable word, and one line for people. */
@@ -19,8 +26,8 @@ interface JsonFault {
   readonly message: string;
 }
 
-/** A fault, or the value that does not meet the condition. */
-type JsonVerdict = JsonFault | { readonly reason: "json_mismatch"; readonly found: unknown };
+/** A fault, or the value that does not meet the condition, as JSON. */
+type JsonVerdict = JsonFault | { readonly reason: "json_mismatch"; readonly found: string };
 
 const MAX_PATH_SHOWN = 100;
 const MAX_VALUE_SHOWN = 100;
@@ -33,7 +40,9 @@ const STEPS_PER_OCTET = 4;
 const EXPECTATIONS = { equals: "", not_equals: "another value than ", less: "less than ", greater: "more than " };
 
 /** Checks a condition on a JSON document in UTF-8. Returns null if it holds. The time is linear in the document. */
-export function checkJson({ octets, condition }: { octets: Uint8Array; condition: JsonCondition }): JsonVerdict | null {
+export function checkJson(task: { octets: Uint8Array; condition: WrittenCondition }): JsonVerdict | null {
+  const { octets } = task;
+  const condition = { ...task.condition, value: parseExact(task.condition.value) } as JsonCondition;
   const parsed = parseJsonPath(condition.path);
   const path = printable(condition.path, MAX_PATH_SHOWN);
   if (!parsed.ok) return { reason: "json_path_invalid", message: `the path ${path} is not valid: ${parsed.message}` };
@@ -46,24 +55,21 @@ export function checkJson({ octets, condition }: { octets: Uint8Array; condition
   if (selected.length === 0) return { reason: "json_missing", message: `${path} is missing${expected(condition)}` };
   if (holds(condition, selected[0], steps)) return null;
   const [found] = selected;
-  return { reason: "json_mismatch", found: typeof found === "object" && found !== null ? emptied(found) : found };
+  // Nothing of the contents of a list or an object is shown.
+  return { reason: "json_mismatch", found: JSON.stringify(isRecord(found) ? {} : Array.isArray(found) ? [] : found) };
 }
 
 /** Returns the words for a verdict. `redact`: that of the request whose answer the document is. */
 export function describeVerdict(verdict: JsonVerdict, condition: JsonCondition, redact: Redact): JsonFault {
   if ("message" in verdict) return verdict;
   const path = printable(condition.path, MAX_PATH_SHOWN);
-  return { reason: verdict.reason, message: `${path} is ${show(verdict.found, redact)}${expected(condition)}` };
-}
-
-/** Nothing of the contents of a list or an object is shown. */
-function emptied(found: object): object {
-  return Array.isArray(found) ? [] : {};
+  const found = show(parseExact(verdict.found), redact);
+  return { reason: verdict.reason, message: `${path} is ${found}${expected(condition)}` };
 }
 
 function parseJson(octets: Uint8Array): { readonly ok: true; readonly value: unknown } | { readonly ok: false } {
   try {
-    return { ok: true, value: JSON.parse(new TextDecoder().decode(octets)) as unknown };
+    return { ok: true, value: parseExact(new TextDecoder().decode(octets)) };
   } catch {
     return { ok: false };
   }
@@ -74,9 +80,9 @@ function holds({ op, value }: JsonCondition, found: unknown, steps: number): boo
     case "exists":
       return true;
     case "equals":
-      return found === value;
+      return compare("==", found, value, new Effort(steps));
     case "not_equals":
-      return found !== value;
+      return compare("!=", found, value, new Effort(steps));
     case "less":
       return compare("<", found, value, new Effort(steps));
     case "greater":
@@ -90,7 +96,7 @@ function expected({ op, value }: JsonCondition): string {
 
 function show(value: unknown, redact: Redact): string {
   if (Array.isArray(value)) return "an array";
-  if (typeof value === "object" && value !== null) return "an object";
+  if (isRecord(value)) return "an object";
   if (typeof value !== "string") return printable(redact(JSON.stringify(value)), MAX_VALUE_SHOWN);
   return printable(JSON.stringify(redact(value).slice(0, MAX_VALUE_SHOWN)), MAX_VALUE_SHOWN);
 }

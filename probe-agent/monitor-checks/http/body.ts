@@ -79,7 +79,8 @@ async function examineJson(
     const message = "the body is larger than 1 MB, so its JSON was not examined";
     return ok({ stage: "response", reason: "body_too_large", message });
   }
-  const check = await net.analyses.run("json-condition", { octets: body.bytes, condition });
+  const written = { ...condition, value: JSON.stringify(condition.value) };
+  const check = await net.analyses.run("json-condition", { octets: body.bytes, condition: written });
   if (!check.ok) return unexamined(check);
   if (check.report === null) return ok(null);
   return ok({ stage: "response", ...describeVerdict(check.report, condition, redact) });

@@ -1,3 +1,6 @@
+import { isRecord } from "#shared/is-record.ts";
+import { toExactNumber } from "#shared/json/exact.ts";
+
 /** A field of a request as it was typed: `name=value`. */
 export interface TypedField {
   readonly text: string;
@@ -13,7 +16,7 @@ type ReadFields =
   | { readonly ok: true; readonly value: Record<string, unknown> }
   | { readonly ok: false; readonly line: string };
 
-const DECIMAL = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/;
+const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
 
 /**
  * Reads fields into one object. `a[b]=1` sets a member of the object a, `a[]=1` adds to the list a, and `a[]` without a
@@ -61,7 +64,7 @@ function read(
 function convert(raw: string): unknown {
   if (raw === "true" || raw === "false") return raw === "true";
   if (raw === "null") return null;
-  return DECIMAL.test(raw) ? Number(raw) : raw;
+  return DECIMAL.test(raw) ? toExactNumber(raw) : raw;
 }
 
 /** Sets a value at a path; undefined creates the list at its end. False if something else is there. */
@@ -80,7 +83,7 @@ function put(root: Record<string, unknown>, path: readonly string[], value: unkn
       here[part] = value;
     } else {
       const known: unknown = Object.hasOwn(here, part) ? here[part] : undefined;
-      if (known !== undefined && (typeof known !== "object" || known === null)) return false;
+      if (known !== undefined && !isRecord(known) && !Array.isArray(known)) return false;
       here[part] = known ?? next;
       here = here[part] as Record<string, unknown>;
     }

@@ -1,4 +1,16 @@
-import { Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from "yaml";
+import {
+  Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  visit,
+  type ScalarTag,
+} from "yaml";
+import { isRawNumber, toExactNumber } from "#shared/json/exact.ts";
 import { findExcess, findWrongNames, startOf } from "#shared/client/apply/bounds.ts";
 
 /** A place in a file; lines and columns begin at 1. */
@@ -52,9 +64,20 @@ export function parseYaml(
     const named = problems.toSorted((one, other) => one.offset - other.offset).slice(0, MOST_PROBLEMS);
     return { ok: false, problems: named.map(({ offset, message }) => ({ place: placeAt(offset), message })) };
   }
+  keepDigits(document);
   // What aliases add is known to be little.
   const value: unknown = document.toJS({ maxAliasCount: -1 });
   return { ok: true, parsed: { value, placeOf: (path) => placeAt(offsetOf(document, path)) } };
+}
+
+/** Puts numbers with all their digits in the place of those that were rounded. */
+function keepDigits(document: Document): void {
+  visit(document, {
+    Scalar(_, node) {
+      if (typeof node.value === "number" && node.source !== undefined)
+        node.value = toExactNumber(node.source) ?? node.value;
+    },
+  });
 }
 
 /** Returns the place of an offset in a text that was not parsed. */
@@ -89,12 +112,25 @@ export interface YamlComment {
   readonly lines: readonly string[];
 }
 
+/** Writes a number with its digits as they are. */
+const RAW_NUMBER: ScalarTag = {
+  tag: "tag:yaml.org,2002:float",
+  default: true,
+  identify: isRawNumber,
+  resolve: (text) => text,
+  stringify: ({ value }) => (isRawNumber(value) ? value.rawJSON : String(value)),
+};
+
 /**
  * Writes a JSON value as YAML. Strings that readers of YAML 1.1 would take for something else, such as yes, are quoted.
  * The order of names is kept, and lines are not folded.
  */
 export function writeYaml(value: unknown, comments: readonly YamlComment[] = []): string {
-  const document = new Document(value, { compat: "yaml-1.1", aliasDuplicateObjects: false });
+  const document = new Document(value, {
+    customTags: (tags) => [...tags, RAW_NUMBER],
+    compat: "yaml-1.1",
+    aliasDuplicateObjects: false,
+  });
   for (const { path, lines } of comments) {
     const part = path.length === 0 ? document : document.getIn(path, true);
     if (part instanceof Document || isNode(part)) part.commentBefore = lines.map((line) => ` ${line}`).join("\n");

@@ -1,3 +1,4 @@
+import { parseExact } from "#shared/json/exact.ts";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { readFields, type TypedField } from "#shared/client/api/fields.ts";
@@ -59,7 +60,7 @@ export async function readBody(context: CommandContext, file: unknown, typed: re
   if (typeof file !== "string") return fields;
   try {
     const bytes = file === "-" ? await context.input.read() : readFileSync(resolve(context.directory, file));
-    const value: unknown = JSON.parse(bytes.toString("utf8"));
+    const value: unknown = parseExact(bytes.toString("utf8"), "value");
     if (isRecord(value)) return { ok: true, value: { ...value, ...fields.value } };
     return { ok: false, line: `${file} must contain a JSON object` };
   } catch (error) {

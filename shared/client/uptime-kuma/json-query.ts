@@ -1,3 +1,4 @@
+import { toExactNumber, type ExactNumber } from "#shared/json/exact.ts";
 import type { Context, Fields } from "#shared/client/uptime-kuma/context.ts";
 import { shown, textOf, type Source } from "#shared/client/uptime-kuma/source.ts";
 import { parseJsonPath } from "#shared/json-path/parse.ts";
@@ -40,21 +41,24 @@ export function mapJsonQuery(monitor: Source, { leaveOut, change }: Context): Fi
     return {};
   }
   if (typeof value !== "string" && (op === "equals" || op === "not_equals")) {
-    change("expectedValue", `${text} is the ${typeof value} ${text}, not the text "${text}"`);
+    change(
+      "expectedValue",
+      `${text} is the ${typeof value === "boolean" ? "boolean" : "number"} ${text}, not the text "${text}"`,
+    );
   }
   return { json: { path, op, value } };
 }
 
 /** Returns the value that a JSON value with this text most probably is. */
-function readValue(text: string): string | number | boolean {
+function readValue(text: string): string | ExactNumber | boolean {
   if (text === "true" || text === "false") return text === "true";
   return readNumber(text) ?? text;
 }
 
 /** Returns the number with exactly this text; null: there is none. */
-function readNumber(text: string): number | null {
-  const number = text === "" ? NaN : Number(text);
-  return Number.isFinite(number) && String(number) === text ? number : null;
+function readNumber(text: string): ExactNumber | null {
+  const number = toExactNumber(text);
+  return typeof number === "number" && String(number) !== text ? null : number;
 }
 
 /** A step of a path, at its place: a name, a name in backticks, or an index. */

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { parseExact } from "#shared/json/exact.ts";
 import { canonicalize } from "#control-plane/audit/canonical.ts";
 import { toSignable } from "#control-plane/audit/envelope.ts";
 
@@ -17,4 +18,14 @@ it("has no half of a surrogate pair, in texts and in names, so that it has a can
   expect(signable).toEqual({ "a\ufffd": ["b\ufffd", { c: "\ufffd" }], n: 1, nothing: null, proto: value.proto });
   expect(() => canonicalize(signable)).not.toThrow();
   expect(canonicalize(signable)).toBe(canonicalize(JSON.parse(JSON.stringify(signable))));
+});
+
+it("has texts in place of numbers that readers of its canonical form would round", () => {
+  const value = parseExact('{"id":50000000014435121,"large":1e300,"list":[-9007199254740992],"safe":9007199254740991}');
+  expect(toSignable(value)).toEqual({
+    id: "50000000014435121",
+    large: "1e+300",
+    list: ["-9007199254740992"],
+    safe: 9007199254740991,
+  });
 });

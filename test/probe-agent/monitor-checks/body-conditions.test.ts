@@ -1,6 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { monitorHttp } from "#probe-agent/monitor-checks/monitor-http.ts";
+import { toExactNumber } from "#shared/json/exact.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { failureOf } from "#test/support/http-engine.ts";
 import { runMonitor, verdictOf } from "#test/support/monitor-check.ts";
@@ -28,6 +29,7 @@ const BODIES: Readonly<Record<string, { readonly type?: string; readonly pieces:
     type: "application/json",
     pieces: [Buffer.from('{"status":"degraded","queue":12,"ok":true,"none":null}')],
   },
+  "/long-numbers": { type: "application/json", pieces: [Buffer.from('{"id":50000000014435121,"rate":0.1}')] },
   "/large-json": {
     type: "application/json",
     pieces: [Buffer.from(`{"items":[${"1,".repeat(100_000)}1],"status":"ok"}`)],
@@ -203,6 +205,18 @@ describe("a JSON condition", () => {
     ["$.version", "not_equals", "2", '$.version is missing, expected another value than "2"'],
   ])("needs a value: %s %s %j: %s", async (path, op, value, message) => {
     expect(await faultOf("/json", json(path, op, value))).toMatchObject({ reason: "json_missing", message });
+  });
+
+  it.each([
+    ["equals", "50000000014435121", null],
+    ["equals", "50000000014435121.0", null],
+    ["less", "50000000014435122", null],
+    ["greater", "50000000014435120.5", null],
+    ["equals", "50000000014435120", "$.id is 50000000014435121, expected 50000000014435120"],
+    ["not_equals", "50000000014435121", "$.id is 50000000014435121, expected another value than 50000000014435121"],
+  ])("compares all digits of numbers: %s %s", async (op, text, message) => {
+    const verdict = await check("/long-numbers", json("$.id", op, toExactNumber(text)));
+    expect(verdict.fault?.message ?? null).toBe(message);
   });
 
   it("needs JSON", async () => {

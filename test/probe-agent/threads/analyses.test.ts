@@ -98,7 +98,7 @@ const INPUTS: Readonly<Record<AnalysisName, unknown>> = {
   "json-object": "{}",
   "json-condition": {
     octets: new TextEncoder().encode('{"status":"degraded"}'),
-    condition: { path: "$.status", op: "equals", value: "ok" },
+    condition: { path: "$.status", op: "equals", value: '"ok"' },
   },
   "contains-text": { octets: new TextEncoder().encode(SITE), contentType: "text/html", text: "Shop" },
   "mta-sts": "version: STSv1\nmode: enforce\nmx: mail.a.example\nmax_age: 86400\n",

@@ -80,6 +80,19 @@ describe("apply", () => {
     expect(await documents.exportOf(key)).toEqual(made);
   });
 
+  it("and an export keep all digits of a number", async () => {
+    const withValue = (value: string) =>
+      `version: 2\nowner: shop\nmonitors:\n  - name: Id\n    url: https://example.com\n    locations: [eu-west]\n` +
+      `    json: {path: $.id, op: equals, value: ${value}}\n`;
+    write(withValue("50000000014435121"));
+    expect(await apply()).toMatchObject({ status: 0, complained: "" });
+    expect(await apply()).toMatchObject({ status: 0, said: "No change." });
+    const exported = await run(["export"]);
+    expect(exported.said).toMatch(/^ +value: 50000000014435121$/m);
+    write(withValue("50000000014435122"));
+    expect((await apply()).said).toContain("json.value: 50000000014435121 -> 50000000014435122\n");
+  });
+
   it("shows each property that changes with its old and new value, and leaves out what the file does not have", async () => {
     write(TWO.replace("SLUG", "apply-change"));
     await apply();

@@ -207,6 +207,7 @@ describe("a JSON query", () => {
       lines: ['expectedValue changed: 7 is the number 7, not the text "7"'],
     });
     expect(query("a", "true").row).toMatchObject({ json: { value: true } });
+    expect(JSON.stringify(query("a", "50000000014435121").row)).toContain('"value":50000000014435121');
     expect(query("a", "07").row).toMatchObject({ json: { value: "07" } });
     expect(query("a", "no", "!=")).toMatchObject({ row: { json: { op: "not_equals", value: "no" } }, lines: [] });
     expect(query("a", "1.5", ">")).toMatchObject({ row: { json: { op: "greater", value: 1.5 } }, lines: [] });
