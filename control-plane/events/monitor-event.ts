@@ -8,6 +8,17 @@ interface EventMonitor {
   readonly check_type: string;
 }
 
+/** The kinds of monitors that no location checks: their events have neither a target nor locations. */
+const PLACELESS: ReadonlyMap<string, { readonly waitsForPings: boolean }> = new Map([
+  ["heartbeat", { waitsForPings: true }],
+  ["composite", { waitsForPings: false }],
+]);
+
+/** Returns what is special about monitors that no location checks; null: locations check them. */
+export function placelessOf(checkType: string): { readonly waitsForPings: boolean } | null {
+  return PLACELESS.get(checkType) ?? null;
+}
+
 /** A location that fails. */
 interface FailingLocation {
   readonly location: string;

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { CHECK_TYPES } from "#control-plane/kinds/kinds.ts";
+import { placelessOf } from "#control-plane/events/monitor-event.ts";
+import { CHECK_TYPES, kindOf } from "#control-plane/kinds/kinds.ts";
 import { secretPlacesOf, valuesAt, withSecrets } from "#control-plane/kinds/secrets.ts";
 import { findNoSecret, leaveOutSecrets } from "#control-plane/monitors/transfer/row-secrets.ts";
 import { readSourceFiles, ROOT } from "#test/laws/source-files.ts";
@@ -33,6 +34,15 @@ describe("the kinds of monitors", () => {
     const elsewhere = branches.filter((one) => !/^control-plane\/(?:monitors|surfaces\/account-metrics)\//.test(one));
     expect(elsewhere).toEqual([]);
     expect(branches.length, branches.join("\n")).toBeLessThanOrEqual(MOST_BRANCHES);
+  });
+
+  it("that no location checks are those of which notices name no target and no location", () => {
+    for (const name of CHECK_TYPES) {
+      const { target, locations, evidence } = kindOf(name);
+      const placeless = target === null ? { waitsForPings: evidence.gathers === "pings" } : null;
+      expect(placelessOf(name), name).toEqual(placeless);
+      expect(locations === "none", name).toBe(placeless !== null);
+    }
   });
 
   it("have their secrets in places which an export leaves out and a response masks", () => {

@@ -1,5 +1,5 @@
 import { describeFault, type DescribedFault } from "#control-plane/incidents/cause/fault.ts";
-import { aloneOf, countLocations, fromPlaces, nameLocation } from "#control-plane/incidents/cause/places.ts";
+import { aloneOf, countLocations, fromPlaces, nameLocation } from "#control-plane/events/places.ts";
 import { cutLine, toPlainLine } from "#shared/text/plain-line.ts";
 import type { Cause, FailingLocation, Fault, MonitorTarget } from "#control-plane/incidents/incident.ts";
 import { kindOf } from "#control-plane/kinds/kinds.ts";

@@ -1,5 +1,5 @@
 import type { SentEvent } from "#control-plane/deliveries/delivery.ts";
-import type { MonitorEventData } from "#control-plane/events/monitor-event.ts";
+import { placelessOf, type MonitorEventData } from "#control-plane/events/monitor-event.ts";
 import type { VisualEventData } from "#control-plane/events/visual-event.ts";
 import type { ExpiryEventData } from "#control-plane/events/expiry-event.ts";
 import type { WebhookEventData } from "#control-plane/events/webhook-event.ts";
@@ -9,7 +9,6 @@ import { describeFlapping } from "#control-plane/mail/content/flapping.ts";
 import type { NoticeText } from "#control-plane/mail/content/notice-text.ts";
 import { describeDeactivated } from "#control-plane/mail/content/webhook-off.ts";
 import { describeUnwatched } from "#control-plane/mail/content/unwatched.ts";
-import { kindOf } from "#control-plane/kinds/kinds.ts";
 import { toPlainLine } from "#shared/text/plain-line.ts";
 
 /** An event about a monitor or a webhook, as mails show it. Strings are printable and bounded. */
@@ -79,6 +78,7 @@ export function readNotice({ id, type, body }: SentEvent): Notice {
   const parsed = JSON.parse(body) as { readonly created_at: string; readonly data: AnyData };
   const { data } = parsed;
   const { monitor, cause, webhook } = data;
+  const placeless = monitor === undefined ? null : placelessOf(monitor.check_type);
   const name =
     toPlainLine((monitor ?? webhook)?.name ?? "", MOST_NAME) ||
     `${webhook === undefined ? "monitor" : "webhook"} ${(monitor ?? webhook)?.id ?? ""}`.trim();
@@ -99,7 +99,7 @@ export function readNotice({ id, type, body }: SentEvent): Notice {
           : (describeUnwatched(type, data, name) ??
             describeFlapping(type, data, name) ??
             describeExpiry(type, withCause(data), name)),
-    isHeartbeat: monitor !== undefined && kindOf(monitor.check_type).evidence.gathers === "pings",
+    isHeartbeat: placeless?.waitsForPings === true,
     cause: cause == null ? null : lineOf(cause),
     causeNow: data.cause_now == null || data.cause_now.message === cause?.message ? null : lineOf(data.cause_now),
     causeCode: cause?.code ?? null,
@@ -110,7 +110,7 @@ export function readNotice({ id, type, body }: SentEvent): Notice {
     isFlapping: data.flapping ?? false,
     incidentId: data.incident_id ?? null,
     page: type === "visual.changed" ? readPage(body) : null,
-    locations: monitor !== undefined && kindOf(monitor.check_type).locations === "none" ? [] : listLocations(data),
+    locations: placeless === null ? listLocations(data) : [],
   };
 }
 
@@ -148,7 +148,7 @@ function withCause({ monitor: _monitor, webhook: _webhook, cause, ...data }: Any
 }
 
 function describeTarget({ url, check_type: type }: MonitorEventData["monitor"], port: number | null): string | null {
-  if (kindOf(type).target === null) return null;
+  if (placelessOf(type) !== null) return null;
   return `${toPlainLine(url, MOST_TEXT)}${port === null ? "" : ` port ${port}`} (${type})`;
 }
 

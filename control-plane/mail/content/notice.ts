@@ -2,7 +2,7 @@ import { writeDuration } from "#shared/text/duration.ts";
 import type { Notice } from "#control-plane/mail/content/event-body.ts";
 import { failingLines, heartbeatFacts, type HeartbeatFacts } from "#control-plane/mail/content/heartbeat.ts";
 import type { Letter } from "#control-plane/mail/content/letter.ts";
-import { withoutPlaces } from "#control-plane/incidents/cause/places.ts";
+import { withoutPlaces } from "#control-plane/events/places.ts";
 import { toPlainLine } from "#shared/text/plain-line.ts";
 import { formatTime } from "#control-plane/mail/content/times.ts";
 import { wordsOf } from "#control-plane/mail/content/words.ts";

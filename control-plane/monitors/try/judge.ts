@@ -1,7 +1,7 @@
 import type { MonitorPhases } from "#shared/monitor-checks/define.ts";
 import type { Finding } from "#control-plane/checking/watch/observe.ts";
 import { describeCause } from "#control-plane/incidents/cause/describe.ts";
-import { fromPlaces, nameLocation } from "#control-plane/incidents/cause/places.ts";
+import { fromPlaces, nameLocation } from "#control-plane/events/places.ts";
 import type { Cause } from "#control-plane/incidents/incident.ts";
 import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
 import type { CheckFault } from "#control-plane/state/observation.ts";
