@@ -1,7 +1,7 @@
-import { stateDirOf } from "#shared/agent-state.ts";
+import { stateDirOf } from "#shared/settings/agent-state.ts";
 import type { Address } from "#shared/settings/address.ts";
-import { readSettings, type Environment } from "#shared/settings-parse.ts";
-import type { Settings } from "#shared/settings.ts";
+import { readSettings, type Environment } from "#shared/settings/settings-parse.ts";
+import type { Settings } from "#shared/settings/settings.ts";
 import type { ResolverSource } from "#shared/settings/resolvers.ts";
 
 /** Validated configuration of an agent. Paths are as given, relative to the agent's working directory. */

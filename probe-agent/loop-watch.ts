@@ -1,4 +1,4 @@
-import type { Clock } from "#shared/clock.ts";
+import type { Clock } from "#shared/time/clock.ts";
 
 /** Watches how long the agent's own event loop was held up. */
 export interface LoopWatch {

@@ -3,8 +3,8 @@
 import { randomBytes } from "node:crypto";
 import { networkInterfaces } from "node:os";
 import { setFlagsFromString } from "node:v8";
-import type { Clock, Random } from "#shared/clock.ts";
-import { createEgress } from "#shared/egress.ts";
+import type { Clock, Random } from "#shared/time/clock.ts";
+import { createEgress } from "#shared/internet/egress.ts";
 import { readBuild, type Build } from "#shared/process/build.ts";
 import { browserAccount, findChromium, searchPathOf, whyNoSandbox } from "#shared/process/chromium.ts";
 import { createLog } from "#shared/process/log.ts";

@@ -1,6 +1,6 @@
-import { isRecord } from "#shared/is-record.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 import type { MonitorFault, MonitorResult } from "#shared/monitor-checks/define.ts";
-import { overloaded, type Outcome } from "#shared/outcome.ts";
+import { overloaded, type Outcome } from "#shared/contracts/outcome.ts";
 
 /** A timeout tells nothing about the other side if the event loop was held up for longer than this, in milliseconds. */
 const MAX_LAG_MS = 1_000;

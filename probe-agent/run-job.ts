@@ -1,8 +1,8 @@
 import { parseExact } from "#shared/json/exact.ts";
 import type { Logger } from "pino";
-import type { Clock } from "#shared/clock.ts";
-import { failed, type Failed, type Outcome } from "#shared/outcome.ts";
-import { MAX_ARTIFACT_BYTES, MAX_RESULT_BYTES } from "#shared/wire.ts";
+import type { Clock } from "#shared/time/clock.ts";
+import { failed, type Failed, type Outcome } from "#shared/contracts/outcome.ts";
+import { MAX_ARTIFACT_BYTES, MAX_RESULT_BYTES } from "#shared/protocol/wire.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import type { Net, ProgressEvent } from "#probe-agent/toolkit/net.ts";
 import { implementationOf, isMonitorCheck } from "#probe-agent/implementations.ts";

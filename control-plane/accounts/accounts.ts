@@ -1,8 +1,8 @@
-import { hasErrorCode } from "#shared/error-code.ts";
-import type { Clock } from "#shared/clock.ts";
-import { UNIQUE_VIOLATION } from "#control-plane/database/codes.ts";
-import type { Queryable, Sql } from "#control-plane/database/connect.ts";
-import { transact } from "#control-plane/database/transaction.ts";
+import { hasErrorCode } from "#shared/contracts/error-code.ts";
+import type { Clock } from "#shared/time/clock.ts";
+import { UNIQUE_VIOLATION } from "#control-plane/core/database/codes.ts";
+import type { Queryable, Sql } from "#control-plane/core/database/connect.ts";
+import { transact } from "#control-plane/core/database/transaction.ts";
 import {
   countAccounts,
   deleteAccount,
@@ -17,7 +17,7 @@ import {
   type Account,
   type AccountChange,
 } from "#control-plane/accounts/store.ts";
-import type { PlanName } from "#control-plane/plans/plans.ts";
+import type { PlanName } from "#control-plane/core/plans/plans.ts";
 
 /** Returns all data of one kind about an account, as JSON without secrets. Called inside the erasing transaction. */
 type Exporter = (sql: Queryable, accountId: number) => Promise<unknown>;

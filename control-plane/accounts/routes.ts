@@ -1,11 +1,11 @@
 import { Type } from "typebox";
 import type { FastifyInstance } from "fastify";
-import type { RecordChanges } from "#control-plane/access/changes.ts";
-import { diffShown } from "#control-plane/access/diff-shown.ts";
+import type { RecordChanges } from "#control-plane/http/access/changes.ts";
+import { diffShown } from "#control-plane/http/access/diff-shown.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { Account } from "#control-plane/accounts/store.ts";
-import type { Sql } from "#control-plane/database/connect.ts";
-import { transact } from "#control-plane/database/transaction.ts";
+import type { Sql } from "#control-plane/core/database/connect.ts";
+import { transact } from "#control-plane/core/database/transaction.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import type { Hook } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
@@ -21,8 +21,8 @@ import {
 } from "#control-plane/http/params.ts";
 import { operatorChange } from "#control-plane/http/operator-change.ts";
 import { answer } from "#control-plane/http/request.ts";
-import { spellMailAddress } from "#control-plane/mail-address.ts";
-import { PLAN_NAMES, type PlanName } from "#control-plane/plans/plans.ts";
+import { spellMailAddress } from "#control-plane/core/mail-address.ts";
+import { PLAN_NAMES, type PlanName } from "#control-plane/core/plans/plans.ts";
 
 const PlanField = Type.Unsafe<PlanName>({ type: "string", enum: [...PLAN_NAMES], description: "Plan of the account" });
 const EmailField = Type.String({

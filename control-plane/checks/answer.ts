@@ -1,7 +1,7 @@
-import type { Outcome, Source, Stage } from "#shared/outcome.ts";
+import type { Outcome, Source, Stage } from "#shared/contracts/outcome.ts";
 import { fieldMessage, type FieldProblem } from "#shared/schema/problem.ts";
-import type { Place } from "#shared/locations.ts";
-import type { Artifact } from "#control-plane/dispatch/artifacts.ts";
+import type { Place } from "#shared/internet/locations.ts";
+import type { Artifact } from "#control-plane/checks/dispatch/artifacts.ts";
 
 /** Location of a check, as shown in answers. */
 export type Location = Omit<Place, "tags">;

@@ -1,8 +1,8 @@
-import { isRecord } from "#shared/is-record.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 import type { Contract } from "#shared/tools/define.ts";
 
 /**
- * Returns a result with the target URL as the caller wrote it. Agents get a complete URL (shared/target-url.ts), and one
+ * Returns a result with the target URL as the caller wrote it. Agents get a complete URL (shared/internet/target-url.ts), and one
  * cached result serves every spelling. Results of tools without a URL target are returned unchanged.
  */
 export function asSubmitted({ target }: Contract, params: Readonly<Record<string, unknown>>, data: unknown): unknown {

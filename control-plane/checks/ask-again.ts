@@ -1,6 +1,6 @@
-import { isRecord } from "#shared/is-record.ts";
-import type { Outcome } from "#shared/outcome.ts";
-import type { JobAnswer } from "#control-plane/dispatch/job.ts";
+import { isRecord } from "#shared/text/is-record.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
+import type { JobAnswer } from "#control-plane/checks/dispatch/job.ts";
 
 /** The answer of an agent that ran the check. */
 type Answered = Extract<JobAnswer, { kind: "outcome" }>;

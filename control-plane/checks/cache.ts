@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
-import type { Clock } from "#shared/clock.ts";
-import { completeUrl } from "#shared/target-url.ts";
+import type { Clock } from "#shared/time/clock.ts";
+import { completeUrl } from "#shared/internet/target-url.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import type { Location } from "#control-plane/checks/answer.ts";
 

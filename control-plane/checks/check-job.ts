@@ -1,6 +1,6 @@
 import type { CheckEvent, Location } from "#control-plane/checks/answer.ts";
 import type { CheckContext, CheckRequest } from "#control-plane/checks/context.ts";
-import type { JobRequest } from "#control-plane/dispatch/job.ts";
+import type { JobRequest } from "#control-plane/checks/dispatch/job.ts";
 
 /** A call at one location, for the agents there. */
 export interface Ask {

@@ -1,13 +1,13 @@
-import type { Clock } from "#shared/clock.ts";
-import type { Denials } from "#shared/egress.ts";
-import type { LocationItem } from "#shared/locations.ts";
+import type { Clock } from "#shared/time/clock.ts";
+import type { Denials } from "#shared/internet/egress.ts";
+import type { LocationItem } from "#shared/internet/locations.ts";
 import type { Contract, Observation } from "#shared/tools/define.ts";
 import type { CheckAnswer, CheckEvent, Location } from "#control-plane/checks/answer.ts";
 import type { ResultCache } from "#control-plane/checks/cache.ts";
 import type { Pacer } from "#control-plane/checks/target-pacer.ts";
 import type { ExtraDestination } from "#control-plane/checks/target.ts";
-import type { Hub } from "#control-plane/dispatch/hub.ts";
-import type { TargetBudget } from "#control-plane/limits/target-budget.ts";
+import type { Hub } from "#control-plane/checks/dispatch/hub.ts";
+import type { TargetBudget } from "#control-plane/http/limits/target-budget.ts";
 
 /** A call for which the control plane gathers input. */
 export interface InputCall {

@@ -10,7 +10,7 @@ import {
   type ProbeRequirements,
 } from "#control-plane/checks/places.ts";
 import { decideDestination, decideTarget } from "#control-plane/checks/target.ts";
-import { targetKey } from "#control-plane/limits/target-key.ts";
+import { targetKey } from "#control-plane/http/limits/target-key.ts";
 
 /** A call that can be sent to agents, or its answer if no agent is needed. */
 export type Decision =

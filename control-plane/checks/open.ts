@@ -1,14 +1,14 @@
 import type { Registry } from "prom-client";
-import type { Clock } from "#shared/clock.ts";
-import type { Denials } from "#shared/egress.ts";
+import type { Clock } from "#shared/time/clock.ts";
+import type { Denials } from "#shared/internet/egress.ts";
 import { createResultCache } from "#control-plane/checks/cache.ts";
 import { createPacer } from "#control-plane/checks/target-pacer.ts";
 import type { CheckContext, Inputs } from "#control-plane/checks/context.ts";
-import type { Config } from "#control-plane/config.ts";
-import { connect } from "#control-plane/database/connect.ts";
-import { guardDatabase } from "#control-plane/database/guarded.ts";
-import type { Hub } from "#control-plane/dispatch/hub.ts";
-import { createTargetLimits } from "#control-plane/limits/targets.ts";
+import type { Config } from "#control-plane/core/config.ts";
+import { connect } from "#control-plane/core/database/connect.ts";
+import { guardDatabase } from "#control-plane/core/database/guarded.ts";
+import type { Hub } from "#control-plane/checks/dispatch/hub.ts";
+import { createTargetLimits } from "#control-plane/http/limits/targets.ts";
 
 // A call whose count takes longer is answered 503.
 const COUNT_TIMEOUT_MS = 2_000;

@@ -1,9 +1,9 @@
-import type { Egress } from "#shared/egress.ts";
-import { matches, type LocationItem, type Place } from "#shared/locations.ts";
+import type { Egress } from "#shared/internet/egress.ts";
+import { matches, type LocationItem, type Place } from "#shared/internet/locations.ts";
 import { locationOf, type CheckAnswer, type Location } from "#control-plane/checks/answer.ts";
-import { chooseInstead, chooseOne, chooseProbes, type Candidate } from "#control-plane/dispatch/choose.ts";
+import { chooseInstead, chooseOne, chooseProbes, type Candidate } from "#control-plane/checks/dispatch/choose.ts";
 import { unknownLocation } from "#control-plane/checks/unknown-location.ts";
-import type { Roster } from "#control-plane/dispatch/roster.ts";
+import type { Roster } from "#control-plane/checks/dispatch/roster.ts";
 
 /** A chosen probe, and its replacements if it is lost. */
 export interface PlaceChoice {

@@ -1,5 +1,5 @@
 import { Compile, type Validator } from "typebox/compile";
-import { failed, type Outcome } from "#shared/outcome.ts";
+import { failed, type Outcome } from "#shared/contracts/outcome.ts";
 import type { Contract } from "#shared/tools/define.ts";
 
 const validators = new WeakMap<Contract, Validator>();

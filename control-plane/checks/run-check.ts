@@ -17,7 +17,7 @@ import { decideCall, type Decision } from "#control-plane/checks/decide-call.ts"
 import type { PlaceChoice, OfflinePlace } from "#control-plane/checks/places.ts";
 import { enforceContract } from "#control-plane/checks/result-check.ts";
 import { summarise } from "#control-plane/checks/summary.ts";
-import type { JobAnswer } from "#control-plane/dispatch/job.ts";
+import type { JobAnswer } from "#control-plane/checks/dispatch/job.ts";
 
 /**
  * Runs a check, for every surface: decision, input of the job, dispatch, answer. It never throws because of a

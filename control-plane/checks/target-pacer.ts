@@ -1,4 +1,4 @@
-import { createReleasingMap, type ReleasingMap } from "#control-plane/releasing-map.ts";
+import { createReleasingMap, type ReleasingMap } from "#control-plane/core/releasing-map.ts";
 
 /** Shortest wait of a postponed job, milliseconds. */
 const SOONEST_MS = 250;

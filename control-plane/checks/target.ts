@@ -1,4 +1,4 @@
-import { readAsNumber } from "#shared/as-number.ts";
+import { readAsNumber } from "#shared/internet/as-number.ts";
 import {
   createEgress,
   NO_ALLOW_LISTS,
@@ -6,10 +6,10 @@ import {
   type Egress,
   type HostCheck,
   type UrlCheck,
-} from "#shared/egress.ts";
+} from "#shared/internet/egress.ts";
 import { literalFamily } from "#shared/egress/addresses.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
-import { completeUrl } from "#shared/target-url.ts";
+import { completeUrl } from "#shared/internet/target-url.ts";
 import type { Contract, TargetKind } from "#shared/tools/define.ts";
 
 /** Decision on a target before dispatch, from literals and special names. The agent checks the looked-up addresses. */

@@ -1,7 +1,7 @@
 import { listFirst } from "#shared/text/list.ts";
 import { slug } from "#shared/locations/slug.ts";
-import { matchesTerm, type LocationItem, type Place } from "#shared/locations.ts";
-import { nearestName } from "#shared/nearest-name.ts";
+import { matchesTerm, type LocationItem, type Place } from "#shared/internet/locations.ts";
+import { nearestName } from "#shared/text/nearest-name.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 
 /** Maximum number of names listed in one message. */

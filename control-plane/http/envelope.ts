@@ -1,4 +1,4 @@
-import { isRecord } from "#shared/is-record.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 import type { ErrorCode, RefusalDetails } from "#control-plane/http/errors.ts";
 import type { Version } from "#control-plane/http/versions.ts";
 

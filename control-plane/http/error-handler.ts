@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
-import { isDatabaseAway } from "#control-plane/database/database-away.ts";
-import { isAccountGone } from "#control-plane/database/codes.ts";
-import { NoTurn } from "#control-plane/database/turns.ts";
+import { isDatabaseAway } from "#control-plane/core/database/database-away.ts";
+import { isAccountGone } from "#control-plane/core/database/codes.ts";
+import { NoTurn } from "#control-plane/core/database/turns.ts";
 import { codeInVersion, errorBody } from "#control-plane/http/envelope.ts";
 import {
   accountDeleted,
@@ -14,7 +14,7 @@ import {
 } from "#control-plane/http/errors.ts";
 import { factsOf, type ErrorRenderer } from "#control-plane/http/request.ts";
 import { warningsMeta } from "#control-plane/http/warnings.ts";
-import type { Metrics } from "#control-plane/metrics.ts";
+import type { Metrics } from "#control-plane/core/metrics.ts";
 
 /** Renders the error that ended a request, in the shape of the path's API version. */
 type ErrorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;

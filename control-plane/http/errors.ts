@@ -1,5 +1,5 @@
 import { fieldMessage, type Read } from "#shared/schema/problem.ts";
-import type { Source, Stage } from "#shared/outcome.ts";
+import type { Source, Stage } from "#shared/contracts/outcome.ts";
 
 /** HTTP status of every error code of the API. The table is closed, because clients switch on the codes. */
 export const STATUS_OF_CODE = {

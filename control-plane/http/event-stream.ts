@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { MOST_PROGRESS } from "#shared/wire.ts";
+import { MOST_PROGRESS } from "#shared/protocol/wire.ts";
 
 /** Interval in milliseconds of keep-alive comments, for proxies that close idle connections. */
 const KEEP_ALIVE_MS = 15_000;

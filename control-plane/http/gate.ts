@@ -1,15 +1,15 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Clock } from "#shared/clock.ts";
-import { LAUNCHER } from "#shared/launcher.ts";
+import type { Clock } from "#shared/time/clock.ts";
+import { LAUNCHER } from "#shared/settings/launcher.ts";
 import type { KeyScope, Scope } from "#shared/tools/define.ts";
-import { isDatabaseAway } from "#control-plane/database/database-away.ts";
+import { isDatabaseAway } from "#control-plane/core/database/database-away.ts";
 import { keyInBody } from "#control-plane/http/body.ts";
 import { Refusal, serviceUnavailable } from "#control-plane/http/errors.ts";
 import { setRateHeaders } from "#control-plane/http/rate-headers.ts";
-import type { AddressLimiter, KeyFinder, Limiter, LimitKind } from "#control-plane/access/ports.ts";
-import { hasScope, planScopeOf, type Principal } from "#control-plane/access/principal.ts";
-import type { LimitState } from "#control-plane/access/limit-state.ts";
-import { dayEnd, minuteEnd, secondsUntil } from "#control-plane/access/windows.ts";
+import type { AddressLimiter, KeyFinder, Limiter, LimitKind } from "#control-plane/http/access/ports.ts";
+import { hasScope, planScopeOf, type Principal } from "#control-plane/http/access/principal.ts";
+import type { LimitState } from "#control-plane/http/access/limit-state.ts";
+import { dayEnd, minuteEnd, secondsUntil } from "#control-plane/http/access/windows.ts";
 
 /** A hook of one route. Calls `done` without an argument to continue the request, with a Refusal to end it. */
 export type Hook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void;

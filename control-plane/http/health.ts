@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { FastifyInstance, RouteHandlerMethod } from "fastify";
-import type { Clock } from "#shared/clock.ts";
+import type { Clock } from "#shared/time/clock.ts";
 
 /** Dependencies of the health routes. */
 interface HealthDeps {

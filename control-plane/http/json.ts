@@ -1,4 +1,4 @@
-import { isRecord } from "#shared/is-record.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 import { parseExact } from "#shared/json/exact.ts";
 import { findJsonFault } from "#shared/json/faults.ts";
 

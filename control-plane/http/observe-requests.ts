@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
-import type { Metrics } from "#control-plane/metrics.ts";
+import type { Metrics } from "#control-plane/core/metrics.ts";
 
 const STATUS_CLASSES = ["", "1xx", "2xx", "3xx", "4xx", "5xx"];
 

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { AddressLimiter } from "#control-plane/access/ports.ts";
+import type { AddressLimiter } from "#control-plane/http/access/ports.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { bearerToken, type Hook } from "#control-plane/http/gate.ts";
 

@@ -1,6 +1,6 @@
 import { Type, type Static, type TObject } from "typebox";
 import type { FastifyRequest } from "fastify";
-import { parseParams } from "#shared/schema.ts";
+import { parseParams } from "#shared/schema/schema.ts";
 import { readBody } from "#control-plane/http/body.ts";
 import type { Pagination } from "#control-plane/http/envelope.ts";
 import { requireRead } from "#control-plane/http/errors.ts";

@@ -1,7 +1,7 @@
 import type { FastifyReply } from "fastify";
-import type { Plan } from "#control-plane/plans/plans.ts";
-import type { LimitState } from "#control-plane/access/limit-state.ts";
-import { DAY_SECONDS, dayEnd, MINUTE_SECONDS, minuteEnd, secondsUntil } from "#control-plane/access/windows.ts";
+import type { Plan } from "#control-plane/core/plans/plans.ts";
+import type { LimitState } from "#control-plane/http/access/limit-state.ts";
+import { DAY_SECONDS, dayEnd, MINUTE_SECONDS, minuteEnd, secondsUntil } from "#control-plane/http/access/windows.ts";
 
 /** Number of requests allowed in each window. */
 type Allowance = Pick<Plan, "requestsPerMinute" | "requestsPerDay">;

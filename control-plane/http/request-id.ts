@@ -1,4 +1,4 @@
-import type { Random } from "#shared/clock.ts";
+import type { Random } from "#shared/time/clock.ts";
 
 /**
  * Creates a generator of request ids: `req_`, 12 random characters for the process, and a counter. Ids are unique over

@@ -3,9 +3,9 @@ import { type Extras, type Facts, successBody } from "#control-plane/http/envelo
 import type { ErrorCode, RefusalDetails } from "#control-plane/http/errors.ts";
 import type { Version } from "#control-plane/http/versions.ts";
 import { warningsMeta, type Warning } from "#control-plane/http/warnings.ts";
-import type { Actor } from "#control-plane/access/changes.ts";
-import type { LimitState } from "#control-plane/access/limit-state.ts";
-import type { Principal } from "#control-plane/access/principal.ts";
+import type { Actor } from "#control-plane/http/access/changes.ts";
+import type { LimitState } from "#control-plane/http/access/limit-state.ts";
+import type { Principal } from "#control-plane/http/access/principal.ts";
 
 /** Renders an error for a surface with its own answer shapes (open tier, /mcp); it can set headers. */
 export type ErrorRenderer = (

@@ -3,7 +3,7 @@ import { createServer as createHttpsServer } from "node:https";
 import type { Socket } from "node:net";
 import { fastify, type FastifyInstance, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
-import type { Clock, Random } from "#shared/clock.ts";
+import type { Clock, Random } from "#shared/time/clock.ts";
 import { cutStalledClients, type StallOptions } from "#shared/process/stalled-clients.ts";
 import { acceptBodies, BODY_LIMIT } from "#control-plane/http/body.ts";
 import { createClientAddress } from "#control-plane/http/connection/client-address.ts";
@@ -20,7 +20,7 @@ import { awaitRestOfBody } from "#control-plane/http/connection/rest-of-body.ts"
 import { createRegisteredRoutes, type RegisteredRoutes } from "#control-plane/http/operations/registered-routes.ts";
 import { setSecurityHeaders } from "#control-plane/http/security-headers.ts";
 import { isDeprecated, deprecationHeaders, versionOfPath } from "#control-plane/http/versions.ts";
-import type { Metrics } from "#control-plane/metrics.ts";
+import type { Metrics } from "#control-plane/core/metrics.ts";
 
 /** Dependencies of the HTTP server. */
 export interface ServerDeps {

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import type { AddressLimiter } from "#control-plane/access/ports.ts";
+import type { AddressLimiter } from "#control-plane/http/access/ports.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 
 /** Counts a request without a key against the limit of its client address. Throws Refusal if the limit is used up. */

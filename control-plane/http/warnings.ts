@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import { nearestName } from "#shared/nearest-name.ts";
+import { nearestName } from "#shared/text/nearest-name.ts";
 
 /**
  * What the caller should know about a parameter or a field that it gave, as shown in `meta.warnings`: that it was ignored,

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Change, RecordChanges } from "#control-plane/access/changes.ts";
-import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
-import { transact, transactAndFinish } from "#control-plane/database/transaction.ts";
-import type { Turns } from "#control-plane/database/turns.ts";
+import type { Change, RecordChanges } from "#control-plane/http/access/changes.ts";
+import type { Queryable, Sql, Transaction } from "#control-plane/core/database/connect.ts";
+import { transact, transactAndFinish } from "#control-plane/core/database/transaction.ts";
+import type { Turns } from "#control-plane/core/database/turns.ts";
 import { RawBody } from "#control-plane/http/body.ts";
 import type { Extras } from "#control-plane/http/envelope.ts";
 import { answerError } from "#control-plane/http/error-handler.ts";
@@ -10,14 +10,14 @@ import { accountDeleted, Refusal, refuseField } from "#control-plane/http/errors
 import { whenGone } from "#control-plane/http/gone.ts";
 import { actorOf, answer, callerOf } from "#control-plane/http/request.ts";
 import type { Warning } from "#control-plane/http/warnings.ts";
-import type { Answer, Answers, KeyedWrite } from "#control-plane/idempotency/answers.ts";
+import type { Answer, Answers, KeyedWrite } from "#control-plane/http/idempotency/answers.ts";
 import {
   identifyWrite,
   isIdempotencyKey,
   type WriteIdentity,
   type WriteRequest,
-} from "#control-plane/idempotency/identity.ts";
-import type { Metrics } from "#control-plane/metrics.ts";
+} from "#control-plane/http/idempotency/identity.ts";
+import type { Metrics } from "#control-plane/core/metrics.ts";
 
 /** What a write answers; the default status is 200. */
 interface Result {

@@ -1,4 +1,4 @@
-import type { Transaction } from "#control-plane/database/connect.ts";
+import type { Transaction } from "#control-plane/core/database/connect.ts";
 import { columns, readRows, type Row, type StoredMonitor } from "#control-plane/monitors/store.ts";
 
 /** Pauses the newest active monitors of an account because of its plan. Returns their ids. */

@@ -1,13 +1,13 @@
-import { changeChecks, planChecks, removeChecks } from "#control-plane/checking/schedule/schedule.ts";
-import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
-import { lockAccount } from "#control-plane/monitors/account/store.ts";
+import { changeChecks, planChecks, removeChecks } from "#control-plane/watching/checking/schedule/schedule.ts";
+import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
+import { lockAccount } from "#control-plane/monitors/account-store.ts";
 import { scheduleOf } from "#control-plane/monitors/draft.ts";
 import { monitorsInSteps } from "#control-plane/monitors/steps.ts";
 import { pauseNewest, resumeOldest } from "#control-plane/monitors/allowance-store.ts";
 import { lockMonitors, readIds } from "#control-plane/monitors/store.ts";
 import type { WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import { resetMonitors } from "#control-plane/monitors/write/states.ts";
-import { noteAccountChanged } from "#control-plane/page-changes/page-changes.ts";
+import { noteAccountChanged } from "#control-plane/core/page-changes/page-changes.ts";
 
 /** Number of monitors that are read at once. */
 const STEP = 1_000;

@@ -1,7 +1,7 @@
-import type { Change } from "#control-plane/access/changes.ts";
-import { diffShown, type ChangedField } from "#control-plane/access/diff-shown.ts";
-import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
-import { maskSecrets, secretNameOf, secretsOf, withSecrets } from "#control-plane/kinds/secrets.ts";
+import type { Change } from "#control-plane/http/access/changes.ts";
+import { diffShown, type ChangedField } from "#control-plane/http/access/diff-shown.ts";
+import type { MonitorDraft } from "#control-plane/outages/kinds/monitor.ts";
+import { maskSecrets, secretNameOf, secretsOf, withSecrets } from "#control-plane/outages/kinds/secrets.ts";
 
 /** Returns a change of a monitor for the log of changes. */
 export function changeOf(

@@ -1,8 +1,8 @@
 import { literalFamily } from "#shared/egress/addresses.ts";
-import { describeNoEnd, mayPublishEnd } from "#control-plane/expiry/facts/registration.ts";
+import { describeNoEnd, mayPublishEnd } from "#control-plane/watching/expiry/facts/registration.ts";
 import type { Warning } from "#control-plane/http/warnings.ts";
-import { kindOf } from "#control-plane/kinds/kinds.ts";
-import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
+import { kindOf } from "#control-plane/outages/kinds/kinds.ts";
+import type { MonitorDraft } from "#control-plane/outages/kinds/monitor.ts";
 
 const PLAIN_HTTP =
   "The certificate is watched only where the url begins with https://. If this one redirects to https, use that address, " +

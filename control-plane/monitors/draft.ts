@@ -1,11 +1,11 @@
-import type { MonitorDraft, MonitorSettings } from "#control-plane/kinds/monitor.ts";
-import type { MonitorSecrets } from "#control-plane/kinds/common.ts";
-import type { Scheduled } from "#control-plane/checking/schedule/schedule.ts";
-import { DEFAULT_SETTINGS } from "#control-plane/kinds/defaults.ts";
-import { kindOf, optionsOf } from "#control-plane/kinds/kinds.ts";
-import { withSecrets } from "#control-plane/kinds/secrets.ts";
+import type { MonitorDraft, MonitorSettings } from "#control-plane/outages/kinds/monitor.ts";
+import type { MonitorSecrets } from "#control-plane/outages/kinds/common.ts";
+import type { Scheduled } from "#control-plane/watching/checking/schedule/schedule.ts";
+import { DEFAULT_SETTINGS } from "#control-plane/outages/kinds/defaults.ts";
+import { kindOf, optionsOf } from "#control-plane/outages/kinds/kinds.ts";
+import { withSecrets } from "#control-plane/outages/kinds/secrets.ts";
 import type { NewMonitor, StoredMonitor } from "#control-plane/monitors/store.ts";
-import type { Plan } from "#control-plane/plans/plans.ts";
+import type { Plan } from "#control-plane/core/plans/plans.ts";
 
 /** Returns a stored monitor as its user wrote it. */
 export function draftOf(monitor: StoredMonitor, secrets: MonitorSecrets): MonitorDraft {

@@ -1,11 +1,11 @@
-import type { ChangedField } from "#control-plane/access/diff-shown.ts";
+import type { ChangedField } from "#control-plane/http/access/diff-shown.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
-import type { Sql, Queryable, Transaction } from "#control-plane/database/connect.ts";
-import { writeCronLine } from "#control-plane/heartbeats/cron-line.ts";
-import { readShownPings } from "#control-plane/heartbeats/shown-pings.ts";
-import type { History, Statistics } from "#control-plane/history/history.ts";
-import type { RecentCheck } from "#control-plane/history/recent.ts";
-import { followAccounts } from "#control-plane/monitors/account/account.ts";
+import type { Sql, Queryable, Transaction } from "#control-plane/core/database/connect.ts";
+import { writeCronLine } from "#control-plane/watching/heartbeats/cron-line.ts";
+import { readShownPings } from "#control-plane/watching/heartbeats/shown-pings.ts";
+import type { History, Statistics } from "#control-plane/outages/history/history.ts";
+import type { RecentCheck } from "#control-plane/outages/history/recent.ts";
+import { followAccounts } from "#control-plane/monitors/account.ts";
 import { changeMonitors, type ManyChanged } from "#control-plane/monitors/bulk/bulk.ts";
 import type { BulkChange } from "#control-plane/monitors/bulk/parse.ts";
 import type { Written } from "#control-plane/http/written.ts";

@@ -1,6 +1,6 @@
-import { readStateFacts } from "#control-plane/checking/facts.ts";
-import type { Queryable } from "#control-plane/database/connect.ts";
-import { coveredBetween } from "#control-plane/maintenance/coverage/coverage.ts";
+import { readStateFacts } from "#control-plane/watching/checking/facts.ts";
+import type { Queryable } from "#control-plane/core/database/connect.ts";
+import { coveredBetween } from "#control-plane/outages/maintenance/coverage/coverage.ts";
 import { listBriefly, type BriefMonitor } from "#control-plane/monitors/store.ts";
 
 /** State of a monitor in a list: paused before all. */

@@ -1,9 +1,9 @@
-import { continentOf } from "#shared/continents.ts";
-import { matches } from "#shared/locations.ts";
-import type { Egress } from "#shared/egress.ts";
+import { continentOf } from "#shared/internet/continents.ts";
+import { matches } from "#shared/internet/locations.ts";
+import type { Egress } from "#shared/internet/egress.ts";
 import { unknownLocation } from "#control-plane/checks/unknown-location.ts";
-import type { Candidate } from "#control-plane/dispatch/choose.ts";
-import { kindOf, type CheckType } from "#control-plane/kinds/kinds.ts";
+import type { Candidate } from "#control-plane/checks/dispatch/choose.ts";
+import { kindOf, type CheckType } from "#control-plane/outages/kinds/kinds.ts";
 import { refuseProblem, refuseWrite, type Written } from "#control-plane/http/written.ts";
 import { readLocationItem } from "#control-plane/monitors/settings/location-items.ts";
 

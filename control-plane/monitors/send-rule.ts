@@ -1,10 +1,10 @@
-import { classifyAddress, type Egress } from "#shared/egress.ts";
+import { classifyAddress, type Egress } from "#shared/internet/egress.ts";
 import { literalFamily } from "#shared/egress/addresses.ts";
 import type { Warning } from "#control-plane/http/warnings.ts";
 import { refuseWrite, type Written } from "#control-plane/http/written.ts";
-import { kindOf, optionsOf, type CheckType, type KindOptions } from "#control-plane/kinds/kinds.ts";
-import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
-import { secretPlacesOf, valuesAt } from "#control-plane/kinds/secrets.ts";
+import { kindOf, optionsOf, type CheckType, type KindOptions } from "#control-plane/outages/kinds/kinds.ts";
+import type { MonitorDraft } from "#control-plane/outages/kinds/monitor.ts";
+import { secretPlacesOf, valuesAt } from "#control-plane/outages/kinds/secrets.ts";
 
 type Sender = KindOptions & Pick<MonitorDraft, "check_type" | "url">;
 

@@ -1,18 +1,18 @@
-import type { Clock } from "#shared/clock.ts";
-import { readStateFacts } from "#control-plane/checking/facts.ts";
-import { readMembers } from "#control-plane/composites/composites.ts";
-import type { Queryable } from "#control-plane/database/connect.ts";
-import { readExpiryFacts } from "#control-plane/expiry/shown/shown.ts";
-import type { HeartbeatFacts, Heartbeats } from "#control-plane/heartbeats/heartbeats.ts";
-import type { Statistics } from "#control-plane/history/history.ts";
-import { openSecrets } from "#control-plane/kinds/secrets.ts";
-import { addressKey } from "#control-plane/mail-address.ts";
-import type { Mail } from "#control-plane/mail/mail.ts";
-import { readEmail } from "#control-plane/monitors/account/store.ts";
+import type { Clock } from "#shared/time/clock.ts";
+import { readStateFacts } from "#control-plane/watching/checking/facts.ts";
+import { readMembers } from "#control-plane/outages/composites/composites.ts";
+import type { Queryable } from "#control-plane/core/database/connect.ts";
+import { readExpiryFacts } from "#control-plane/watching/expiry/shown/shown.ts";
+import type { HeartbeatFacts, Heartbeats } from "#control-plane/watching/heartbeats/heartbeats.ts";
+import type { Statistics } from "#control-plane/outages/history/history.ts";
+import { openSecrets } from "#control-plane/outages/kinds/secrets.ts";
+import { addressKey } from "#control-plane/core/mail-address.ts";
+import type { Mail } from "#control-plane/notify/mail/mail.ts";
+import { readEmail } from "#control-plane/monitors/account-store.ts";
 import type { StoredMonitor } from "#control-plane/monitors/store.ts";
 import { showMonitor, type MonitorView, type NotifyFacts } from "#control-plane/monitors/view.ts";
-import { readPictureFacts, type PictureFacts } from "#control-plane/pictures/facts.ts";
-import type { Encryption } from "#control-plane/secrets/encryption.ts";
+import { readPictureFacts, type PictureFacts } from "#control-plane/watching/pictures/facts.ts";
+import type { Encryption } from "#control-plane/core/secrets/encryption.ts";
 
 /** Dependencies of views. */
 export interface ShowDeps {

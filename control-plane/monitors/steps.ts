@@ -1,4 +1,4 @@
-import type { Queryable } from "#control-plane/database/connect.ts";
+import type { Queryable } from "#control-plane/core/database/connect.ts";
 import { listMonitorsAfter, type StoredMonitor } from "#control-plane/monitors/store.ts";
 
 /** Reads all monitors of an account, the oldest first, at most `size` at once. */

@@ -1,8 +1,8 @@
-import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
-import { given } from "#control-plane/database/given.ts";
-import type { CheckType } from "#control-plane/kinds/kinds.ts";
-import type { Monitor, MonitorSettings } from "#control-plane/kinds/monitor.ts";
-import { readStoredSettings } from "#control-plane/kinds/stored-settings.ts";
+import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
+import { given } from "#control-plane/core/database/given.ts";
+import type { CheckType } from "#control-plane/outages/kinds/kinds.ts";
+import type { Monitor, MonitorSettings } from "#control-plane/outages/kinds/monitor.ts";
+import { readStoredSettings } from "#control-plane/outages/kinds/stored-settings.ts";
 
 /** A monitor with its encrypted secrets. */
 export interface StoredMonitor extends Monitor {

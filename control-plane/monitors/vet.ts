@@ -1,18 +1,18 @@
 import type { CheckContext } from "#control-plane/checks/context.ts";
-import type { HeartbeatSettings } from "#control-plane/kinds/heartbeat.ts";
-import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
-import { findScheduleProblem } from "#control-plane/heartbeats/heartbeats.ts";
-import { defaultDraft } from "#control-plane/kinds/defaults.ts";
+import type { HeartbeatSettings } from "#control-plane/outages/kinds/heartbeat.ts";
+import type { MonitorDraft } from "#control-plane/outages/kinds/monitor.ts";
+import { findScheduleProblem } from "#control-plane/watching/heartbeats/heartbeats.ts";
+import { defaultDraft } from "#control-plane/outages/kinds/defaults.ts";
 import { chooseLocations, vetEquipment, vetLocations } from "#control-plane/monitors/places.ts";
 import { vetSend } from "#control-plane/monitors/send-rule.ts";
 import { refuseProblem, refuseWrite, type Written } from "#control-plane/http/written.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { mergeGiven } from "#control-plane/monitors/settings/merge.ts";
-import type { Plan } from "#control-plane/plans/plans.ts";
-import { isProbed, kindOf, optionsOf, contractOf, type ProbedType } from "#control-plane/kinds/kinds.ts";
+import type { Plan } from "#control-plane/core/plans/plans.ts";
+import { isProbed, kindOf, optionsOf, contractOf, type ProbedType } from "#control-plane/outages/kinds/kinds.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
-import { problem, type SharedField } from "#control-plane/kinds/kind.ts";
-import type { Egress } from "#shared/egress.ts";
+import { problem, type SharedField } from "#control-plane/outages/kinds/kind.ts";
+import type { Egress } from "#shared/internet/egress.ts";
 import { outcomeError } from "#control-plane/checks/answer.ts";
 import { decideTarget } from "#control-plane/checks/target.ts";
 

@@ -1,18 +1,18 @@
-import type { HeartbeatSettings } from "#control-plane/kinds/heartbeat.ts";
-import type { MonitorSecrets } from "#control-plane/kinds/common.ts";
-import type { VisualSettings } from "#control-plane/kinds/visual.ts";
-import type { RecentCheck } from "#control-plane/history/recent.ts";
-import type { CompositeSettings } from "#control-plane/kinds/composite.ts";
-import { kindOf } from "#control-plane/kinds/kinds.ts";
-import type { StateFacts } from "#control-plane/checking/facts.ts";
-import type { ExpiryFacts } from "#control-plane/expiry/shown/shown.ts";
-import type { HeartbeatFacts } from "#control-plane/heartbeats/heartbeats.ts";
-import type { ShownPing } from "#control-plane/heartbeats/shown-pings.ts";
-import type { Statistics } from "#control-plane/history/history.ts";
-import { maskSecrets } from "#control-plane/kinds/secrets.ts";
+import type { HeartbeatSettings } from "#control-plane/outages/kinds/heartbeat.ts";
+import type { MonitorSecrets } from "#control-plane/outages/kinds/common.ts";
+import type { VisualSettings } from "#control-plane/outages/kinds/visual.ts";
+import type { RecentCheck } from "#control-plane/outages/history/recent.ts";
+import type { CompositeSettings } from "#control-plane/outages/kinds/composite.ts";
+import { kindOf } from "#control-plane/outages/kinds/kinds.ts";
+import type { StateFacts } from "#control-plane/watching/checking/facts.ts";
+import type { ExpiryFacts } from "#control-plane/watching/expiry/shown/shown.ts";
+import type { HeartbeatFacts } from "#control-plane/watching/heartbeats/heartbeats.ts";
+import type { ShownPing } from "#control-plane/watching/heartbeats/shown-pings.ts";
+import type { Statistics } from "#control-plane/outages/history/history.ts";
+import { maskSecrets } from "#control-plane/outages/kinds/secrets.ts";
 import { draftOf } from "#control-plane/monitors/draft.ts";
 import type { StoredMonitor } from "#control-plane/monitors/store.ts";
-import type { PictureFacts } from "#control-plane/pictures/facts.ts";
+import type { PictureFacts } from "#control-plane/watching/pictures/facts.ts";
 
 /** Whether anybody is mailed about a monitor, and if not, why: the first of these that holds. */
 export const NOTIFY_STATES = ["off", "mail_not_configured", "no_recipient", "mail_failing", "ok"] as const;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { credentials, type ClientDuplexStream, type Metadata } from "@grpc/grpc-js";
-import type { Clock } from "#shared/clock.ts";
-import { createMessageSerializer } from "#shared/message-serializer.ts";
+import type { Clock } from "#shared/time/clock.ts";
+import { createMessageSerializer } from "#shared/protocol/message-serializer.ts";
 import {
   AgentMessage,
   HubMessage,
@@ -21,7 +21,7 @@ import {
   MAX_MESSAGE_BYTES,
   REPLICA_HEADER,
   SILENT_MS,
-} from "#shared/wire.ts";
+} from "#shared/protocol/wire.ts";
 import type { JobSource } from "#probe-agent/attachment/running-jobs.ts";
 import type { Credential } from "#probe-agent/membership/identity.ts";
 

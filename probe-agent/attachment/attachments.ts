@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Clock, Random } from "#shared/clock.ts";
+import type { Clock, Random } from "#shared/time/clock.ts";
 import type { AgentMessage, Hello, Rejected, Replica, Welcome } from "#shared/protocol/probe.ts";
 import { attach, type Attachment } from "#probe-agent/attachment/attach.ts";
 import { createCreditGrants } from "#probe-agent/attachment/credit-grants.ts";

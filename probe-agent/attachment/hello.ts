@@ -1,6 +1,6 @@
 import type { NetworkInterfaceInfo } from "node:os";
 import type { Hello } from "#shared/protocol/probe.ts";
-import { PROTOCOL } from "#shared/wire.ts";
+import { PROTOCOL } from "#shared/protocol/wire.ts";
 import type { Config, PlaceConfig } from "#probe-agent/config.ts";
 import type { IcmpCapabilities } from "#probe-agent/net/icmp/messages.ts";
 

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
-import { NO_ALLOW_LISTS, createEgress, type AllowLists } from "#shared/egress.ts";
+import { NO_ALLOW_LISTS, createEgress, type AllowLists } from "#shared/internet/egress.ts";
 import { createSuffixRule } from "#shared/egress/names.ts";
-import { siteUrls } from "#shared/target-url.ts";
+import { siteUrls } from "#shared/internet/target-url.ts";
 import { implementationOf } from "#probe-agent/implementations.ts";
 import type { Job } from "#probe-agent/run-job.ts";
 

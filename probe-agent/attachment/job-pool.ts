@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
-import type { Clock } from "#shared/clock.ts";
+import type { Clock } from "#shared/time/clock.ts";
 import type { AgentMessage, Job as WireJob } from "#shared/protocol/probe.ts";
-import { MAX_PROGRESS_BYTES, ARTIFACT_CHUNK_BYTES } from "#shared/wire.ts";
+import { MAX_PROGRESS_BYTES, ARTIFACT_CHUNK_BYTES } from "#shared/protocol/wire.ts";
 import type { AgentMetrics } from "#probe-agent/metrics/agent-metrics.ts";
 import type { LoopWatch } from "#probe-agent/loop-watch.ts";
 import { createRunningJobs, type JobSource, type RunningJob } from "#probe-agent/attachment/running-jobs.ts";

@@ -1,5 +1,5 @@
-import type { Random } from "#shared/clock.ts";
-import { backoffDelayMs } from "#shared/backoff.ts";
+import type { Random } from "#shared/time/clock.ts";
+import { backoffDelayMs } from "#shared/time/backoff.ts";
 
 /** How a stream ended. */
 export interface StreamEnd {

@@ -1,6 +1,6 @@
-import type { Clock } from "#shared/clock.ts";
-import { ownNetworkDown, type Failed } from "#shared/outcome.ts";
-import { waitAtMost } from "#shared/time-limit.ts";
+import type { Clock } from "#shared/time/clock.ts";
+import { ownNetworkDown, type Failed } from "#shared/contracts/outcome.ts";
+import { waitAtMost } from "#shared/time/time-limit.ts";
 
 /** A query that shows whether the agent's own network works. */
 type CanaryName = "resolver" | "route" | "control_plane";

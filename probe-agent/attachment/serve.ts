@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Clock, Random } from "#shared/clock.ts";
+import type { Clock, Random } from "#shared/time/clock.ts";
 import type { Hello } from "#shared/protocol/probe.ts";
 import { keepAttached } from "#probe-agent/attachment/attachments.ts";
 import { createCanaries, type CanaryOptions } from "#probe-agent/attachment/canaries.ts";

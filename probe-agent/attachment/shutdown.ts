@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { waitAtMost } from "#shared/time-limit.ts";
+import { waitAtMost } from "#shared/time/time-limit.ts";
 
 /** Parts of the agent to stop, in order. */
 interface ShutdownOptions {

@@ -1,7 +1,7 @@
 import { withoutControls } from "#shared/text/plain-line.ts";
 import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
-import { isRecord } from "#shared/is-record.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 import type { Opened } from "#probe-agent/data/opened.ts";
 import type { CtLog } from "#probe-agent/analysis/tls/ssl/ct-log.ts";
 

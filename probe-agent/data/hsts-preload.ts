@@ -1,6 +1,6 @@
 import { withoutControls } from "#shared/text/plain-line.ts";
 import { readFileSync, statSync } from "node:fs";
-import { isRecord } from "#shared/is-record.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 import type { Opened } from "#probe-agent/data/opened.ts";
 import type { DataPort } from "#probe-agent/toolkit/data.ts";
 

@@ -1,4 +1,4 @@
-import { isSameOctets } from "#shared/same-octets.ts";
+import { isSameOctets } from "#shared/text/same-octets.ts";
 import { DecodeError } from "#probe-agent/dns-codec/error.ts";
 
 // Sizes on the wire, including the root's zero octet (RFC 1035 section 2.3.4).

@@ -1,4 +1,4 @@
-import type { Random } from "#shared/clock.ts";
+import type { Random } from "#shared/time/clock.ts";
 import { clientSubnet, OPTION_NSID, writeEdns, type EdnsToSend } from "#probe-agent/dns-codec/edns.ts";
 import { DecodeError } from "#probe-agent/dns-codec/error.ts";
 import { decodeHead, HEADER_OCTETS, type WireQuestion } from "#probe-agent/dns-codec/message.ts";

@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { credentials, status, type ClientUnaryCall, type ServiceError } from "@grpc/grpc-js";
 import { ProbeClient, type EnrollResponse } from "#shared/protocol/probe.ts";
-import { CONTROL_PLANE_NAME } from "#shared/wire.ts";
+import { CONTROL_PLANE_NAME } from "#shared/protocol/wire.ts";
 import { makeCertificateRequest, type CertificateRequest } from "#probe-agent/membership/certificate-request.ts";
 import { fetchAuthority } from "#probe-agent/membership/first-contact.ts";
 import { findFault, fingerprintOf, fingerprintOfAuthority, type Identity } from "#probe-agent/membership/identity.ts";

@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { connect, type DetailedPeerCertificate, type TLSSocket } from "node:tls";
 import { parseHostPort } from "#shared/settings/address.ts";
-import { CONTROL_PLANE_NAME } from "#shared/wire.ts";
+import { CONTROL_PLANE_NAME } from "#shared/protocol/wire.ts";
 import { fingerprintOf } from "#probe-agent/membership/identity.ts";
 
 /** The control plane's authority, or why an address did not provide it. */

@@ -12,8 +12,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { IDENTITY_ENTRY } from "#shared/agent-state.ts";
-import type { Random } from "#shared/clock.ts";
+import { IDENTITY_ENTRY } from "#shared/settings/agent-state.ts";
+import type { Random } from "#shared/time/clock.ts";
 import { findFault, type Identity } from "#probe-agent/membership/identity.ts";
 
 /** Symbolic link to the folder of the newest files, so that all of them change atomically. */

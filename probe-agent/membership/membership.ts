@@ -1,11 +1,11 @@
 import type { Logger } from "pino";
-import type { Random } from "#shared/clock.ts";
-import { LAUNCHER } from "#shared/launcher.ts";
+import type { Random } from "#shared/time/clock.ts";
+import { LAUNCHER } from "#shared/settings/launcher.ts";
 import { readIdentity, writeIdentity } from "#probe-agent/membership/identity-files.ts";
 import { fingerprintOfAuthority, type Identity } from "#probe-agent/membership/identity.ts";
 import { findToken, type JoinToken } from "#probe-agent/membership/join-token.ts";
 import { setTimeout as sleep } from "node:timers/promises";
-import { backoffDelayMs } from "#shared/backoff.ts";
+import { backoffDelayMs } from "#shared/time/backoff.ts";
 import { makeCertificateRequest } from "#probe-agent/membership/certificate-request.ts";
 import { enroll } from "#probe-agent/membership/enroll.ts";
 

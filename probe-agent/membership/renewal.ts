@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
-import { backoffDelayMs } from "#shared/backoff.ts";
-import type { Clock, Random } from "#shared/clock.ts";
+import { backoffDelayMs } from "#shared/time/backoff.ts";
+import type { Clock, Random } from "#shared/time/clock.ts";
 import { renew } from "#probe-agent/membership/enroll.ts";
 import { renewalDueAt, type Identity } from "#probe-agent/membership/identity.ts";
 import type { AgentMetrics } from "#probe-agent/metrics/agent-metrics.ts";

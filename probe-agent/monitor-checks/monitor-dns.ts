@@ -1,4 +1,4 @@
-import { failed, ok, type Outcome } from "#shared/outcome.ts";
+import { failed, ok, type Outcome } from "#shared/contracts/outcome.ts";
 import type { MonitorFault } from "#shared/monitor-checks/define.ts";
 import { monitorDns as contract } from "#shared/monitor-checks/monitor-dns.ts";
 import type { ParamsOf, ResultOf } from "#shared/tools/define.ts";

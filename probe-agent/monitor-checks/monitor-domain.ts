@@ -1,4 +1,4 @@
-import { ok } from "#shared/outcome.ts";
+import { ok } from "#shared/contracts/outcome.ts";
 import { monitorDomain as contract } from "#shared/monitor-checks/monitor-domain.ts";
 import { findRegistrationFault } from "#shared/monitor-checks/registration.ts";
 import { answerWith } from "#probe-agent/monitor-checks/answer.ts";

@@ -1,4 +1,4 @@
-import { ok } from "#shared/outcome.ts";
+import { ok } from "#shared/contracts/outcome.ts";
 import { createRedact, secretValues, type Redact } from "#shared/text/redact.ts";
 import type { MonitorPhases } from "#shared/monitor-checks/define.ts";
 import { monitorHttp as contract } from "#shared/monitor-checks/monitor-http.ts";

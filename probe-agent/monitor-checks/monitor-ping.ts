@@ -1,4 +1,4 @@
-import { failed, ok, type Failed } from "#shared/outcome.ts";
+import { failed, ok, type Failed } from "#shared/contracts/outcome.ts";
 import { monitorPing as contract } from "#shared/monitor-checks/monitor-ping.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { PingReply, ping as pingContract } from "#shared/tools/ping.ts";

@@ -1,4 +1,4 @@
-import { failed, ok } from "#shared/outcome.ts";
+import { failed, ok } from "#shared/contracts/outcome.ts";
 import { monitorPort as contract } from "#shared/monitor-checks/monitor-port.ts";
 import { answerWith } from "#probe-agent/monitor-checks/answer.ts";
 import { PING_DEFAULTS } from "#probe-agent/monitor-checks/ping-defaults.ts";

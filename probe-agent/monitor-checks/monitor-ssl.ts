@@ -1,6 +1,6 @@
 import { unredacted } from "#shared/text/redact.ts";
 import { literalFamily } from "#shared/egress/addresses.ts";
-import { failed, ok } from "#shared/outcome.ts";
+import { failed, ok } from "#shared/contracts/outcome.ts";
 import type { MonitorFault } from "#shared/monitor-checks/define.ts";
 import { monitorSsl as contract } from "#shared/monitor-checks/monitor-ssl.ts";
 import { describeCertificate } from "#probe-agent/analysis/tls/certificate/describe.ts";

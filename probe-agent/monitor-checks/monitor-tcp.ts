@@ -1,4 +1,4 @@
-import { failed, ok, type Failed, type Outcome } from "#shared/outcome.ts";
+import { failed, ok, type Failed, type Outcome } from "#shared/contracts/outcome.ts";
 import { createRedact } from "#shared/text/redact.ts";
 import type { MonitorFault } from "#shared/monitor-checks/define.ts";
 import {

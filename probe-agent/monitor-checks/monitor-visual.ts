@@ -1,4 +1,4 @@
-import { failed, ok } from "#shared/outcome.ts";
+import { failed, ok } from "#shared/contracts/outcome.ts";
 import { monitorVisual as contract } from "#shared/monitor-checks/monitor-visual.ts";
 import { answerWith } from "#probe-agent/monitor-checks/answer.ts";
 import { implement } from "#probe-agent/tools/implement.ts";

@@ -1,5 +1,5 @@
 import type { Redact } from "#shared/text/redact.ts";
-import { failed, ok, type Outcome } from "#shared/outcome.ts";
+import { failed, ok, type Outcome } from "#shared/contracts/outcome.ts";
 import type { MonitorFault } from "#shared/monitor-checks/define.ts";
 import type { RevocationReport } from "#probe-agent/analysis/tls/ssl/revocation.ts";
 import { readServerChain, type ServerChain } from "#probe-agent/analysis/tls/ssl/server.ts";

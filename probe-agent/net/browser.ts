@@ -1,6 +1,6 @@
-import type { Clock } from "#shared/clock.ts";
-import type { Egress } from "#shared/egress.ts";
-import { failed, ok, refused, type Outcome } from "#shared/outcome.ts";
+import type { Clock } from "#shared/time/clock.ts";
+import type { Egress } from "#shared/internet/egress.ts";
+import { failed, ok, refused, type Outcome } from "#shared/contracts/outcome.ts";
 import { browserAccount } from "#shared/process/chromium.ts";
 import { documentFailure } from "#probe-agent/net/browser/failure.ts";
 import { createFairTurns, turnsOfOne } from "#probe-agent/net/browser/fair-turns.ts";

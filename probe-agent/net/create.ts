@@ -1,5 +1,5 @@
-import type { Clock, Random } from "#shared/clock.ts";
-import type { Egress } from "#shared/egress.ts";
+import type { Clock, Random } from "#shared/time/clock.ts";
+import type { Egress } from "#shared/internet/egress.ts";
 import { createAnalyses } from "#probe-agent/threads/analyses.ts";
 import { createAnalysisThreads, type AnalysisThread } from "#probe-agent/threads/analyses/threads.ts";
 import { createBrowser } from "#probe-agent/net/browser.ts";

@@ -1,7 +1,7 @@
 import type { SecureContext } from "node:tls";
-import type { Clock } from "#shared/clock.ts";
-import type { Egress } from "#shared/egress.ts";
-import { failed, ok, refused, type Failed, type Outcome } from "#shared/outcome.ts";
+import type { Clock } from "#shared/time/clock.ts";
+import type { Egress } from "#shared/internet/egress.ts";
+import { failed, ok, refused, type Failed, type Outcome } from "#shared/contracts/outcome.ts";
 import { unredacted, type Redact } from "#shared/text/redact.ts";
 import { resolveTrusted } from "#probe-agent/net/dns/trusted.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";

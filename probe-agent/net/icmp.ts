@@ -1,5 +1,5 @@
-import type { Egress } from "#shared/egress.ts";
-import { failed, ok, overloaded, refused, type Failed, type Outcome } from "#shared/outcome.ts";
+import type { Egress } from "#shared/internet/egress.ts";
+import { failed, ok, overloaded, refused, type Failed, type Outcome } from "#shared/contracts/outcome.ts";
 import type { IcmpHost } from "#probe-agent/net/icmp/host.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import type { EchoReply, EchoRequest, EchoRun, IcmpPort } from "#probe-agent/port/packets.ts";

@@ -1,8 +1,8 @@
 import { createSocket, type Socket } from "node:dgram";
 import { isIPv6 } from "node:net";
-import type { Clock, Random } from "#shared/clock.ts";
-import type { Egress } from "#shared/egress.ts";
-import { failed, ok, refused, type Outcome } from "#shared/outcome.ts";
+import type { Clock, Random } from "#shared/time/clock.ts";
+import type { Egress } from "#shared/internet/egress.ts";
+import { failed, ok, refused, type Outcome } from "#shared/contracts/outcome.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import type { QuicPort, QuicProbe } from "#probe-agent/port/quic.ts";
 import {

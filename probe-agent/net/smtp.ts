@@ -1,7 +1,7 @@
 import { isIPv6 } from "node:net";
-import type { Clock } from "#shared/clock.ts";
-import type { Egress } from "#shared/egress.ts";
-import { ok, refused } from "#shared/outcome.ts";
+import type { Clock } from "#shared/time/clock.ts";
+import type { Egress } from "#shared/internet/egress.ts";
+import { ok, refused } from "#shared/contracts/outcome.ts";
 import { dial } from "#probe-agent/net/http/dial.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import type { SmtpPort } from "#probe-agent/port/smtp.ts";

@@ -1,9 +1,9 @@
 import { isIP, type Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import type { Clock } from "#shared/clock.ts";
-import type { Egress } from "#shared/egress.ts";
+import type { Clock } from "#shared/time/clock.ts";
+import type { Egress } from "#shared/internet/egress.ts";
 import type { Redact } from "#shared/text/redact.ts";
-import { failed, ok, refused, type Failed, type Outcome } from "#shared/outcome.ts";
+import { failed, ok, refused, type Failed, type Outcome } from "#shared/contracts/outcome.ts";
 import { dial, type Dialed } from "#probe-agent/net/http/dial.ts";
 import { MAX_INFORMATIONAL } from "#probe-agent/net/http/exchange.ts";
 import { DeadlineError } from "#probe-agent/net/http/failure.ts";

@@ -1,6 +1,6 @@
 import { connect, isIPv6 } from "node:net";
-import type { Clock } from "#shared/clock.ts";
-import type { Egress } from "#shared/egress.ts";
+import type { Clock } from "#shared/time/clock.ts";
+import type { Egress } from "#shared/internet/egress.ts";
 import { unreachableReason } from "#probe-agent/analysis/network/icmp-unreachable.ts";
 import type { IcmpHost } from "#probe-agent/net/icmp/host.ts";
 import type { RefusalRequest } from "#probe-agent/net/icmp/messages.ts";

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
-import type { Clock, Random } from "#shared/clock.ts";
-import type { Egress } from "#shared/egress.ts";
-import { failed, ok, refused, type Failed, type Outcome, type Refused } from "#shared/outcome.ts";
+import type { Clock, Random } from "#shared/time/clock.ts";
+import type { Egress } from "#shared/internet/egress.ts";
+import { failed, ok, refused, type Failed, type Outcome, type Refused } from "#shared/contracts/outcome.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import type { HelloAnswer, HelloRequest, TlsObservation, TlsPort, TlsRequest } from "#probe-agent/port/tls.ts";
 import { connectTcp } from "#probe-agent/net/tls/connect.ts";

@@ -1,6 +1,6 @@
-import type { Clock } from "#shared/clock.ts";
-import type { Egress } from "#shared/egress.ts";
-import { failed, ok, refused, type Outcome } from "#shared/outcome.ts";
+import type { Clock } from "#shared/time/clock.ts";
+import type { Egress } from "#shared/internet/egress.ts";
+import { failed, ok, refused, type Outcome } from "#shared/contracts/outcome.ts";
 import type { IcmpHost, IcmpOrder } from "#probe-agent/net/icmp/host.ts";
 import type { JobEvent } from "#probe-agent/net/icmp/messages.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";

@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
-import type { Clock } from "#shared/clock.ts";
-import type { Egress } from "#shared/egress.ts";
-import { failed, ok, type Failed, type Outcome } from "#shared/outcome.ts";
-import { waitAtMost } from "#shared/time-limit.ts";
+import type { Clock } from "#shared/time/clock.ts";
+import type { Egress } from "#shared/internet/egress.ts";
+import { failed, ok, type Failed, type Outcome } from "#shared/contracts/outcome.ts";
+import { waitAtMost } from "#shared/time/time-limit.ts";
 import { resolveTrusted } from "#probe-agent/net/dns/trusted.ts";
 import { dial } from "#probe-agent/net/http/dial.ts";
 import { DeadlineError, exchangeFailure } from "#probe-agent/net/http/failure.ts";

@@ -1,4 +1,4 @@
-import type { Failed } from "#shared/outcome.ts";
+import type { Failed } from "#shared/contracts/outcome.ts";
 
 /** IP version. */
 export type IpVersion = 4 | 6;

@@ -1,4 +1,4 @@
-import type { Outcome } from "#shared/outcome.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
 
 /** Screen, processor and network that the browser emulates. */
 export interface BrowserConditions {

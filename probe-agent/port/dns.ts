@@ -1,4 +1,4 @@
-import type { Outcome } from "#shared/outcome.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
 import type { IpVersion, Resolved } from "#probe-agent/port/address.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { Outcome } from "#shared/outcome.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
 
 /**
  * How long a TCP attempt waits for the answer to its one SYN, in milliseconds. Linux retransmits an unanswered SYN

@@ -1,4 +1,4 @@
-import type { Outcome } from "#shared/outcome.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
 
 /** Result of a probe of one UDP port. */
 export interface QuicProbe {

@@ -1,4 +1,4 @@
-import type { Outcome } from "#shared/outcome.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
 import type { TlsObservation } from "#probe-agent/port/tls.ts";
 
 /** Violations of RFC 5321 in a reply that were tolerated. */

@@ -1,4 +1,4 @@
-import type { Failed, Outcome } from "#shared/outcome.ts";
+import type { Failed, Outcome } from "#shared/contracts/outcome.ts";
 import type { Redact } from "#shared/text/redact.ts";
 import type { TlsObservation } from "#probe-agent/port/tls.ts";
 

@@ -1,4 +1,4 @@
-import type { Outcome } from "#shared/outcome.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
 
 /** One handshake to make. */
 export interface TlsRequest {

@@ -1,4 +1,4 @@
-import type { Outcome } from "#shared/outcome.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
 
 /** One question to a WHOIS server (RFC 3912). */
 export interface WhoisRequest {

@@ -1,5 +1,5 @@
-import type { Finding } from "#shared/findings.ts";
-import { ok, type Outcome } from "#shared/outcome.ts";
+import type { Finding } from "#shared/contracts/findings.ts";
+import { ok, type Outcome } from "#shared/contracts/outcome.ts";
 import { findChainFaults } from "#probe-agent/analysis/web/redirects/chain-findings.ts";
 import {
   FOLLOWED_DELAY_S,

@@ -1,4 +1,4 @@
-import { waitAtMost } from "#shared/time-limit.ts";
+import { waitAtMost } from "#shared/time/time-limit.ts";
 import { evaluateCrl, type CrlResult } from "#probe-agent/analysis/tls/certificate/crl/evaluate.ts";
 import { readCrl, type Crl } from "#probe-agent/analysis/tls/certificate/crl/read.ts";
 import type { StatusSubject } from "#probe-agent/analysis/tls/certificate/ocsp/evaluate.ts";

@@ -1,6 +1,6 @@
-import { registrableDomain } from "#shared/registrable-domain.ts";
-import { failed, ok, type Outcome } from "#shared/outcome.ts";
-import { waitAtMost } from "#shared/time-limit.ts";
+import { registrableDomain } from "#shared/internet/registrable-domain.ts";
+import { failed, ok, type Outcome } from "#shared/contracts/outcome.ts";
+import { waitAtMost } from "#shared/time/time-limit.ts";
 import { readable } from "#probe-agent/analysis/tls/certificate/der.ts";
 import { attributeOf, ATTRIBUTE, readName } from "#probe-agent/analysis/tls/certificate/names.ts";
 import { parseCertificate } from "#probe-agent/analysis/tls/certificate/parse.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { waitAtMost } from "#shared/time-limit.ts";
+import { waitAtMost } from "#shared/time/time-limit.ts";
 import {
   isDecisive,
   reportRevocation,

@@ -1,4 +1,4 @@
-import { ok, type Outcome } from "#shared/outcome.ts";
+import { ok, type Outcome } from "#shared/contracts/outcome.ts";
 import type { InputOf, PageAnalysisName, ReportOf } from "#probe-agent/analysis/site/analyses.ts";
 import { isHtml } from "#probe-agent/analysis/html/read-page.ts";
 import type { PageInput, RawPage } from "#probe-agent/analysis/html/pages/reading.ts";

@@ -1,4 +1,4 @@
-import type { Outcome } from "#shared/outcome.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
 import type { RdapFinding } from "#probe-agent/analysis/registry/rdap.ts";
 import {
   autnumServiceFor,

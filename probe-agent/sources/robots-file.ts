@@ -1,4 +1,4 @@
-import { ok, type Outcome } from "#shared/outcome.ts";
+import { ok, type Outcome } from "#shared/contracts/outcome.ts";
 import { bodyBreakOf, type BodyBreak } from "#shared/tools/http/body.ts";
 import { joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";

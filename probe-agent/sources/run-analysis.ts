@@ -1,4 +1,4 @@
-import { failed, ok, overloaded, type Failed, type Outcome } from "#shared/outcome.ts";
+import { failed, ok, overloaded, type Failed, type Outcome } from "#shared/contracts/outcome.ts";
 import type { AnalysisName, InputOf, ReportOf } from "#probe-agent/analysis/site/analyses.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { AnalysisFailure, Overloaded } from "#probe-agent/toolkit/analyses.ts";

@@ -1,4 +1,4 @@
-import type { Failed, Source } from "#shared/outcome.ts";
+import type { Failed, Source } from "#shared/contracts/outcome.ts";
 
 /** Who can fail when a foreign service is asked about the target. */
 export type ServiceSource = Exclude<Source, "target">;

@@ -1,4 +1,4 @@
-import { classifyAddress } from "#shared/egress.ts";
+import { classifyAddress } from "#shared/internet/egress.ts";
 
 /** Hosts of third-party services on the internet. An operator's own service in their place is not one of them. */
 const OUTSIDERS = /(?:^|\.)(?:googleapis\.com|thegreenwebfoundation\.org)$/;

@@ -1,5 +1,5 @@
-import type { Outcome } from "#shared/outcome.ts";
-import { siteUrls } from "#shared/target-url.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
+import { siteUrls } from "#shared/internet/target-url.ts";
 
 /**
  * Runs an attempt on a site given as host, host:port or URL: at the URL, or over https and then over http if nothing

@@ -6,7 +6,7 @@ import {
   type WhoisServer,
   type WhoisSubject,
 } from "#probe-agent/analysis/registry/whois/servers.ts";
-import type { Outcome } from "#shared/outcome.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 
 /** A parsed answer: a word for its outcome, and the server to ask next. */

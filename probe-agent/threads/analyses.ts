@@ -1,4 +1,4 @@
-import type { Clock } from "#shared/clock.ts";
+import type { Clock } from "#shared/time/clock.ts";
 import { ANALYSES, type AnalysisName, type InputOf, type ReportOf } from "#probe-agent/analysis/site/analyses.ts";
 import type { AnalysisOrder, ThreadAnswer } from "#probe-agent/threads/analyses/messages.ts";
 import type { AnalysisThread } from "#probe-agent/threads/analyses/threads.ts";

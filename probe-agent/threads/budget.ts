@@ -1,4 +1,4 @@
-import type { Clock } from "#shared/clock.ts";
+import type { Clock } from "#shared/time/clock.ts";
 import type { AnalysisFailure } from "#probe-agent/toolkit/analyses.ts";
 import { CHECK_INTERVAL_MS } from "#probe-agent/threads/thread.ts";
 

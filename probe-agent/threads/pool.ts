@@ -1,4 +1,4 @@
-import type { Clock } from "#shared/clock.ts";
+import type { Clock } from "#shared/time/clock.ts";
 import type { NoThread } from "#probe-agent/threads/thread.ts";
 import { createTurns } from "#probe-agent/threads/turns.ts";
 

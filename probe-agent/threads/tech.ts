@@ -1,4 +1,4 @@
-import type { Clock } from "#shared/clock.ts";
+import type { Clock } from "#shared/time/clock.ts";
 import type { RuleData } from "#probe-agent/analysis/page/tech/rule.ts";
 import { type TechReport, type ThreadAnswer, NO_RULE, PROGRESS } from "#probe-agent/threads/analyses/messages.ts";
 import type { AnalysisThread } from "#probe-agent/threads/analyses/threads.ts";

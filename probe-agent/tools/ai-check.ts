@@ -1,4 +1,4 @@
-import { ok } from "#shared/outcome.ts";
+import { ok } from "#shared/contracts/outcome.ts";
 import { aiCheck as contract, type AiCheckResult } from "#shared/tools/ai-check.ts";
 import { aiFindings } from "#probe-agent/analysis/page/ai/findings.ts";
 import { gradeParts, type AiFacts } from "#probe-agent/analysis/page/ai/parts.ts";

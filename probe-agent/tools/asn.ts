@@ -1,7 +1,7 @@
-import { failed, ok, type Outcome } from "#shared/outcome.ts";
+import { failed, ok, type Outcome } from "#shared/contracts/outcome.ts";
 import { asn as contract } from "#shared/tools/asn.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import { waitAtMost } from "#shared/time-limit.ts";
+import { waitAtMost } from "#shared/time/time-limit.ts";
 import { addressType } from "#probe-agent/analysis/network/address-type.ts";
 import { asNumberUse } from "#probe-agent/analysis/registry/as-number-use.ts";
 import { asnReport, knowsNothing, NOTHING_KNOWN, type AsnEvidence } from "#probe-agent/analysis/registry/asn-report.ts";

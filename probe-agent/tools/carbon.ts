@@ -1,4 +1,4 @@
-import { ok } from "#shared/outcome.ts";
+import { ok } from "#shared/contracts/outcome.ts";
 import { carbon as contract } from "#shared/tools/carbon.ts";
 import { carbonReport, GRID_INTENSITY_G_PER_KWH } from "#probe-agent/analysis/carbon.ts";
 import { resourceLimitations, sumBytes } from "#probe-agent/analysis/page/page-resources/measured.ts";

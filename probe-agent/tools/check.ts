@@ -1,4 +1,4 @@
-import { ok } from "#shared/outcome.ts";
+import { ok } from "#shared/contracts/outcome.ts";
 import { check as contract } from "#shared/tools/check.ts";
 import { endlessRedirects } from "#probe-agent/tools/check/endless.ts";
 import { reportFetch } from "#probe-agent/tools/check/report.ts";

@@ -1,4 +1,4 @@
-import { ok } from "#shared/outcome.ts";
+import { ok } from "#shared/contracts/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { cms as contract } from "#shared/tools/cms.ts";
 import type { Asset } from "#probe-agent/analysis/page/cms/assets.ts";
@@ -9,7 +9,7 @@ import { cpeWithVersion, type Technology } from "#probe-agent/analysis/page/tech
 import { fingerprint } from "#probe-agent/sources/fingerprint.ts";
 import { fetchPage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
-import { waitAtMost } from "#shared/time-limit.ts";
+import { waitAtMost } from "#shared/time/time-limit.ts";
 import { knownFiles, systemFolder } from "#probe-agent/analysis/page/cms/files.ts";
 import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";

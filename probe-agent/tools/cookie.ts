@@ -1,4 +1,4 @@
-import { ok } from "#shared/outcome.ts";
+import { ok } from "#shared/contracts/outcome.ts";
 import { cookie as contract } from "#shared/tools/cookie.ts";
 import { describeCookieFindings } from "#probe-agent/analysis/web/cookies/described-findings.ts";
 import type { SeenCookie } from "#probe-agent/analysis/web/cookies/report.ts";

@@ -1,5 +1,5 @@
-import { readOrigin } from "#shared/origin.ts";
-import { ok } from "#shared/outcome.ts";
+import { readOrigin } from "#shared/internet/origin.ts";
+import { ok } from "#shared/contracts/outcome.ts";
 import { cors as contract } from "#shared/tools/cors.ts";
 import { analyseCors, type CorsReport } from "#probe-agent/analysis/web/cors.ts";
 import { describeCorsFindings } from "#probe-agent/analysis/web/cors/described-findings.ts";

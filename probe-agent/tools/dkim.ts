@@ -1,7 +1,7 @@
-import { ok } from "#shared/outcome.ts";
+import { ok } from "#shared/contracts/outcome.ts";
 import { dkim as contract } from "#shared/tools/dkim.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { Finding } from "#shared/findings.ts";
+import type { Finding } from "#shared/contracts/findings.ts";
 import { DKIM_ADVICE, type DkimFindingId } from "#probe-agent/analysis/mail/dkim/advice.ts";
 import { adviseOn, boundFindings, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";
 import { createLookUp } from "#probe-agent/sources/dns-look-up.ts";

@@ -1,4 +1,4 @@
-import { ok, failed, type Outcome } from "#shared/outcome.ts";
+import { ok, failed, type Outcome } from "#shared/contracts/outcome.ts";
 import { dns as contract, SERVER_INPUT as INPUT } from "#shared/tools/dns.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import { typeResult, type TypeAnswer } from "#probe-agent/analysis/dns/dns-rows.ts";
@@ -13,7 +13,7 @@ import type { DnsQuestion } from "#probe-agent/port/dns.ts";
 // Within the deadline of 10 s, with the further questions for DNSSEC: first all types at the same time.
 const LOOKUP_MS = 5_000;
 
-// Space in a progress event of 16 KB (shared/wire.ts). A longer entry is only in the result.
+// Space in a progress event of 16 KB (shared/protocol/wire.ts). A longer entry is only in the result.
 const MAX_EVENT_BYTES = 15_000;
 
 // Resolvers give up earlier (unbound at 12).

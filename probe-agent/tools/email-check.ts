@@ -1,7 +1,7 @@
-import { ok } from "#shared/outcome.ts";
+import { ok } from "#shared/contracts/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { emailCheck as contract } from "#shared/tools/email-check.ts";
-import { waitAtMost } from "#shared/time-limit.ts";
+import { waitAtMost } from "#shared/time/time-limit.ts";
 import {
   MAIL_FINDINGS_MAX,
   mailFindings,

@@ -1,4 +1,4 @@
-import { ok } from "#shared/outcome.ts";
+import { ok } from "#shared/contracts/outcome.ts";
 import { emailHeader as contract } from "#shared/tools/email-header.ts";
 import { MAX_HEADERS_BYTES } from "#shared/tools/email-header/limits.ts";
 import { headerFindings, spfNowFindings } from "#probe-agent/analysis/mail/email-headers/findings.ts";
@@ -8,10 +8,10 @@ import { leading } from "#probe-agent/analysis/text/json-size.ts";
 import type { DataPort } from "#probe-agent/toolkit/data.ts";
 import { runAnalysis } from "#probe-agent/sources/run-analysis.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
-import { classifyAddress } from "#shared/egress.ts";
+import { classifyAddress } from "#shared/internet/egress.ts";
 import { isLocalName } from "#shared/egress/names.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import { waitAtMost } from "#shared/time-limit.ts";
+import { waitAtMost } from "#shared/time/time-limit.ts";
 import { evaluateSpf } from "#probe-agent/analysis/spf.ts";
 import { findDelivery, type DeliveryRows } from "#probe-agent/analysis/mail/email-headers/delivery.ts";
 import type { SpfResolver } from "#probe-agent/analysis/mail/spf/lookup.ts";

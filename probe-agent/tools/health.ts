@@ -1,6 +1,6 @@
-import { ok } from "#shared/outcome.ts";
+import { ok } from "#shared/contracts/outcome.ts";
 import { health as contract } from "#shared/tools/health.ts";
-import { waitAtMost } from "#shared/time-limit.ts";
+import { waitAtMost } from "#shared/time/time-limit.ts";
 import { medianMs } from "#probe-agent/analysis/site/health/performance.ts";
 import type { HealthFacts } from "#probe-agent/analysis/site/health/report.ts";
 import { unknown, type Unknown } from "#probe-agent/analysis/text/unknown-fact.ts";

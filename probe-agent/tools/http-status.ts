@@ -1,4 +1,4 @@
-import { ok } from "#shared/outcome.ts";
+import { ok } from "#shared/contracts/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { httpStatus as contract } from "#shared/tools/http-status.ts";
 import { cacheFindings } from "#probe-agent/analysis/http/cache-findings.ts";

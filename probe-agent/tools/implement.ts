@@ -1,5 +1,5 @@
 import type { Contract, ParamsOf, ResultOf } from "#shared/tools/define.ts";
-import type { Outcome } from "#shared/outcome.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
 import type { TProperties } from "typebox";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 

@@ -1,6 +1,6 @@
-import { ok } from "#shared/outcome.ts";
+import { ok } from "#shared/contracts/outcome.ts";
 import { ip as contract } from "#shared/tools/ip.ts";
-import { waitAtMost } from "#shared/time-limit.ts";
+import { waitAtMost } from "#shared/time/time-limit.ts";
 import { addressType } from "#probe-agent/analysis/network/address-type.ts";
 import { ipReport } from "#probe-agent/analysis/registry/ip-report.ts";
 import { askCymru } from "#probe-agent/sources/cymru.ts";

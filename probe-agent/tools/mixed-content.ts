@@ -1,4 +1,4 @@
-import { ok } from "#shared/outcome.ts";
+import { ok } from "#shared/contracts/outcome.ts";
 import { mixedContent as contract } from "#shared/tools/mixed-content.ts";
 import { isBodyIncomplete, analysePage, fetchSlowPage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";

@@ -1,4 +1,4 @@
-import { ok } from "#shared/outcome.ts";
+import { ok } from "#shared/contracts/outcome.ts";
 import { mx as contract } from "#shared/tools/mx.ts";
 import { MTA_STS_ADVICE, TLS_RPT_ADVICE } from "#probe-agent/analysis/mail/domain/policy-advice.ts";
 import { adviseOn, boundFindings } from "#probe-agent/analysis/text/findings.ts";

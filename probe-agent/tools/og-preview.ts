@@ -1,6 +1,6 @@
-import { ok } from "#shared/outcome.ts";
+import { ok } from "#shared/contracts/outcome.ts";
 import { ogPreview as contract } from "#shared/tools/og-preview.ts";
-import { waitAtMost } from "#shared/time-limit.ts";
+import { waitAtMost } from "#shared/time/time-limit.ts";
 import { makePreviews } from "#probe-agent/analysis/page/social/preview.ts";
 import { socialFindings } from "#probe-agent/analysis/page/social/findings.ts";
 import { missingRequired, typeMatches } from "#probe-agent/analysis/page/social/required.ts";

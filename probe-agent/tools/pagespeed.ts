@@ -1,4 +1,4 @@
-import { failed, ok, type Outcome } from "#shared/outcome.ts";
+import { failed, ok, type Outcome } from "#shared/contracts/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { pagespeed as contract } from "#shared/tools/pagespeed.ts";
 import { conditionsOf, type Strategy, networkOf } from "#probe-agent/analysis/page/pagespeed/conditions.ts";

@@ -1,4 +1,4 @@
-import { ok } from "#shared/outcome.ts";
+import { ok } from "#shared/contracts/outcome.ts";
 import { performance as contract } from "#shared/tools/performance.ts";
 import { parseAltSvc } from "#probe-agent/analysis/http/alt-svc.ts";
 import { cacheFindings } from "#probe-agent/analysis/http/cache-findings.ts";

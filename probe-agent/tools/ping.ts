@@ -1,4 +1,4 @@
-import { ok, type Outcome, failed } from "#shared/outcome.ts";
+import { ok, type Outcome, failed } from "#shared/contracts/outcome.ts";
 import { ping as contract, type PingResult, type PingReply, type PortRow } from "#shared/tools/ping.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";

@@ -1,8 +1,8 @@
 import { isIP } from "node:net";
 import { domainToUnicode } from "node:url";
-import { failed, ok } from "#shared/outcome.ts";
+import { failed, ok } from "#shared/contracts/outcome.ts";
 import { propagation as contract } from "#shared/tools/propagation.ts";
-import { waitAtMost } from "#shared/time-limit.ts";
+import { waitAtMost } from "#shared/time/time-limit.ts";
 import {
   gradeRow,
   summarisePropagation,

@@ -1,4 +1,4 @@
-import { ok } from "#shared/outcome.ts";
+import { ok } from "#shared/contracts/outcome.ts";
 import { redirects as contract } from "#shared/tools/redirects.ts";
 import { FOLLOWED_DELAY_S } from "#probe-agent/analysis/web/redirects/chain.ts";
 import { redirectReport } from "#probe-agent/analysis/web/redirects.ts";

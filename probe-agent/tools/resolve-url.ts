@@ -1,5 +1,5 @@
-import type { Finding } from "#shared/findings.ts";
-import { ok } from "#shared/outcome.ts";
+import type { Finding } from "#shared/contracts/findings.ts";
+import { ok } from "#shared/contracts/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { resolveUrl as contract } from "#shared/tools/resolve-url.ts";
 import type { Canonical } from "#probe-agent/analysis/html/canonical.ts";

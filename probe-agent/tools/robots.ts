@@ -1,5 +1,5 @@
-import { ok } from "#shared/outcome.ts";
-import { completeUrl } from "#shared/target-url.ts";
+import { ok } from "#shared/contracts/outcome.ts";
+import { completeUrl } from "#shared/internet/target-url.ts";
 import { robots as contract } from "#shared/tools/robots.ts";
 import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
 import { describeRobotsFindings } from "#probe-agent/analysis/web/robots/described-findings.ts";

@@ -1,6 +1,6 @@
-import { ok } from "#shared/outcome.ts";
+import { ok } from "#shared/contracts/outcome.ts";
 import { security as contract } from "#shared/tools/security.ts";
-import { waitAtMost } from "#shared/time-limit.ts";
+import { waitAtMost } from "#shared/time/time-limit.ts";
 import { leadingText } from "#probe-agent/analysis/text/json-size.ts";
 import type { HttpFacts } from "#probe-agent/analysis/site/health/snapshot.ts";
 import { fitFindings } from "#probe-agent/analysis/text/findings.ts";

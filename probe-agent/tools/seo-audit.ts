@@ -1,4 +1,4 @@
-import { ok } from "#shared/outcome.ts";
+import { ok } from "#shared/contracts/outcome.ts";
 import { seoAudit as contract } from "#shared/tools/seo-audit.ts";
 import type { SeoFacts } from "#probe-agent/analysis/page/seo/audit.ts";
 import type { SeoSite, RobotsTxt, SitemapSearch } from "#probe-agent/analysis/page/seo/snapshot.ts";
@@ -7,7 +7,7 @@ import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
 import { runAnalysis } from "#probe-agent/sources/run-analysis.ts";
 import { analysePage, fetchPage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
-import { waitAtMost } from "#shared/time-limit.ts";
+import { waitAtMost } from "#shared/time/time-limit.ts";
 import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { fetchSiteFile, fetchSmallFile, type SiteFile } from "#probe-agent/sources/site-file.ts";

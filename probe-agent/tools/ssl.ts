@@ -1,5 +1,5 @@
 import { literalFamily } from "#shared/egress/addresses.ts";
-import { failed, ok } from "#shared/outcome.ts";
+import { failed, ok } from "#shared/contracts/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { ssl as contract } from "#shared/tools/ssl.ts";
 import { sslReport } from "#probe-agent/analysis/tls/ssl.ts";
@@ -10,7 +10,7 @@ import { implement } from "#probe-agent/tools/implement.ts";
 import { firstThatConnects } from "#probe-agent/tools/ssl/connect.ts";
 import { probeServer } from "#probe-agent/tools/ssl/probe.ts";
 import { checkRevocation } from "#probe-agent/tools/ssl/revocation.ts";
-import { waitAtMost } from "#shared/time-limit.ts";
+import { waitAtMost } from "#shared/time/time-limit.ts";
 import { certifiedName, nameAndParents, type CaaRow } from "#probe-agent/analysis/tls/ssl/caa.ts";
 import type { CaaSeen, NamesFacts } from "#probe-agent/analysis/tls/ssl/names.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";

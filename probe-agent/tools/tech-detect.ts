@@ -1,4 +1,4 @@
-import { ok } from "#shared/outcome.ts";
+import { ok } from "#shared/contracts/outcome.ts";
 import { techDetect as contract } from "#shared/tools/tech-detect.ts";
 import { reportTechnologies } from "#probe-agent/analysis/page/tech/report.ts";
 import { fingerprint } from "#probe-agent/sources/fingerprint.ts";

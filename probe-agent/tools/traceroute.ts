@@ -1,4 +1,4 @@
-import { ok } from "#shared/outcome.ts";
+import { ok } from "#shared/contracts/outcome.ts";
 import { traceroute as contract } from "#shared/tools/traceroute.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import { implement } from "#probe-agent/tools/implement.ts";

@@ -1,4 +1,4 @@
-import { failed, ok } from "#shared/outcome.ts";
+import { failed, ok } from "#shared/contracts/outcome.ts";
 import { wayback as contract } from "#shared/tools/wayback.ts";
 import { countYears, toSnapshot, type Capture } from "#probe-agent/analysis/web/wayback.ts";
 import { askAvailability, askIndex, type CaptureIndex, type ArchiveAnswer } from "#probe-agent/sources/wayback.ts";

@@ -1,4 +1,4 @@
-import { ok, type Outcome } from "#shared/outcome.ts";
+import { ok, type Outcome } from "#shared/contracts/outcome.ts";
 import { whois as contract } from "#shared/tools/whois.ts";
 import { readResource } from "#probe-agent/analysis/network/number-resource.ts";
 import { domainSubject, type DomainSubject } from "#probe-agent/analysis/registry/whois/subject.ts";

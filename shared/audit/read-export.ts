@@ -1,6 +1,6 @@
 import { SIGNATURE_ALGORITHM, SIGNATURE_VERSION, type Signature } from "#shared/audit/signature.ts";
 import { isExactNumber } from "#shared/audit/exact-number.ts";
-import { isRecord } from "#shared/is-record.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 import { findJsonFault } from "#shared/json/faults.ts";
 
 /** A signed audit export, not verified yet. */

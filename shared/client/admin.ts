@@ -3,9 +3,9 @@ import { join, resolve } from "node:path";
 import { callService, explainNoAnswer, field, type Call } from "#shared/client/call.ts";
 import { exitCodeOf, FORBIDDEN, NO_SERVICE, USAGE } from "#shared/client/exit-codes.ts";
 import { listenerUrl } from "#shared/settings/address.ts";
-import { readSettings, SETTING_ROWS, type Environment } from "#shared/settings-parse.ts";
+import { readSettings, SETTING_ROWS, type Environment } from "#shared/settings/settings-parse.ts";
 import type { Setting } from "#shared/settings/row.ts";
-import type { Settings } from "#shared/settings.ts";
+import type { Settings } from "#shared/settings/settings.ts";
 
 /** Settings with the control plane's address and the operator's credentials. */
 const NAMES: ReadonlySet<string> = new Set([

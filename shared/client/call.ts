@@ -1,7 +1,7 @@
-import { describeError } from "#shared/error-code.ts";
+import { describeError } from "#shared/contracts/error-code.ts";
 import { createEventReader, parseJson, type OnEvent } from "#shared/client/event-stream.ts";
 import { agentFor } from "#shared/client/proxies.ts";
-import { isRecord } from "#shared/is-record.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 

@@ -5,9 +5,9 @@ import type { CommandContext } from "#shared/client/context.ts";
 import { exitCodeOf, FORBIDDEN, NO_SERVICE, USAGE } from "#shared/client/exit-codes.ts";
 import { withFlags } from "#shared/client/flags.ts";
 import { DEFAULT_PROFILE, profilesFile, readProfiles } from "#shared/client/profiles.ts";
-import { LAUNCHER } from "#shared/launcher.ts";
+import { LAUNCHER } from "#shared/settings/launcher.ts";
 import { listenerUrl } from "#shared/settings/address.ts";
-import { readSettings } from "#shared/settings-parse.ts";
+import { readSettings } from "#shared/settings/settings-parse.ts";
 
 /** The variable with the API key. It is not a setting, because every process reads all settings. */
 const KEY_VARIABLE = "VTG_API_KEY";

@@ -1,6 +1,6 @@
 import type { Writable } from "node:stream";
 import type { Input } from "#shared/client/input.ts";
-import type { Environment } from "#shared/settings-parse.ts";
+import type { Environment } from "#shared/settings/settings-parse.ts";
 
 /** Standard output of a command. */
 interface Output {

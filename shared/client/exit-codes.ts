@@ -1,4 +1,4 @@
-import { isRecord } from "#shared/is-record.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 import type { Verdict } from "#shared/presentation/presentation.ts";
 
 /** Exit status of a client command. With 2 and more there is no result. */
@@ -28,7 +28,7 @@ const BY_CODE: Readonly<Record<string, ExitCode>> = {
   probe_unavailable: NO_PROBE,
 };
 
-/** Exit status of request_failed by the source of the failure (shared/outcome.ts). */
+/** Exit status of request_failed by the source of the failure (shared/contracts/outcome.ts). */
 const BY_SOURCE: Readonly<Record<string, ExitCode>> = { target: BAD, resolver: BAD, probe: NO_PROBE };
 
 /**

@@ -1,5 +1,5 @@
 import { Option, type Command } from "commander";
-import { SETTING_ROWS, type Environment } from "#shared/settings-parse.ts";
+import { SETTING_ROWS, type Environment } from "#shared/settings/settings-parse.ts";
 import type { Setting } from "#shared/settings/row.ts";
 
 /** Returns the flag of a setting: --http-addr for VANTAGE_HTTP_ADDR. */

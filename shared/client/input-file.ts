@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import { resolve } from "node:path";
 import type { CommandContext } from "#shared/client/context.ts";
-import { describeError } from "#shared/error-code.ts";
+import { describeError } from "#shared/contracts/error-code.ts";
 
 /** Standard input or output as a file. */
 export const STDIN = "-";

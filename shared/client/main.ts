@@ -5,11 +5,11 @@ import { runCommandLine } from "#shared/client/program.ts";
 import type { CommandContext } from "#shared/client/context.ts";
 import { NO_SERVICE } from "#shared/client/exit-codes.ts";
 import { useProxies } from "#shared/client/proxies.ts";
-import { describeError } from "#shared/error-code.ts";
+import { describeError } from "#shared/contracts/error-code.ts";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { CLONE } from "#shared/client/programs.ts";
-import type { Environment } from "#shared/settings-parse.ts";
+import type { Environment } from "#shared/settings/settings-parse.ts";
 
 // A reader of the output may close it early (`deploy/vantage keys list | head`, a closed terminal): that is no error.
 process.stderr.on("error", () => {});

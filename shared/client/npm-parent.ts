@@ -1,4 +1,4 @@
-import type { Environment } from "#shared/settings-parse.ts";
+import type { Environment } from "#shared/settings/settings-parse.ts";
 
 const CHECK_EVERY_MS = 500;
 

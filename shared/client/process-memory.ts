@@ -1,4 +1,4 @@
-import type { Environment } from "#shared/settings-parse.ts";
+import type { Environment } from "#shared/settings/settings-parse.ts";
 
 /**
  * Memory settings of V8 and glibc for an agent; the operator's own values take precedence. By default the young

@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import { describeError, hasErrorCode } from "#shared/error-code.ts";
-import { isRecord } from "#shared/is-record.ts";
-import type { Environment } from "#shared/settings-parse.ts";
+import { describeError, hasErrorCode } from "#shared/contracts/error-code.ts";
+import { isRecord } from "#shared/text/is-record.ts";
+import type { Environment } from "#shared/settings/settings-parse.ts";
 
 /** Name of the profile that is used if none is named. */
 export const DEFAULT_PROFILE = "default";

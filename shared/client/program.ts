@@ -21,8 +21,8 @@ import { addVerifyAudit } from "#shared/client/commands/verify-audit.ts";
 import type { CommandContext } from "#shared/client/context.ts";
 import { USAGE } from "#shared/client/exit-codes.ts";
 import { readTerminal } from "#shared/client/terminal.ts";
-import { showHiddenInLines } from "#shared/hidden-characters.ts";
-import { LAUNCHER } from "#shared/launcher.ts";
+import { showHiddenInLines } from "#shared/text/hidden-characters.ts";
+import { LAUNCHER } from "#shared/settings/launcher.ts";
 
 /** Runs the command line `words`, without the program's name. A usage error has status 2. */
 export async function runCommandLine(context: CommandContext, words: readonly string[]): Promise<void> {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { LAUNCHER } from "#shared/launcher.ts";
+import { LAUNCHER } from "#shared/settings/launcher.ts";
 
 /** This clone's root directory. */
 export const CLONE = fileURLToPath(new URL("../..", import.meta.url));

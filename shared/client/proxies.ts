@@ -1,6 +1,6 @@
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
-import type { Environment } from "#shared/settings-parse.ts";
+import type { Environment } from "#shared/settings/settings-parse.ts";
 
 /** Variables that name proxies, and hosts that are asked without one. */
 const VARIABLES = /^(?:https?_proxy|no_proxy)$/i;

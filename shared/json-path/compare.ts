@@ -1,4 +1,4 @@
-import { isRecord } from "#shared/is-record.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 import { compareNumbers, isExactNumber, isRawNumber, type ExactNumber } from "#shared/json/exact.ts";
 import type { Effort } from "#shared/json-path/effort.ts";
 import type { ComparisonOp } from "#shared/json-path/path.ts";

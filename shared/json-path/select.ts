@@ -1,6 +1,6 @@
 import { Effort, TooMuchEffort } from "#shared/json-path/effort.ts";
 import type { JsonPath, Segment, Condition, Selector, MatchCall, Operand, Query } from "#shared/json-path/path.ts";
-import { isRecord } from "#shared/is-record.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 import { compare } from "#shared/json-path/compare.ts";
 import { matchesText } from "#shared/json-path/expression/match.ts";
 

@@ -4,7 +4,7 @@ import { endOfNumber, endOfString, isKey, isNumeric, readKey } from "#shared/jso
  * A number of a JSON text that a JavaScript number cannot hold, with its digits: JSON.stringify writes it as it was. It is
  * not a JSON object (isRecord), and loses its nature in a structured clone: other threads get texts.
  */
-export interface RawNumber {
+interface RawNumber {
   readonly rawJSON: string;
 }
 

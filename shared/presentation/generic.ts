@@ -2,7 +2,7 @@ import { isRawNumber } from "#shared/json/exact.ts";
 import { existing, fact, MOST_ROWS, oneLine, table } from "#shared/presentation/build.ts";
 import type { Fact, Table } from "#shared/presentation/presentation.ts";
 import type { Told } from "#shared/presentation/presenter.ts";
-import { isRecord } from "#shared/is-record.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 import { listFirst } from "#shared/text/list.ts";
 import { toPlainLine } from "#shared/text/plain-line.ts";
 import type { Contract } from "#shared/tools/define.ts";

@@ -1,4 +1,4 @@
-import { sortFindings, type Finding } from "#shared/findings.ts";
+import { sortFindings, type Finding } from "#shared/contracts/findings.ts";
 import { existing, fact, MOST_ROWS, MOST_TEXT, oneLine, table } from "#shared/presentation/build.ts";
 import { present } from "#shared/presentation/present.ts";
 import type { Presentation, Verdict } from "#shared/presentation/presentation.ts";

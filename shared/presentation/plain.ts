@@ -1,7 +1,7 @@
 import stringWidth from "string-width";
 import wrapAnsi from "wrap-ansi";
-import type { Finding } from "#shared/findings.ts";
-import { showHidden } from "#shared/hidden-characters.ts";
+import type { Finding } from "#shared/contracts/findings.ts";
+import { showHidden } from "#shared/text/hidden-characters.ts";
 import type { Fact, Presentation, Series, Table, Verdict } from "#shared/presentation/presentation.ts";
 import { milliseconds } from "#shared/presentation/values.ts";
 

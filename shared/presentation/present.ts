@@ -1,6 +1,6 @@
 import { Compile, type Validator } from "typebox/compile";
-import { SEVERITIES, sortFindings, type Finding } from "#shared/findings.ts";
-import { isRecord } from "#shared/is-record.ts";
+import { SEVERITIES, sortFindings, type Finding } from "#shared/contracts/findings.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 import { existing, fact, oneLine } from "#shared/presentation/build.ts";
 import { tellByFields } from "#shared/presentation/generic.ts";
 import type { Fact, Presentation } from "#shared/presentation/presentation.ts";

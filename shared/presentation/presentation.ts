@@ -1,4 +1,4 @@
-import type { Finding } from "#shared/findings.ts";
+import type { Finding } from "#shared/contracts/findings.ts";
 
 /**
  * What a result means for its reader. neutral: the tool reports facts and judges nothing, e.g. whois; good: nothing is

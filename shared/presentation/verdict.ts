@@ -1,4 +1,4 @@
-import type { Finding, Severity } from "#shared/findings.ts";
+import type { Finding, Severity } from "#shared/contracts/findings.ts";
 import { VERDICTS, type Verdict } from "#shared/presentation/presentation.ts";
 
 const BY_SEVERITY: Readonly<Record<Severity, Verdict>> = { critical: "bad", warning: "warning", info: "good" };

@@ -1,4 +1,4 @@
-import { showHiddenInLines } from "#shared/hidden-characters.ts";
+import { showHiddenInLines } from "#shared/text/hidden-characters.ts";
 import { pino, type DestinationStream, type Level, type Logger } from "pino";
 
 /** Options of the log. */

@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Registry } from "prom-client";
-import { hasErrorCode } from "#shared/error-code.ts";
+import { hasErrorCode } from "#shared/contracts/error-code.ts";
 import { cutStalledClients, type StallOptions } from "#shared/process/stalled-clients.ts";
 
 /** An open listener for metrics. */
@@ -37,7 +37,7 @@ function createRendering(registry: Registry): () => Promise<Buffer> {
   };
 }
 
-/** A scraper needs one connection. The process reserves descriptors for this many (control-plane/descriptors.ts). */
+/** A scraper needs one connection. The process reserves descriptors for this many (control-plane/checks/descriptors.ts). */
 const MOST_CONNECTIONS = 64;
 
 /** Serves GET /metrics on a separate address: callers of the API must not see the metrics. */

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { stat, readFile } from "node:fs/promises";
-import type { Denials } from "#shared/egress.ts";
-import { NO_OPT_OUTS, parseOptOut, type ReadOptOut } from "#shared/opt-out.ts";
+import type { Denials } from "#shared/internet/egress.ts";
+import { NO_OPT_OUTS, parseOptOut, type ReadOptOut } from "#shared/internet/opt-out.ts";
 
 const CHECK_EVERY_MS = 10_000;
 const MAX_FILE_BYTES = 16 * 1024 * 1024;

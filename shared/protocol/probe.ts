@@ -137,7 +137,7 @@ export interface Progress {
 export interface Result {
   jobId: string;
   attempt: number;
-  /** JSON of shared/outcome.ts, <= 256 KB */
+  /** JSON of shared/contracts/outcome.ts, <= 256 KB */
   outcome: string;
   durationMs: number;
 }

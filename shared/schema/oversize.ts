@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox";
-import { isRecord } from "#shared/is-record.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 import { describeBound, type FieldProblem } from "#shared/schema/problem.ts";
 
 /** The JSON Schema keywords that bound the size of a value, and those that lead to its parts. */

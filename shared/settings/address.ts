@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { splitHostPort, type HostPort } from "#shared/host-port.ts";
+import { splitHostPort, type HostPort } from "#shared/internet/host-port.ts";
 import type { Kind } from "#shared/settings/kind.ts";
 
 /** A host (no brackets) and a TCP or UDP port. */

@@ -1,4 +1,4 @@
-import { LAUNCHER } from "#shared/launcher.ts";
+import { LAUNCHER } from "#shared/settings/launcher.ts";
 import { dialTarget, optionalListenAddress } from "#shared/settings/address.ts";
 import { integer, list, path, text } from "#shared/settings/kinds.ts";
 import { dnsName, httpUrl, server } from "#shared/settings/network.ts";

@@ -1,4 +1,4 @@
-import { withoutTrailing } from "#shared/strip-trailing.ts";
+import { withoutTrailing } from "#shared/text/strip-trailing.ts";
 import { isIP } from "node:net";
 import { parseHostPort } from "#shared/settings/address.ts";
 import type { Kind } from "#shared/settings/kind.ts";

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { isRecord } from "#shared/is-record.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 import type { Kind } from "#shared/settings/kind.ts";
 
 /** A public resolver of the propagation tool (setting VANTAGE_RESOLVERS). */

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { MAX_ORIGIN, readOrigin } from "#shared/origin.ts";
+import { MAX_ORIGIN, readOrigin } from "#shared/internet/origin.ts";
 import { defineTool, withDefault } from "#shared/tools/define.ts";
 import { Nullable, Url } from "#shared/tools/fields.ts";
 import {

@@ -84,7 +84,7 @@ export interface Contract<P extends TProperties = TProperties, R extends TProper
    * it.
    */
   needs?(params: Params<P>): readonly Capability[];
-  /** The result comes with a file (shared/wire.ts: MAX_ARTIFACT_BYTES). Absent: without. */
+  /** The result comes with a file (shared/protocol/wire.ts: MAX_ARTIFACT_BYTES). Absent: without. */
   readonly artifact?: true;
   /** Data that the control plane, never the caller, adds to a job; absent: none. */
   readonly input?: TObject;

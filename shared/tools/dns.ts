@@ -1,6 +1,6 @@
 import { Type, type Static } from "typebox";
 import { defineTool, withDefault } from "#shared/tools/define.ts";
-import { DnsFlags, DnsRow, SoaRow } from "#shared/dns-rows.ts";
+import { DnsFlags, DnsRow, SoaRow } from "#shared/internet/dns-rows.ts";
 import { Domain, Flag, Limitations, Nullable, WordList } from "#shared/tools/fields.ts";
 import { findings, elapsed } from "#shared/tools/shapes.ts";
 

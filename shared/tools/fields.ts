@@ -6,7 +6,7 @@ interface Described {
   readonly examples?: readonly string[];
 }
 
-/** An http(s) URL, or a host that gets the prefix https:// (shared/target-url.ts); checked by the egress rules first. */
+/** An http(s) URL, or a host that gets the prefix https:// (shared/internet/target-url.ts); checked by the egress rules first. */
 export function Url({ description }: Described): TUnsafe<string> {
   return Type.Unsafe<string>({
     type: "string",

@@ -1,4 +1,4 @@
-import { parseParams, type Parsed, type ParseOptions } from "#shared/schema.ts";
+import { parseParams, type Parsed, type ParseOptions } from "#shared/schema/schema.ts";
 import type { Contract } from "#shared/tools/define.ts";
 
 /** Parameters of one call with defaults filled in. */

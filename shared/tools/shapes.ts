@@ -1,5 +1,5 @@
 import { Type, type TOptional, type TProperties, type TSchema } from "typebox";
-import { SEVERITIES } from "#shared/findings.ts";
+import { SEVERITIES } from "#shared/contracts/findings.ts";
 import { Limitations, Nullable } from "#shared/tools/fields.ts";
 
 /** A string of a result. */
@@ -82,7 +82,7 @@ const FindingShape = record(
   "One finding",
 );
 
-/** The findings of a tool, most severe first, in the form of shared/findings.ts. */
+/** The findings of a tool, most severe first, in the form of shared/contracts/findings.ts. */
 export function findings(
   description = "What is wrong or worth knowing, most severe first; empty if nothing was found",
 ) {

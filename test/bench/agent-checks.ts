@@ -3,7 +3,7 @@
 import { pino } from "pino";
 import { MONITOR_CHECKS } from "#shared/monitor-checks/list.ts";
 import { startTinyWeb } from "#test/bench/tiny-web.ts";
-import { startLocalHub } from "#test/control-plane/dispatch/local-hub.ts";
+import { startLocalHub } from "#test/control-plane/checks/dispatch/local-hub.ts";
 import { readCpuSeconds } from "#test/fleet/process-times.ts";
 import { listenForAgents } from "#test/support/agent-listener.ts";
 import { startAgent } from "#test/support/agent-process.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import { once } from "node:events";
-import { createEgress } from "#shared/egress.ts";
+import { createEgress } from "#shared/internet/egress.ts";
 import { createHttp } from "#probe-agent/net/http.ts";
 import { createDns } from "#probe-agent/net/dns/create.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";

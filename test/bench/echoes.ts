@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { createEgress } from "#shared/egress.ts";
+import { createEgress } from "#shared/internet/egress.ts";
 import { createIcmp } from "#probe-agent/net/icmp.ts";
 import { startIcmpHost } from "#probe-agent/net/icmp/host.ts";
 import type { EchoRequest } from "#probe-agent/port/packets.ts";

@@ -5,9 +5,9 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startCluster } from "#shared/client/up/postgres/cluster.ts";
-import { migrate } from "#control-plane/migrations/migrate.ts";
+import { migrate } from "#control-plane/core/migrations/migrate.ts";
 import { holds, lineOf, row, type Row } from "#test/bench/report.ts";
-import { DAY_MS, openExpiryWorld, registration, shown, whole } from "#test/control-plane/expiry/world.ts";
+import { DAY_MS, openExpiryWorld, registration, shown, whole } from "#test/control-plane/watching/expiry/world.ts";
 
 const monitors = Number(process.argv[2] ?? 10_000);
 const hosts = Number(process.argv[3] ?? 1_000);

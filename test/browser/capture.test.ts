@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, expect, it } from "vitest";
-import { MAX_ARTIFACT_BYTES } from "#shared/wire.ts";
-import type { Outcome } from "#shared/outcome.ts";
+import { MAX_ARTIFACT_BYTES } from "#shared/protocol/wire.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
 import { createBrowser } from "#probe-agent/net/browser.ts";
 import type { Capture, CaptureRequest } from "#probe-agent/port/browser.ts";
-import { decodePng } from "#control-plane/pictures/compare/png.ts";
+import { decodePng } from "#control-plane/watching/pictures/compare/png.ts";
 import { CHROMIUM, describeBrowser, FOREVER_MS, leftovers, LOAD_MS } from "#test/browser/chromium.ts";
 import { runningBrowser } from "#test/browser/running.ts";
 import { startHttpServer, type Handler, type HttpServer } from "#test/servers/http.ts";

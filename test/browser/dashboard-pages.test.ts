@@ -7,7 +7,7 @@ import { createManualClock } from "#test/support/clock.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { noteDashboardRoutes } from "#test/support/dashboard-routes.ts";
 import { fillAccount, pathsOf, type FilledAccount } from "#test/support/dashboard-world.ts";
-import { makeToken } from "#control-plane/incident-pages/link.ts";
+import { makeToken } from "#control-plane/public/incident-pages/link.ts";
 import { exampleOf } from "#control-plane/surfaces/api-document/components.ts";
 import { confirmRecipients } from "#test/support/confirm-recipients.ts";
 import { COOKIE, createAccount, openBrowser, PASSWORD, signInOwner } from "#test/support/dashboard.ts";

@@ -1,6 +1,6 @@
 import { createSocket } from "node:dgram";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { createEgress, type Egress } from "#shared/egress.ts";
+import { createEgress, type Egress } from "#shared/internet/egress.ts";
 import type { PageLoad } from "#probe-agent/port/browser.ts";
 import { agentBrowser, describeBrowser, leftovers, loadOf } from "#test/browser/chromium.ts";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";

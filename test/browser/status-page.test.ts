@@ -3,8 +3,12 @@ import type { AddressInfo } from "node:net";
 import axe from "axe-core";
 import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { PLAIN_LOOK } from "#control-plane/status-pages/look.ts";
-import { NO_PLACE, renderMessagePage, renderQuestionPage } from "#control-plane/status-pages/render/html/messages.ts";
+import { PLAIN_LOOK } from "#control-plane/public/status-pages/look.ts";
+import {
+  NO_PLACE,
+  renderMessagePage,
+  renderQuestionPage,
+} from "#control-plane/public/status-pages/render/html/messages.ts";
 import { CHROMIUM, describeBrowser, launchChromium, openContext } from "#test/browser/chromium.ts";
 import { MISFITS } from "#test/browser/misfits.ts";
 import { dataUri, drawPng } from "#test/support/logos.ts";

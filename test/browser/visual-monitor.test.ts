@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createBrowser } from "#probe-agent/net/browser.ts";
-import { VISUAL_DEFAULT } from "#control-plane/kinds/visual.ts";
-import { comparePictures } from "#control-plane/pictures/compare/compare.ts";
-import { decodePng } from "#control-plane/pictures/compare/png.ts";
+import { VISUAL_DEFAULT } from "#control-plane/outages/kinds/visual.ts";
+import { comparePictures } from "#control-plane/watching/pictures/compare/compare.ts";
+import { decodePng } from "#control-plane/watching/pictures/compare/png.ts";
 import { CHROMIUM, describeBrowser, leftovers, LOAD_MS } from "#test/browser/chromium.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";

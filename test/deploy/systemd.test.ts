@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { AGENT_MEMORY, CONTROL_PLANE_MEMORY } from "#shared/client/process-memory.ts";
-import { SETTING_ROWS } from "#shared/settings-parse.ts";
+import { SETTING_ROWS } from "#shared/settings/settings-parse.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const INSTALLED = "/opt/vantage";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { failed } from "#shared/outcome.ts";
+import { failed } from "#shared/contracts/outcome.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { spawnAgent, startAgent } from "#test/support/agent-process.ts";
 import { createManualClock } from "#test/support/clock.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { connect } from "#control-plane/database/connect.ts";
-import { migrate } from "#control-plane/migrations/migrate.ts";
+import { connect } from "#control-plane/core/database/connect.ts";
+import { migrate } from "#control-plane/core/migrations/migrate.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { createMonitor } from "#test/support/create-monitor.ts";
 import { createTestDatabase } from "#test/support/postgres.ts";

@@ -3,7 +3,7 @@ import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { freePort } from "#test/support/free-port.ts";
 import { attachScripted, helloOf } from "#test/support/scripted-agent.ts";
-import { failed } from "#shared/outcome.ts";
+import { failed } from "#shared/contracts/outcome.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 
 interface Job {

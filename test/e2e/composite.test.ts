@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo, type Server } from "node:net";
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connect, type Sql } from "#control-plane/database/connect.ts";
+import { connect, type Sql } from "#control-plane/core/database/connect.ts";
 import { startMailSink, type MailSink } from "#test/servers/mail-sink.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { identifyWrite, lockNumber } from "#control-plane/idempotency/identity.ts";
+import { identifyWrite, lockNumber } from "#control-plane/http/idempotency/identity.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import { startControlPlane, type Answer, type TestControlPlane } from "#test/support/control-plane.ts";
 import { inOneMinute } from "#test/support/one-minute.ts";

@@ -1,10 +1,16 @@
 import { hash } from "node:crypto";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { transact } from "#control-plane/database/transaction.ts";
-import { toChangedEvent } from "#control-plane/events/visual-event.ts";
-import { makeToken } from "#control-plane/incident-pages/link.ts";
-import { after, insertMonitor, openOutage, refusedAt, STARTED } from "#test/control-plane/incidents/database.ts";
+import { transact } from "#control-plane/core/database/transaction.ts";
+import { toChangedEvent } from "#control-plane/notify/events/visual-event.ts";
+import { makeToken } from "#control-plane/public/incident-pages/link.ts";
+import {
+  after,
+  insertMonitor,
+  openOutage,
+  refusedAt,
+  STARTED,
+} from "#test/control-plane/outages/incidents/database.ts";
 import { startMailSink, type MailSink } from "#test/servers/mail-sink.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { manyChanges, openMailWorld, type MailWorld } from "#test/support/mail-world.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { transact } from "#control-plane/database/transaction.ts";
+import { transact } from "#control-plane/core/database/transaction.ts";
 import { dataUri, drawPng } from "#test/support/logos.ts";
 import { askWire } from "#test/support/raw-http.ts";
 import { serveAt } from "#test/support/verified-domain.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Type } from "typebox";
 import { Value } from "typebox/value";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CHECK_TYPES } from "#control-plane/kinds/kinds.ts";
+import { CHECK_TYPES } from "#control-plane/outages/kinds/kinds.ts";
 import { TRIED } from "#control-plane/monitors/routes/try.ts";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { startGrpcServer, type GrpcServer } from "#test/servers/grpc-health.ts";

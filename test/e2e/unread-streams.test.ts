@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ok } from "#shared/outcome.ts";
+import { ok } from "#shared/contracts/outcome.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { keepAlive, progressOf, portsOutcome } from "#test/support/measurements.ts";
 import { attachScripted, helloOf, type ScriptedAgent } from "#test/support/scripted-agent.ts";

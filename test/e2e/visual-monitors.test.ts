@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { failed, refused as refusedTarget } from "#shared/outcome.ts";
+import { failed, refused as refusedTarget } from "#shared/contracts/outcome.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { BLUE, pngOf, rawPng, WHITE } from "#test/support/pictures.ts";
 import { attachScripted, helloOf, type ScriptedAgent } from "#test/support/scripted-agent.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { FORMAT_NAMES, FORMATS } from "#control-plane/webhooks/formats/formats.ts";
+import { FORMAT_NAMES, FORMATS } from "#control-plane/notify/webhooks/formats/formats.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { createWebhook, webhookSettings } from "#test/support/webhooks.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "#test/support/webhook-receiver.ts";

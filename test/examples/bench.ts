@@ -1,5 +1,5 @@
-import { createEgress } from "#shared/egress.ts";
-import type { Outcome } from "#shared/outcome.ts";
+import { createEgress } from "#shared/internet/egress.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
 import { formatAddress } from "#shared/settings/address.ts";
 import { readConfig } from "#probe-agent/config.ts";
 import { openData } from "#probe-agent/data/open.ts";
@@ -7,7 +7,7 @@ import { createNet } from "#probe-agent/net/create.ts";
 import { startIcmpHost } from "#probe-agent/net/icmp/host.ts";
 import { implementations } from "#probe-agent/tools/index.ts";
 import { readTrustAnchors } from "#probe-agent/data/trust-anchors.ts";
-import { parseParams } from "#shared/schema.ts";
+import { parseParams } from "#shared/schema/schema.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import type { StandIns } from "#test/support/stand-ins.ts";
 import type { Call } from "#test/support/tool-calls.ts";

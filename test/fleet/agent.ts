@@ -1,6 +1,6 @@
 import type { ClientDuplexStream } from "@grpc/grpc-js";
 import type { AgentMessage, HubMessage, Job } from "#shared/protocol/probe.ts";
-import { BEAT_MS, PROTOCOL } from "#shared/wire.ts";
+import { BEAT_MS, PROTOCOL } from "#shared/protocol/wire.ts";
 import { outcomeWith } from "#test/fleet/answer.ts";
 import type { Trouble } from "#test/fleet/chaos.ts";
 import type { Notebook } from "#test/fleet/notebook.ts";

@@ -78,12 +78,12 @@ describe("a second look", () => {
     "test/faults/monitors.test.ts",
     "test/lab/egress-guard.test.ts",
     "test/browser/reach.test.ts",
-    "test/control-plane/secrets/master-key.test.ts",
+    "test/control-plane/core/secrets/master-key.test.ts",
     "test/control-plane/monitors/routes/secrets.test.ts",
     "test/e2e/batch-killed.test.ts",
     "test/e2e/racing-replicas.test.ts",
-    "test/control-plane/deliveries/crashes.test.ts",
-    "test/control-plane/idempotency/answers.test.ts",
+    "test/control-plane/notify/deliveries/crashes.test.ts",
+    "test/control-plane/http/idempotency/answers.test.ts",
     "test/fleet/monitors/check.test.ts",
   ])("is not given to %s", (path) => {
     expect(mayLookAgain(path)).toBe(false);
@@ -91,6 +91,6 @@ describe("a second look", () => {
 
   it("is given to other files", () => {
     expect(mayLookAgain("test/e2e/monitors.test.ts")).toBe(true);
-    expect(mayLookAgain("test/control-plane/status-pages/trace.test.ts")).toBe(true);
+    expect(mayLookAgain("test/control-plane/public/status-pages/trace.test.ts")).toBe(true);
   });
 });

@@ -1,4 +1,4 @@
-import type { Clock } from "#shared/clock.ts";
+import type { Clock } from "#shared/time/clock.ts";
 import { countTests, judgeCounts, judgeRun, judgeSecondLook, LOOKS, type Flaky, type Run } from "#test/gate/judge.ts";
 import type { FileReport, RunReport } from "#test/gate/report.ts";
 import { runCommand } from "#test/gate/run-command.ts";

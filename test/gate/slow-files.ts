@@ -3,7 +3,7 @@
  * the whole product again and again, kill it, or wait for its own minutes. `npm test -- PATH` runs one of them.
  */
 export const SLOW_FILES: readonly string[] = [
-  "test/control-plane/checking/watch/crowded.test.ts",
+  "test/control-plane/watching/checking/watch/crowded.test.ts",
   "test/e2e/audit-recipes.test.ts",
   "test/e2e/bad-input-tools.test.ts",
   "test/e2e/batch-killed.test.ts",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { parseCron } from "#control-plane/heartbeats/cron.ts";
-import { openTimeZone } from "#control-plane/time-zone.ts";
+import { parseCron } from "#control-plane/watching/heartbeats/cron.ts";
+import { openTimeZone } from "#control-plane/core/time-zone.ts";
 import { runCron, whyNoCron } from "#test/lab/cron-daemon.ts";
 import { CRON_ROWS } from "#test/support/heartbeats/cron-rows.ts";
 import { until } from "#test/support/until.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Outcome } from "#shared/outcome.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
 import type { check as checkContract } from "#shared/tools/check.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { httpStatus as statusContract } from "#shared/tools/http-status.ts";

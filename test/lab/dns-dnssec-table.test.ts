@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Outcome } from "#shared/outcome.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { dns } from "#shared/tools/dns.ts";
 import { delv, dig, resolverOf, type DelvVerdict } from "#test/lab/dig.ts";

@@ -1,8 +1,8 @@
 // Program that runs the dns tool in this process's network namespace, several lookups at the same time, and prints
 // their outcomes as a JSON array. Argument: JSON of a DnsOrder. Roots for encrypted transports are in
 // NODE_EXTRA_CA_CERTS.
-import { createEgress } from "#shared/egress.ts";
-import { parseParams } from "#shared/schema.ts";
+import { createEgress } from "#shared/internet/egress.ts";
+import { parseParams } from "#shared/schema/schema.ts";
 import { dns as contract } from "#shared/tools/dns.ts";
 import { createDns } from "#probe-agent/net/dns/create.ts";
 import { dns } from "#probe-agent/tools/dns.ts";

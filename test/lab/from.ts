@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import type { Outcome } from "#shared/outcome.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
 import type { PingResult } from "#shared/tools/ping.ts";
 import type { TraceRequest, TraceRun } from "#probe-agent/port/packets.ts";
 import type { Chain } from "#test/lab/chain.ts";

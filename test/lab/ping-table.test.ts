@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Outcome } from "#shared/outcome.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
 import type { PingResult } from "#shared/tools/ping.ts";
 import { addressOf, type Family } from "#test/lab/addresses.ts";
 import { bringUp, type Network } from "#test/lab/driver.ts";

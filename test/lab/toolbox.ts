@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline";
-import type { Outcome } from "#shared/outcome.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
 import { addressOf } from "#test/lab/addresses.ts";
 import type { Lab } from "#test/lab/lab.ts";
 import { SOURCES } from "#test/lab/services/product.ts";

@@ -2,8 +2,8 @@
 // agent is. It reads lines of JSON on its standard input ({id, tool, params}), prints a line ({id, outcome}) for each,
 // and ends with its input.
 import { createInterface } from "node:readline";
-import { createEgress } from "#shared/egress.ts";
-import { parseParams } from "#shared/schema.ts";
+import { createEgress } from "#shared/internet/egress.ts";
+import { parseParams } from "#shared/schema/schema.ts";
 import { formatAddress } from "#shared/settings/address.ts";
 import { readConfig } from "#probe-agent/config.ts";
 import { openData } from "#probe-agent/data/open.ts";

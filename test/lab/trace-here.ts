@@ -1,6 +1,6 @@
 // Program that runs one trace in this process's network namespace and prints its outcome. Argument: JSON of
 // {request, allow: CIDRs}.
-import { createEgress } from "#shared/egress.ts";
+import { createEgress } from "#shared/internet/egress.ts";
 import { startIcmpHost } from "#probe-agent/net/icmp/host.ts";
 import type { TraceRequest } from "#probe-agent/port/packets.ts";
 import { createTrace } from "#probe-agent/net/trace.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Outcome } from "#shared/outcome.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
 import type { PingResult } from "#shared/tools/ping.ts";
 import type { TraceRun } from "#probe-agent/port/packets.ts";
 import { addressOf } from "#test/lab/addresses.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isStore, readSourceFiles, type SourceFile } from "#test/laws/source-files.ts";
+import { isStore, readSourceFiles, roomOf, type SourceFile } from "#test/laws/source-files.ts";
 
 const files = readSourceFiles();
 const product = files.filter((file) => !file.path.startsWith("test/"));
@@ -16,17 +16,22 @@ function importsOf(file: SourceFile, pattern: RegExp): string | false {
   return file.imports.find((name) => pattern.test(name)) ?? false;
 }
 
+/** Reports whether a room is another one, or a folder of it. */
+function isWithin(room: string, other: string): boolean {
+  return room === other || room.startsWith(`${other}/`);
+}
+
 /** A package may be imported only by the files that wrap it. */
 const WRAPPED: readonly [RegExp, RegExp][] = [
   [
     /^@grpc\/grpc-js/,
-    /^(control-plane\/dispatch\/grpc(\/[a-z-]+)?|probe-agent\/(attachment\/attach|membership\/enroll))\.ts$/,
+    /^(control-plane\/checks\/dispatch\/grpc(\/[a-z-]+)?|probe-agent\/(attachment\/attach|membership\/enroll))\.ts$/,
   ],
   [
     /^@peculiar\/x509$|^reflect-metadata$/,
-    /^(control-plane\/probes\/authority|probe-agent\/membership\/certificate-request)\.ts$/,
+    /^(control-plane\/checks\/probes\/authority|probe-agent\/membership\/certificate-request)\.ts$/,
   ],
-  [/^pg-boss$/, /^control-plane\/jobs(\/[a-z-]+)?\.ts$/],
+  [/^pg-boss$/, /^control-plane\/checks\/jobs(\/[a-z-]+)?\.ts$/],
   [/^playwright-core$/, /^probe-agent\/net\/browser\/(capture|chromium|load|navigate)\.ts$/],
   [/^@exodus\/bytes/, /^probe-agent\/analysis\/text\/encodings\.ts$/],
   [/^@tgwf\/co2$/, /^probe-agent\/analysis\/carbon\.ts$/],
@@ -35,16 +40,16 @@ const WRAPPED: readonly [RegExp, RegExp][] = [
   [/^raw-socket$/, /^probe-agent\/net\/icmp\//],
   [
     /^postgres$/,
-    /^(control-plane\/database(\/[a-z-]+)?|control-plane\/app|shared\/client\/(up|doctor)\/[a-z/-]+)\.ts$|migrate\.ts$/,
+    /^(control-plane\/core\/database(\/[a-z-]+)?|control-plane\/app\/app|shared\/client\/(up|doctor)\/[a-z/-]+)\.ts$|migrate\.ts$/,
   ],
-  [/^fastify$|^@fastify\/|^@scalar\//, /^control-plane\/(http|surfaces|dashboard|tool-requests|([a-z-]+\/)+routes)/],
-  [/^@fastify\/busboy$/, /^control-plane\/dashboard\/door\/files\.ts$/],
-  [/^eta(\/|$)/, /^control-plane\/pages\/templates\.ts$/],
-  [/^nodemailer(\/|$)/, /^(shared\/process\/smtp\/session|control-plane\/mail\/compose)\.ts$/],
-  [/^badge-maker$/, /^control-plane\/status-pages\/render\/badge\.ts$/],
-  [/^pixelmatch$/, /^control-plane\/pictures\/compare\/compare\.ts$/],
-  [/^pngjs$/, /^control-plane\/pictures\/compare\/png\.ts$/],
-  [/^csv-stringify/, /^shared\/render\.ts$/],
+  [/^fastify$|^@fastify\/|^@scalar\//, /^control-plane\/(http|surfaces|checks\/tool-requests|([a-z-]+\/)+routes)/],
+  [/^@fastify\/busboy$/, /^control-plane\/surfaces\/dashboard\/door\/files\.ts$/],
+  [/^eta(\/|$)/, /^control-plane\/core\/pages\/templates\.ts$/],
+  [/^nodemailer(\/|$)/, /^(shared\/process\/smtp\/session|control-plane\/notify\/mail\/compose)\.ts$/],
+  [/^badge-maker$/, /^control-plane\/public\/status-pages\/render\/badge\.ts$/],
+  [/^pixelmatch$/, /^control-plane\/watching\/pictures\/compare\/compare\.ts$/],
+  [/^pngjs$/, /^control-plane\/watching\/pictures\/compare\/png\.ts$/],
+  [/^csv-stringify/, /^shared\/contracts\/render\.ts$/],
   [/^@modelcontextprotocol\/server$/, /^control-plane\/surfaces\/mcp\/protocol\.ts$/],
   [/^commander$/, /^shared\/client\//],
   [/^yaml$/, /^shared\/client\/apply\/(yaml|bounds)\.ts$/],
@@ -89,14 +94,9 @@ describe("who may know whom", () => {
     expect(breakers(shared, (file) => importsOf(file, io))).toEqual([]);
   });
 
-  it("surfaces know checks, checks know dispatch, and never the other way round", () => {
-    const rule = (room: string, forbidden: RegExp) =>
-      breakers(
-        product.filter((file) => file.path.startsWith(`control-plane/${room}/`)),
-        (file) => importsOf(file, forbidden),
-      );
-    expect(rule("dispatch", /^control-plane\/(checks|surfaces|tool-requests|http)\//)).toEqual([]);
-    expect(rule("checks", /^control-plane\/(surfaces|tool-requests|http)\//)).toEqual([]);
+  it("dispatch knows nothing of the checks above it", () => {
+    const dispatch = product.filter((file) => file.path.startsWith("control-plane/checks/dispatch/"));
+    expect(breakers(dispatch, (file) => importsOf(file, /^control-plane\/(?!checks\/dispatch\/|core\/|http\/access\/)/))).toEqual([]);
   });
 
   it("only run-check asks the hub for work", () => {
@@ -122,11 +122,13 @@ describe("who may know whom", () => {
 
   it("no noun imports another noun's store", () => {
     const foreign = (file: SourceFile) => {
-      const room = file.path.split("/").slice(0, 2).join("/");
-      const isForeign = (name: string) => name.startsWith("control-plane/") && !name.startsWith(`${room}/`);
+      const isForeign = (name: string) =>
+        name.startsWith("control-plane/") &&
+        !isWithin(roomOf(name), roomOf(file.path)) &&
+        !isWithin(roomOf(file.path), roomOf(name));
       return file.imports.find((name) => isForeign(name) && isStore(name)) ?? false;
     };
-    const inside = product.filter((file) => /^control-plane\/[a-z-]+\//.test(file.path));
+    const inside = product.filter((file) => /^control-plane\/(?!app\/)[a-z-]+\//.test(file.path));
     expect(breakers(inside, foreign)).toEqual([]);
   });
 
@@ -170,7 +172,7 @@ describe("the place of code", () => {
   });
 
   it("a Refusal is thrown only by the HTTP side", () => {
-    const allowed = /^control-plane\/(http|surfaces|dashboard|tool-requests)\/|\/routes(\.ts$|\/)/;
+    const allowed = /^control-plane\/(http|surfaces|checks\/tool-requests)\/|\/routes(\.ts$|\/)/;
     expect(
       breakers(product, (file) => !allowed.test(file.path) && /new Refusal\(/.test(file.code) && "Refusal"),
     ).toEqual([]);

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { LAUNCHER } from "#shared/launcher.ts";
+import { LAUNCHER } from "#shared/settings/launcher.ts";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import { ROOT } from "#test/laws/source-files.ts";
 

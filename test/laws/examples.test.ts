@@ -2,7 +2,7 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { Value } from "typebox/value";
 import { describe, expect, it } from "vitest";
-import { parseParams } from "#shared/schema.ts";
+import { parseParams } from "#shared/schema/schema.ts";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import { exampleOf } from "#control-plane/surfaces/api-document/components.ts";
 import { ROOT } from "#test/laws/source-files.ts";

@@ -3,7 +3,7 @@ import { readSourceFiles } from "#test/laws/source-files.ts";
 
 /** Entry points with fixed paths that nothing in the product calls. */
 const ENTRY_POINTS: ReadonlySet<string> = new Set([
-  "control-plane/audit/canonical.ts#canonicalize",
+  "control-plane/people/audit/canonical.ts#canonicalize",
   "probe-agent/analysis/carbon.ts#co2PerVisit",
   "probe-agent/analysis/dnssec.ts#validateRecords",
   "probe-agent/analysis/email-headers.ts#analyseHeaders",

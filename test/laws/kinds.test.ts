@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { placelessOf } from "#control-plane/events/monitor-event.ts";
-import { CHECK_TYPES, kindOf } from "#control-plane/kinds/kinds.ts";
-import { secretPlacesOf, valuesAt, withSecrets } from "#control-plane/kinds/secrets.ts";
+import { placelessOf } from "#control-plane/notify/events/monitor-event.ts";
+import { CHECK_TYPES, kindOf } from "#control-plane/outages/kinds/kinds.ts";
+import { secretPlacesOf, valuesAt, withSecrets } from "#control-plane/outages/kinds/secrets.ts";
 import { findNoSecret, leaveOutSecrets } from "#control-plane/monitors/transfer/row-secrets.ts";
 import { readSourceFiles, ROOT } from "#test/laws/source-files.ts";
 
@@ -14,22 +14,24 @@ const product = readSourceFiles(["control-plane"]);
 
 describe("the settings of monitors", () => {
   it("are parsed by one function, which knows the defaults of what old rows lack", () => {
-    const ofRows = /JSON\.parse\([^)]*\)\s+as\s+(?:Partial<|Pick<)?MonitorSettings|JSON\.parse\((?:\w+\.)*settings\b/;
+    const ofRows =
+      /(?:JSON\.parse|parseExact)\([^)]*\)\s+as\s+(?:Partial<|Pick<)?MonitorSettings|(?:JSON\.parse|parseExact)\((?:\w+\.)*settings\b/;
     const parsers = product.filter(({ code }) => ofRows.test(code)).map(({ path }) => path);
-    expect(parsers).toEqual(["control-plane/kinds/stored-settings.ts"]);
+    expect(parsers).toEqual(["control-plane/outages/kinds/stored-settings.ts"]);
   });
 });
 
 describe("the kinds of monitors", () => {
   it("have a file each, of their name", () => {
-    for (const name of CHECK_TYPES) expect(existsSync(join(ROOT, `control-plane/kinds/${name}.ts`)), name).toBe(true);
+    for (const name of CHECK_TYPES)
+      expect(existsSync(join(ROOT, `control-plane/outages/kinds/${name}.ts`)), name).toBe(true);
   });
 
   it("are distinguished elsewhere by their facts, except where something belongs to one kind alone", () => {
     const names = CHECK_TYPES.join("|");
     const byName = new RegExp(`check_?[tT]ype"?\\]? (?:[!=]==|<>) ["'](?:${names})["']`, "g");
     const branches = product
-      .filter(({ path }) => !path.startsWith("control-plane/kinds/"))
+      .filter(({ path }) => !path.startsWith("control-plane/outages/kinds/"))
       .flatMap(({ path, text }) => Array.from(text.matchAll(byName), ([found]) => `${path}: ${found}`));
     const elsewhere = branches.filter((one) => !/^control-plane\/(?:monitors|surfaces\/account-metrics)\//.test(one));
     expect(elsewhere).toEqual([]);

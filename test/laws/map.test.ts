@@ -99,10 +99,12 @@ describe.each(DOCUMENTS)("%s", (path) => {
 /** Folders whose rooms are listed from bottom to top: each imports only what is listed before it. */
 const LAYERED = ["control-plane", "probe-agent", "shared"];
 
-/** The rooms of a folder in the order in which its README lists them, one line each. */
-function readRooms(folder: string): readonly string[] {
+/** What the README of a folder lists, one line each, in its order: what lies in the folder, or in its wings. */
+function readRooms(folder: string, depth: "folder" | "wings" = "folder"): readonly string[] {
   const text = readFileSync(join(ROOT, folder, "README.md"), "utf8");
-  return Array.from(text.matchAll(/^- `([^`]+)`: ./gm), ([, path = ""]) => path);
+  const paths = Array.from(text.matchAll(/^- `([^`]+)`: ./gm), ([, path = ""]) => path);
+  const parts = depth === "folder" ? 2 : 3;
+  return paths.filter((path) => path.replace(/\/$/, "").split("/").length === parts);
 }
 
 describe("the README of a folder", () => {
@@ -111,6 +113,16 @@ describe("the README of a folder", () => {
       .filter(({ name }) => !NOT_OURS.test(name) && name !== "README.md")
       .map((entry) => `${folder}/${entry.name}${entry.isDirectory() ? "/" : ""}`);
     expect(readRooms(folder).toSorted()).toEqual(rooms.toSorted());
+  });
+
+  it("has one line for each folder of a wing of the control plane", () => {
+    const wings = readRooms("control-plane").filter((path) => path.endsWith("/"));
+    const folders = wings.flatMap((wing) =>
+      readdirSync(join(ROOT, wing), { withFileTypes: true }).flatMap((entry) =>
+        entry.isDirectory() ? `${wing}${entry.name}/` : [],
+      ),
+    );
+    expect(readRooms("control-plane", "wings").toSorted()).toEqual(folders.toSorted());
   });
 
   it.each(LAYERED)("lists each room below those that import it: %s", (folder) => {
@@ -129,13 +141,13 @@ describe("paths in documents", () => {
   it("are found in code spans, links, lists and blocks, and nothing else is", () => {
     const document = [
       "Run `deploy/vantage keys list`, see [the map](/shared/README.md#map) and [a page](https://a.example/x).",
-      "- `shared/clock.ts`: `Accept-*`, `text/event-stream` and `<data dir>/admin-token` are no paths",
+      "- `shared/time/clock.ts`: `Accept-*`, `text/event-stream` and `<data dir>/admin-token` are no paths",
       "```sh",
       "node test/bench/main.ts --out /tmp/x",
       "```",
       "`run-check.ts`",
     ].join("\n");
-    const named = ["deploy/vantage", "shared/clock.ts", "run-check.ts", "test/bench/main.ts", "/shared/README.md"];
+    const named = ["deploy/vantage", "shared/time/clock.ts", "run-check.ts", "test/bench/main.ts", "/shared/README.md"];
     expect(findNamed(document).toSorted()).toEqual(named.toSorted());
   });
 
@@ -144,7 +156,7 @@ describe("paths in documents", () => {
     "shared/",
     "shared",
     "shared/tools/<name>.ts",
-    "control-plane/migrations/0*-*.sql",
+    "control-plane/core/migrations/0*-*.sql",
     "test/**/map.test.ts",
   ])("%s exists", (named) => {
     expect(exists(named)).toBe(true);
@@ -155,7 +167,7 @@ describe("paths in documents", () => {
     "laws/map.test.ts",
     "shared/tools/<name>.js",
     "shared/clock.ts/",
-    "control-plane/migrations/9*",
+    "control-plane/core/migrations/9*",
   ])("%s does not", (named) => {
     expect(exists(named)).toBe(false);
   });

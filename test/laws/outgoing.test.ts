@@ -13,10 +13,10 @@ const HARMLESS = new Set(["createServer", "createTlsServer", "isIP", "isIPv4", "
 /** The files and folders that may send something, each to one kind of peer. */
 const SENDERS: readonly string[] = [
   // Looks up the address that this process listens on.
-  "control-plane/dispatch/grpc/listen-tcp.ts",
+  "control-plane/checks/dispatch/grpc/listen-tcp.ts",
   // Receivers of webhooks: names are looked up, and their addresses checked before a connection.
-  "control-plane/webhooks/send/exchange.ts",
-  "control-plane/webhooks/send/lookup.ts",
+  "control-plane/notify/webhooks/send/exchange.ts",
+  "control-plane/notify/webhooks/send/lookup.ts",
   // The mail server of the settings, and no other.
   "shared/process/smtp/session.ts",
   // Targets of jobs: each address is checked before a connection.
@@ -29,19 +29,19 @@ const SENDERS: readonly string[] = [
 
 /** Packages that open connections, and the files that may import them. */
 const CLIENTS: readonly (readonly [RegExp, readonly string[]])[] = [
-  [/^postgres$/, ["control-plane/database/connect.ts"]],
-  [/^pg-boss$/, ["control-plane/jobs.ts"]],
+  [/^postgres$/, ["control-plane/core/database/connect.ts"]],
+  [/^pg-boss$/, ["control-plane/checks/jobs.ts"]],
   [
     /^@grpc\/grpc-js/,
     [
-      "control-plane/dispatch/grpc.ts",
-      "control-plane/dispatch/grpc/first-message.ts",
-      "control-plane/dispatch/grpc/stream.ts",
+      "control-plane/checks/dispatch/grpc.ts",
+      "control-plane/checks/dispatch/grpc/first-message.ts",
+      "control-plane/checks/dispatch/grpc/stream.ts",
       "probe-agent/attachment/attach.ts",
       "probe-agent/membership/enroll.ts",
     ],
   ],
-  [/^nodemailer/, ["control-plane/mail/compose.ts", "shared/process/smtp/session.ts"]],
+  [/^nodemailer/, ["control-plane/notify/mail/compose.ts", "shared/process/smtp/session.ts"]],
   [/^(axios|got|ky|needle|node-fetch|request|superagent|undici|ws|socks|smtp-client)(\/|$)/, []],
 ];
 

@@ -4,7 +4,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LAUNCHER_PATH } from "#shared/client/programs.ts";
 import { quoted } from "#shared/text/quoted.ts";
-import { LAUNCHER } from "#shared/launcher.ts";
+import { LAUNCHER } from "#shared/settings/launcher.ts";
 import { clientCommands } from "#test/laws/readme-client.ts";
 import { BLOCKS, NOT_RUN } from "#test/laws/readme-not-run.ts";
 import { freePort } from "#test/support/free-port.ts";

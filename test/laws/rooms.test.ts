@@ -1,34 +1,42 @@
 import { describe, expect, it } from "vitest";
 import { findSmallFiles, REGISTRIES, STAY } from "#test/laws/small-files.ts";
-import { parseSourceFile, readSourceFiles, roomOf, type SourceFile } from "#test/laws/source-files.ts";
+import { parseSourceFile, readSourceFiles, wingOf, type SourceFile } from "#test/laws/source-files.ts";
 
 const product = readSourceFiles(["control-plane", "probe-agent", "shared"]);
 
-/** The rooms that each room imports, `import type` included. */
-function importsByRoom(files: readonly SourceFile[]): ReadonlyMap<string, ReadonlySet<string>> {
-  const rooms = new Map(files.map((file) => [roomOf(file.path), new Set<string>()]));
+/** Names the part of the product to which a file belongs. */
+type PartOf = (path: string) => string;
+
+/** The parts that each part imports, `import type` included. */
+function importsByPart(files: readonly SourceFile[], partOf: PartOf): ReadonlyMap<string, ReadonlySet<string>> {
+  const parts = new Map(files.map((file) => [partOf(file.path), new Set<string>()]));
   for (const file of files) {
-    const room = roomOf(file.path);
-    for (const name of file.imports.map(roomOf)) if (name !== room && rooms.has(name)) rooms.get(room)?.add(name);
+    const part = partOf(file.path);
+    for (const name of file.imports.map(partOf)) if (name !== part && parts.has(name)) parts.get(part)?.add(name);
   }
-  return rooms;
+  return parts;
 }
 
-/** The rooms that a room reaches over imports; with itself where it lies on a circle. */
-function reachableFrom(room: string, imports: ReadonlyMap<string, ReadonlySet<string>>): ReadonlySet<string> {
-  const reached = new Set(imports.get(room));
+/** The parts that a part reaches over imports; with itself where it lies on a circle. */
+function reachableFrom(part: string, imports: ReadonlyMap<string, ReadonlySet<string>>): ReadonlySet<string> {
+  const reached = new Set(imports.get(part));
   for (const next of reached) for (const further of imports.get(next) ?? []) reached.add(further);
   return reached;
 }
 
-/** Groups of rooms that reach each other, each as "a <-> b". */
-function findCircles(files: readonly SourceFile[]): readonly string[] {
-  const imports = importsByRoom(files);
-  const reach = new Map(Array.from(imports.keys(), (room) => [room, reachableFrom(room, imports)]));
-  const circles = Array.from(reach, ([room, reached]) =>
-    [...reached].filter((other) => reach.get(other)?.has(room) === true).toSorted(),
+/** Groups of parts that reach each other, each as "a <-> b". */
+function findCircles(files: readonly SourceFile[], partOf: PartOf): readonly string[] {
+  const imports = importsByPart(files, partOf);
+  const reach = new Map(Array.from(imports.keys(), (part) => [part, reachableFrom(part, imports)]));
+  const circles = Array.from(reach, ([part, reached]) =>
+    [...reached].filter((other) => reach.get(other)?.has(part) === true).toSorted(),
   );
   return [...new Set(circles.filter((circle) => circle.length > 1).map((circle) => circle.join(" <-> ")))].toSorted();
+}
+
+/** A folder or a file right in a wing. */
+function entryOf(path: string): string {
+  return path.split("/").slice(0, 3).join("/");
 }
 
 /** The imports of files that a rule forbids, as lines for the failure message. */
@@ -36,33 +44,27 @@ function forbidden(files: readonly SourceFile[], isForbidden: (name: string) => 
   return files.flatMap(({ path, imports }) => imports.filter(isForbidden).map((name) => `${path}: ${name}`));
 }
 
-describe("rooms", () => {
+describe("wings and rooms", () => {
   it("import each other in no circle, type imports counted", () => {
-    expect(findCircles(product)).toEqual([]);
+    expect(findCircles(product, wingOf)).toEqual([]);
   });
 
-  it("of the HTTP side know no noun: http imports only what lies below it", () => {
-    const http = product.filter(({ path }) => path.startsWith("control-plane/http/"));
-    const below = /^control-plane\/(http|access|plans|database|idempotency)\/|^control-plane\/metrics\.ts$/;
-    expect(forbidden(http, (name) => name.startsWith("control-plane/") && !below.test(name))).toEqual([]);
+  it("have no circle inside a wing of the control plane either", () => {
+    const wings = product.filter(({ path }) => path.startsWith("control-plane/"));
+    expect(findCircles(wings, entryOf)).toEqual([]);
   });
 
-  it("that know what monitors are import nothing of their records: those use these rooms", () => {
-    const below =
-      /^control-plane\/(checking|events|evidence|expiry|heartbeats|history|incidents|kinds|mail|maintenance|pictures|state)\//;
-    const files = product.filter(({ path }) => below.test(path));
-    expect(forbidden(files, (name) => name.startsWith("control-plane/monitors/"))).toEqual([]);
-  });
-
-  it("never import the app: only main, serve and its two halves put the control plane together", () => {
-    const others = product.filter(
-      ({ path }) => !/^control-plane\/(main|serve|open-parts|build-server)\.ts$/.test(path),
-    );
-    expect(forbidden(others, (name) => name === "control-plane/app.ts")).toEqual([]);
+  it("lie on a circle if each imports the other, over others too", () => {
+    const file = (path: string, imported: string) => parseSourceFile(path, `import { a } from "#${imported}";\n`);
+    const files = [file("shared/a/x.ts", "shared/b/x.ts"), file("shared/b/y.ts", "shared/c/x.ts")];
+    expect(findCircles([...files, file("shared/c/x.ts", "shared/d/x.ts")], wingOf)).toEqual([]);
+    expect(findCircles([...files, file("shared/c/x.ts", "shared/a/y.ts")], wingOf)).toEqual([
+      "shared/a <-> shared/b <-> shared/c",
+    ]);
   });
 
   it("of checks decide nothing by the name of a tool", () => {
-    const checks = product.filter(({ path }) => path.startsWith("control-plane/checks/"));
+    const checks = product.filter(({ path }) => /^control-plane\/checks\/[^/]+$/.test(path));
     const byName = /switch \([^)]*contract\.name\)|contract\.name\s*[!=]==|[!=]==\s*(?:\w+\.)*contract\.name/;
     expect(checks.filter(({ code }) => byName.test(code)).map(({ path }) => path)).toEqual([]);
     expect(forbidden(checks, (name) => /^shared\/tools\/(?!(?:define|parse-params)\.ts$)/.test(name))).toEqual([]);

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { SETTINGS } from "#shared/settings.ts";
+import { SETTINGS } from "#shared/settings/settings.ts";
 import { readSourceFiles } from "#test/laws/source-files.ts";
 
-const TABLE = /^shared\/settings(\.ts|\/|-parse\.ts)/;
+const TABLE = /^shared\/settings\//;
 const code = readSourceFiles(["control-plane", "probe-agent", "shared"])
   .filter(({ path }) => !TABLE.test(path))
   .map((file) => file.code)

@@ -7,11 +7,11 @@ const FULL = 220;
 
 /** Files that list others by name: their entries are found by the list, and each is a file of its own. */
 export const REGISTRIES: readonly string[] = [
-  "control-plane/job-inputs/open.ts",
-  "control-plane/kinds/kinds.ts",
-  "control-plane/mail/content/event-body.ts",
-  "control-plane/status-pages/routes/public-formats.ts",
-  "control-plane/webhooks/formats/formats.ts",
+  "control-plane/checks/job-inputs/open.ts",
+  "control-plane/outages/kinds/kinds.ts",
+  "control-plane/notify/mail/content/event-body.ts",
+  "control-plane/public/status-pages/routes/public-formats.ts",
+  "control-plane/notify/webhooks/formats/formats.ts",
   "probe-agent/analysis/site/analyses.ts",
   "probe-agent/data/open.ts",
   "probe-agent/monitor-checks/list.ts",
@@ -25,8 +25,11 @@ export const REGISTRIES: readonly string[] = [
 
 /** Small files that stay, each with its reason. */
 export const STAY: ReadonlyMap<string, string> = new Map([
-  ["control-plane/mail/content/confirmation.ts", "the words of a letter, pure, beside those of the other letters"],
-  ["control-plane/mail/test-mail/letter.ts", "the words of a letter, pure, beside the sending of sender.ts"],
+  [
+    "control-plane/notify/mail/content/confirmation.ts",
+    "the words of a letter, pure, beside those of the other letters",
+  ],
+  ["control-plane/notify/mail/test-mail/letter.ts", "the words of a letter, pure, beside the sending of sender.ts"],
   ["probe-agent/attachment/inside-target.ts", "a pure decision beside the wiring of the service"],
   ["probe-agent/net/icmp/host-jobs.ts", "pure, beside the process of host.ts"],
   ["probe-agent/net/icmp/probers/source-ports.ts", "pure, beside the sockets of tcp.ts"],

@@ -23,9 +23,15 @@ export interface SourceFile {
 
 const OURS = ["control-plane", "probe-agent", "shared", "deploy", "test"];
 
-/** A room of the product: a folder right under control-plane, probe-agent or shared, or a file there. */
-export function roomOf(path: string): string {
+/** A wing of the control plane, or a room of the agent or of shared: what lies right under one of these folders. */
+export function wingOf(path: string): string {
   return path.split("/").slice(0, 2).join("/");
+}
+
+/** A room: a folder of a wing, or the wing itself for its own files; elsewhere what wingOf says. */
+export function roomOf(path: string): string {
+  const parts = path.split("/");
+  return parts[0] === "control-plane" && parts.length > 3 ? parts.slice(0, 3).join("/") : wingOf(path);
 }
 
 /** Reports whether a file is one of statements: a noun's store, or a part of it (`events-store.ts`). */
@@ -47,7 +53,7 @@ export function readSourceFiles(rooms: readonly string[] = OURS): readonly Sourc
 
 function readRoom(room: string): readonly SourceFile[] {
   return readdirSync(join(ROOT, room), { recursive: true, encoding: "utf8" })
-    .filter((name) => /(?<!\.d)\.ts$/.test(name) && !name.startsWith("protocol/") && !name.includes("node_modules"))
+    .filter((name) => /(?<!\.d)\.ts$/.test(name) && name !== "protocol/probe.ts" && !name.includes("node_modules"))
     .map((name) => readSourceFile(join(room, name)));
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { SILENT_MS } from "#shared/wire.ts";
+import { SILENT_MS } from "#shared/protocol/wire.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type Answer, type TestControlPlane } from "#test/support/control-plane.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { failed, ok } from "#shared/outcome.ts";
+import { failed, ok } from "#shared/contracts/outcome.ts";
 import { createLagRecord, TICK_MS } from "#probe-agent/loop-watch.ts";
 import { blameOverload } from "#probe-agent/overload.ts";
 

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
-import { parseParams } from "#shared/schema.ts";
+import { parseParams } from "#shared/schema/schema.ts";
 import { Nullable } from "#shared/tools/fields.ts";
 
 // A list, object or text that is too large is refused by its size: none of its parts is looked at.

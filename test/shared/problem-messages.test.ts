@@ -2,15 +2,15 @@ import { Type, type TObject } from "typebox";
 import { describe, expect, it } from "vitest";
 import { problemInside } from "#shared/schema/nested-problem.ts";
 import { fieldMessage, type FieldProblem } from "#shared/schema/problem.ts";
-import { parseParams } from "#shared/schema.ts";
+import { parseParams } from "#shared/schema/schema.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import { CONTRACTS } from "#shared/tools/index.ts";
-import * as batches from "#control-plane/batches/schemas.ts";
+import * as batches from "#control-plane/checks/batches/schemas.ts";
 import { decideTarget } from "#control-plane/checks/target.ts";
 import { PageFields } from "#control-plane/http/params.ts";
-import * as measurements from "#control-plane/measurements/schemas.ts";
+import * as measurements from "#control-plane/checks/measurements/schemas.ts";
 import { exampleOf } from "#control-plane/surfaces/api-document/components.ts";
-import { CALL_PARAMS } from "#control-plane/tool-requests/call-params.ts";
+import { CALL_PARAMS } from "#control-plane/checks/tool-requests/call-params.ts";
 
 /** Values that cause every reason for which a field's value is refused. */
 const TEXTS = [

@@ -1,19 +1,19 @@
 import { createHash } from "node:crypto";
 import type { Logger } from "pino";
 import { Registry } from "prom-client";
-import type { Clock } from "#shared/clock.ts";
+import type { Clock } from "#shared/time/clock.ts";
 import { ENOUGH_DESCRIPTORS } from "#shared/process/descriptor-limit.ts";
-import { planConnections } from "#control-plane/descriptors.ts";
-import { CONNECTION_LIMITS, type ConnectionLimits } from "#control-plane/dispatch/grpc/limits.ts";
-import { listenGrpc, type GrpcListener } from "#control-plane/dispatch/grpc.ts";
-import type { Hub } from "#control-plane/dispatch/hub.ts";
-import type { Security } from "#control-plane/dispatch/security.ts";
+import { planConnections } from "#control-plane/checks/descriptors.ts";
+import { CONNECTION_LIMITS, type ConnectionLimits } from "#control-plane/checks/dispatch/grpc/limits.ts";
+import { listenGrpc, type GrpcListener } from "#control-plane/checks/dispatch/grpc.ts";
+import type { Hub } from "#control-plane/checks/dispatch/hub.ts";
+import type { Security } from "#control-plane/checks/dispatch/security.ts";
 import {
   createAuthority,
   openAuthority,
   parseCertificateRequest,
   type Authority,
-} from "#control-plane/probes/authority.ts";
+} from "#control-plane/checks/probes/authority.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import type { TestControlPlane } from "#test/support/control-plane.ts";
 import { makeJoinToken } from "#test/support/enrol.ts";

@@ -1,7 +1,7 @@
 import { AgentMessage, HubMessage, type Hello, type Job } from "#shared/protocol/probe.ts";
-import type { Outcome } from "#shared/outcome.ts";
-import type { Enrolled } from "#control-plane/dispatch/admission.ts";
-import type { Hub } from "#control-plane/dispatch/hub.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
+import type { Enrolled } from "#control-plane/checks/dispatch/admission.ts";
+import type { Hub } from "#control-plane/checks/dispatch/hub.ts";
 
 /** An agent that is attached to a hub without a network. Messages are encoded and decoded, immediately and in order. */
 export interface AttachedAgent {

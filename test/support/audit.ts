@@ -1,6 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
-import { canonicalize } from "#control-plane/audit/canonical.ts";
-import type { PlanName } from "#control-plane/plans/plans.ts";
+import { canonicalize } from "#control-plane/people/audit/canonical.ts";
+import type { PlanName } from "#control-plane/core/plans/plans.ts";
 import type { Answer, TestControlPlane } from "#test/support/control-plane.ts";
 
 /** An account with a key. */

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Clock, Random } from "#shared/clock.ts";
+import type { Clock, Random } from "#shared/time/clock.ts";
 
 /** The host's own clock, for tests that do not control the time. */
 export const systemClock: Clock = { now: () => new Date(), monotonic: () => performance.now() };

@@ -1,4 +1,4 @@
-import type { Queryable } from "#control-plane/database/connect.ts";
+import type { Queryable } from "#control-plane/core/database/connect.ts";
 
 /** Makes addresses confirmed recipients of an account. */
 export async function confirmRecipients(sql: Queryable, accountId: number, emails: readonly string[]): Promise<void> {

@@ -1,4 +1,4 @@
-import type { CheckType } from "#control-plane/kinds/kinds.ts";
+import type { CheckType } from "#control-plane/outages/kinds/kinds.ts";
 import type { TestControlPlane } from "#test/support/control-plane.ts";
 import { createMonitor } from "#test/support/create-monitor.ts";
 import { openBrowser, PASSWORD, signInOwner, startPath, type Browser } from "#test/support/dashboard.ts";

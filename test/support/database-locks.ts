@@ -1,5 +1,5 @@
 import postgres from "postgres";
-import type { Queryable } from "#control-plane/database/connect.ts";
+import type { Queryable } from "#control-plane/core/database/connect.ts";
 import { until } from "#test/support/until.ts";
 
 async function isLockAwaited(sql: Queryable): Promise<boolean> {

@@ -23,7 +23,7 @@ async function startTemplate(root: string): Promise<Cluster> {
   try {
     await cluster.createDatabase("base");
     // Loaded here, so that a broken migration breaks only the tests that need a database.
-    const { migrate } = await import("#control-plane/migrations/migrate.ts");
+    const { migrate } = await import("#control-plane/core/migrations/migrate.ts");
     await migrate(cluster.url("base"));
     return cluster;
   } catch (error) {

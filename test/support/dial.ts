@@ -1,6 +1,6 @@
 import { credentials, type ChannelCredentials } from "@grpc/grpc-js";
 import { ProbeClient } from "#shared/protocol/probe.ts";
-import { CONTROL_PLANE_NAME } from "#shared/wire.ts";
+import { CONTROL_PLANE_NAME } from "#shared/protocol/wire.ts";
 
 /** Returns credentials of a client that trusts the authority, with or without a client certificate. */
 export function clientCredentials(

@@ -1,4 +1,4 @@
-import type { Sql } from "#control-plane/database/connect.ts";
+import type { Sql } from "#control-plane/core/database/connect.ts";
 
 /**
  * Ends a client, and breaks after a second what still runs on it: a listener never ends by itself, nor does a statement

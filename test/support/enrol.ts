@@ -5,7 +5,7 @@ import { connect } from "node:tls";
 import type { ServiceError } from "@grpc/grpc-js";
 import * as x509 from "@peculiar/x509";
 import type { EnrollResponse } from "#shared/protocol/probe.ts";
-import { CONTROL_PLANE_NAME } from "#shared/wire.ts";
+import { CONTROL_PLANE_NAME } from "#shared/protocol/wire.ts";
 import type { Answer, TestControlPlane } from "#test/support/control-plane.ts";
 import { clientCredentials, dialProbe } from "#test/support/dial.ts";
 

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { SEVERITIES, type Finding } from "#shared/findings.ts";
+import { SEVERITIES, type Finding } from "#shared/contracts/findings.ts";
 
 /** Asserts the form of findings: kebab-case ids, whole sentences, useful advice, most severe first. */
 export function expectWellFormed(findings: readonly Finding[]): void {

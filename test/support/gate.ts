@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
-import { createApp, type App, type AppConfig, type AppOverrides } from "#control-plane/app.ts";
-import { createGatedServer, type GatedServer } from "#control-plane/gated-server.ts";
+import { createApp, type App, type AppConfig, type AppOverrides } from "#control-plane/app/app.ts";
+import { createGatedServer, type GatedServer } from "#control-plane/accounts/gated-server.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
 import { rawParams, readBody } from "#control-plane/http/body.ts";
 import { createLog } from "#shared/process/log.ts";
-import { BUILT_IN_PLANS, type Plans } from "#control-plane/plans/plans.ts";
+import { BUILT_IN_PLANS, type Plans } from "#control-plane/core/plans/plans.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
 

@@ -1,7 +1,7 @@
 import { brotliCompressSync } from "node:zlib";
 import { Compile } from "typebox/compile";
 import { expect } from "vitest";
-import type { Outcome } from "#shared/outcome.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { health as contract } from "#shared/tools/health.ts";
 import { createHttp } from "#probe-agent/net/http.ts";

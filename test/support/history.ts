@@ -1,11 +1,11 @@
-import { connect, type Sql } from "#control-plane/database/connect.ts";
-import { nameOf } from "#control-plane/database/partitions/days.ts";
-import { listPartitions } from "#control-plane/database/partitions/store.ts";
-import { CHECKS } from "#control-plane/history/checks-table.ts";
-import { rollUpDays } from "#control-plane/history/roll-up/days.ts";
-import { rollUpHours, type Step } from "#control-plane/history/roll-up/hours.ts";
-import { recomputeLate } from "#control-plane/history/roll-up/late.ts";
-import type { HistoryMonitor, MaintenanceBetween } from "#control-plane/history/ports.ts";
+import { connect, type Sql } from "#control-plane/core/database/connect.ts";
+import { nameOf } from "#control-plane/core/database/partitions/days.ts";
+import { listPartitions } from "#control-plane/core/database/partitions/store.ts";
+import { CHECKS } from "#control-plane/outages/history/checks-table.ts";
+import { rollUpDays } from "#control-plane/outages/history/roll-up/days.ts";
+import { rollUpHours, type Step } from "#control-plane/outages/history/roll-up/hours.ts";
+import { recomputeLate } from "#control-plane/outages/history/roll-up/late.ts";
+import type { HistoryMonitor, MaintenanceBetween } from "#control-plane/outages/history/ports.ts";
 import { createTestDatabase } from "#test/support/postgres.ts";
 
 /** A check to insert; missing fields are those of a successful check. */

@@ -1,5 +1,5 @@
-import type { Egress } from "#shared/egress.ts";
-import type { Outcome } from "#shared/outcome.ts";
+import type { Egress } from "#shared/internet/egress.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
 import { createDns } from "#probe-agent/net/dns/create.ts";
 import { createHttp } from "#probe-agent/net/http.ts";
 import type { HttpRequest, PageSnapshot } from "#probe-agent/port/http.ts";

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { connect, type Sql } from "#control-plane/database/connect.ts";
-import { transact } from "#control-plane/database/transaction.ts";
-import type { NewEvent } from "#control-plane/events/event.ts";
-import { createEvents } from "#control-plane/events/events.ts";
-import { toMonitorEvent, type MonitorChangeFacts } from "#control-plane/events/monitor-event.ts";
-import { createRecipients } from "#control-plane/mail/recipients/recipients.ts";
+import { connect, type Sql } from "#control-plane/core/database/connect.ts";
+import { transact } from "#control-plane/core/database/transaction.ts";
+import type { NewEvent } from "#control-plane/notify/events/event.ts";
+import { createEvents } from "#control-plane/notify/events/events.ts";
+import { toMonitorEvent, type MonitorChangeFacts } from "#control-plane/notify/events/monitor-event.ts";
+import { createRecipients } from "#control-plane/notify/mail/recipients/recipients.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { confirmRecipients } from "#test/support/confirm-recipients.ts";
 

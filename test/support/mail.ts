@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Failed } from "#shared/outcome.ts";
+import type { Failed } from "#shared/contracts/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { smtpTest as contract } from "#shared/tools/smtp-test.ts";
 import { smtpTest, smtpTestOn } from "#probe-agent/tools/smtp-test.ts";

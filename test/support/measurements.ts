@@ -1,5 +1,5 @@
 import type { Job } from "#shared/protocol/probe.ts";
-import { ok, type Outcome } from "#shared/outcome.ts";
+import { ok, type Outcome } from "#shared/contracts/outcome.ts";
 import type { ScriptedAgent } from "#test/support/scripted-agent.ts";
 import type { TestControlPlane } from "#test/support/control-plane.ts";
 

@@ -1,4 +1,4 @@
-import type { Outcome } from "#shared/outcome.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
 import type { MonitorResult } from "#shared/monitor-checks/define.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { TProperties } from "typebox";

@@ -1,6 +1,6 @@
-import type { Queryable } from "#control-plane/database/connect.ts";
-import { decodeState } from "#control-plane/state/encoding.ts";
-import type { MonitorState } from "#control-plane/state/state.ts";
+import type { Queryable } from "#control-plane/core/database/connect.ts";
+import { decodeState } from "#control-plane/outages/state/encoding.ts";
+import type { MonitorState } from "#control-plane/outages/state/state.ts";
 
 /** A state with its version, which a writer of the next state names. */
 interface StoredState {

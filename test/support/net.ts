@@ -1,4 +1,4 @@
-import { createEgress, type Egress } from "#shared/egress.ts";
+import { createEgress, type Egress } from "#shared/internet/egress.ts";
 import { IANA_ANCHORS } from "#probe-agent/analysis/dns/dnssec/anchors.ts";
 import { createAnalyses } from "#probe-agent/threads/analyses.ts";
 import { createAnalysisThreads } from "#probe-agent/threads/analyses/threads.ts";

@@ -2,11 +2,11 @@ import { copyFileSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { connect, type Sql } from "#control-plane/database/connect.ts";
-import { migrate } from "#control-plane/migrations/migrate.ts";
+import { connect, type Sql } from "#control-plane/core/database/connect.ts";
+import { migrate } from "#control-plane/core/migrations/migrate.ts";
 import { createTestDatabase } from "#test/support/postgres.ts";
 
-const ALL = new URL("../../control-plane/migrations/", import.meta.url);
+const ALL = new URL("../../control-plane/core/migrations/", import.meta.url);
 
 /** A database as a release before the newest one left it. */
 export interface OldDatabase {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { crc32, deflateSync } from "node:zlib";
-import { encodePng, type Pixels } from "#control-plane/pictures/compare/png.ts";
+import { encodePng, type Pixels } from "#control-plane/watching/pictures/compare/png.ts";
 
 /** A colour as red, green, blue and alpha. */
 export type Colour = readonly [number, number, number, number];

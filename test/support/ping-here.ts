@@ -1,8 +1,8 @@
 // Program that runs the ping tool with a real network in this process's namespace and with its rights, and prints its
 // outcome and events; with several params, an array of those. Arguments: JSON of {params (or a list), allow: CIDRs,
 // deadlineMs?, resolver?, cymruZones?}. Without the last two, addresses are not looked up.
-import { createEgress } from "#shared/egress.ts";
-import { parseParams } from "#shared/schema.ts";
+import { createEgress } from "#shared/internet/egress.ts";
+import { parseParams } from "#shared/schema/schema.ts";
 import { ping as contract } from "#shared/tools/ping.ts";
 import { createNet } from "#probe-agent/net/create.ts";
 import { startIcmpHost } from "#probe-agent/net/icmp/host.ts";

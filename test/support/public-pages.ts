@@ -1,14 +1,14 @@
 import { createLog } from "#shared/process/log.ts";
-import { DatabaseAway } from "#control-plane/database/database-away.ts";
+import { DatabaseAway } from "#control-plane/core/database/database-away.ts";
 import { createGate } from "#control-plane/http/gate.ts";
 import { createServer } from "#control-plane/http/server.ts";
-import { createAddressLimiter } from "#control-plane/limits/address.ts";
-import { createVisitLimiter } from "#control-plane/limits/visits.ts";
-import { createMetrics } from "#control-plane/metrics.ts";
-import type { PageView } from "#control-plane/status-pages/page.ts";
-import { monthOf } from "#control-plane/status-pages/read/month.ts";
-import { registerPublicPages } from "#control-plane/status-pages/routes/public-page.ts";
-import { hostOf } from "#control-plane/status-pages/settings/domain.ts";
+import { createAddressLimiter } from "#control-plane/http/limits/address.ts";
+import { createVisitLimiter } from "#control-plane/http/limits/visits.ts";
+import { createMetrics } from "#control-plane/core/metrics.ts";
+import type { PageView } from "#control-plane/public/status-pages/page.ts";
+import { monthOf } from "#control-plane/public/status-pages/read/month.ts";
+import { registerPublicPages } from "#control-plane/public/status-pages/routes/public-page.ts";
+import { hostOf } from "#control-plane/public/status-pages/settings/domain.ts";
 import { createManualClock, systemRandom } from "#test/support/clock.ts";
 
 /** The public routes over views that a test gives, listening on loopback. */

@@ -1,7 +1,7 @@
 import { connect as connectHttp2, type ClientHttp2Session, type ClientHttp2Stream } from "node:http2";
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls, type TLSSocket } from "node:tls";
-import { CONTROL_PLANE_NAME } from "#shared/wire.ts";
+import { CONTROL_PLANE_NAME } from "#shared/protocol/wire.ts";
 import type { AgentIdentity } from "#test/support/enrol.ts";
 
 /** How to connect to the agents' port: with or without an identity, or from another loopback address. */

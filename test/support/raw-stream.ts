@@ -1,7 +1,7 @@
 import { connect, type ClientHttp2Session } from "node:http2";
 import { Client, type ChannelCredentials } from "@grpc/grpc-js";
 import { ProbeService } from "#shared/protocol/probe.ts";
-import { CONTROL_PLANE_NAME } from "#shared/wire.ts";
+import { CONTROL_PLANE_NAME } from "#shared/protocol/wire.ts";
 import type { AgentIdentity } from "#test/support/enrol.ts";
 
 /** Opens the agents' stream, sends these octets as its messages and resolves when the other side has ended it. */

@@ -1,7 +1,7 @@
 import type { ChannelCredentials } from "@grpc/grpc-js";
 import type { AgentMessage, Hello, HubMessage, Job } from "#shared/protocol/probe.ts";
-import type { Outcome } from "#shared/outcome.ts";
-import { PROTOCOL } from "#shared/wire.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
+import { PROTOCOL } from "#shared/protocol/wire.ts";
 import { tokenFor, type AgentListener } from "#test/support/agent-listener.ts";
 import { clientCredentials, dialProbe } from "#test/support/dial.ts";
 import { callEnroll, fetchAuthority, identityOf, makeRequest } from "#test/support/enrol.ts";

@@ -1,6 +1,6 @@
 import { Metadata, Server, ServerCredentials, type ServerDuplexStream } from "@grpc/grpc-js";
 import { ProbeService, type AgentMessage, type Hello, type HubMessage } from "#shared/protocol/probe.ts";
-import { CONTROL_PLANE_NAME, REPLICA_HEADER } from "#shared/wire.ts";
+import { CONTROL_PLANE_NAME, REPLICA_HEADER } from "#shared/protocol/wire.ts";
 import { issue, type Issued } from "#test/servers/pki.ts";
 
 /** A replica that speaks the real protocol over real TLS and does what the test says. */

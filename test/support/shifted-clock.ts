@@ -1,4 +1,4 @@
-import type { Clock } from "#shared/clock.ts";
+import type { Clock } from "#shared/time/clock.ts";
 import { systemClock } from "#test/support/clock.ts";
 
 /** Creates the host's clock, whose monotonic time a test moves ahead. */

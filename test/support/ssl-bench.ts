@@ -1,6 +1,6 @@
 import { Compile } from "typebox/compile";
 import { expect } from "vitest";
-import type { Outcome } from "#shared/outcome.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
 import { ssl } from "#probe-agent/tools/ssl.ts";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { createPki, type Pki } from "#test/servers/pki.ts";

@@ -4,7 +4,7 @@ import type {
   ShownIncident,
   ShownMaintenance,
   ShownMonitor,
-} from "#control-plane/status-pages/page.ts";
+} from "#control-plane/public/status-pages/page.ts";
 
 const NOW = Date.parse("2026-11-23T19:58:00Z");
 const DAY_MS = 86_400_000;

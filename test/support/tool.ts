@@ -1,9 +1,9 @@
 import { Value } from "typebox/value";
 import type { TProperties } from "typebox";
 import { expect } from "vitest";
-import type { Egress } from "#shared/egress.ts";
-import type { Outcome } from "#shared/outcome.ts";
-import { parseParams } from "#shared/schema.ts";
+import type { Egress } from "#shared/internet/egress.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
+import { parseParams } from "#shared/schema/schema.ts";
 import type { Contract, ResultOf } from "#shared/tools/define.ts";
 import { IANA_ANCHORS } from "#probe-agent/analysis/dns/dnssec/anchors.ts";
 import { openData } from "#probe-agent/data/open.ts";

@@ -1,11 +1,11 @@
 import { pino } from "pino";
-import type { Clock } from "#shared/clock.ts";
+import type { Clock } from "#shared/time/clock.ts";
 import { createAccounts } from "#control-plane/accounts/accounts.ts";
-import type { Sql } from "#control-plane/database/connect.ts";
-import { readMailLines } from "#control-plane/evidence/requests.ts";
-import { readHeartbeatMailFacts } from "#control-plane/heartbeats/mail-facts.ts";
-import { openMail, type Mail } from "#control-plane/mail/mail.ts";
-import { createEncryption } from "#control-plane/secrets/encryption.ts";
+import type { Sql } from "#control-plane/core/database/connect.ts";
+import { readMailLines } from "#control-plane/watching/evidence/requests.ts";
+import { readHeartbeatMailFacts } from "#control-plane/watching/heartbeats/mail-facts.ts";
+import { openMail, type Mail } from "#control-plane/notify/mail/mail.ts";
+import { createEncryption } from "#control-plane/core/secrets/encryption.ts";
 import { systemRandom } from "#test/support/clock.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
 

@@ -1,6 +1,6 @@
-import { ok } from "#shared/outcome.ts";
+import { ok } from "#shared/contracts/outcome.ts";
 import type { Job } from "#shared/protocol/probe.ts";
-import { ARTIFACT_CHUNK_BYTES } from "#shared/wire.ts";
+import { ARTIFACT_CHUNK_BYTES } from "#shared/protocol/wire.ts";
 import type { AgentListener } from "#test/support/agent-listener.ts";
 import { sha256Of } from "#test/support/pictures.ts";
 import { attachScripted, helloOf, type ScriptedAgent } from "#test/support/scripted-agent.ts";

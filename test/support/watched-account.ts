@@ -1,9 +1,9 @@
-import type { Sql } from "#control-plane/database/connect.ts";
-import { transact } from "#control-plane/database/transaction.ts";
-import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
-import { insertSlots } from "#control-plane/checking/schedule/store.ts";
-import { DEFAULT_SETTINGS } from "#control-plane/kinds/defaults.ts";
-import { insertStates } from "#control-plane/state/store.ts";
+import type { Sql } from "#control-plane/core/database/connect.ts";
+import { transact } from "#control-plane/core/database/transaction.ts";
+import type { MonitorSettings } from "#control-plane/outages/kinds/monitor.ts";
+import { insertSlots } from "#control-plane/watching/checking/schedule/store.ts";
+import { DEFAULT_SETTINGS } from "#control-plane/outages/kinds/defaults.ts";
+import { insertStates } from "#control-plane/outages/state/store.ts";
 import { insertMonitors, reserveIds } from "#control-plane/monitors/store.ts";
 import type { TestControlPlane } from "#test/support/control-plane.ts";
 

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Config } from "#control-plane/config.ts";
+import type { Config } from "#control-plane/core/config.ts";
 import type { TestControlPlane } from "#test/support/control-plane.ts";
 import { createMonitor } from "#test/support/create-monitor.ts";
 

@@ -1,7 +1,7 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { Counter, type Registry } from "prom-client";
-import type { Clock } from "#shared/clock.ts";
+import type { Clock } from "#shared/time/clock.ts";
 
 /** Minimum interval in milliseconds between two sweeps of all connections. */
 const CLEAR_EVERY_MS = 1_000;

@@ -1,5 +1,5 @@
 import { Type, type TObject, type TSchema } from "typebox";
-import { SOURCES } from "#shared/outcome.ts";
+import { SOURCES } from "#shared/contracts/outcome.ts";
 import { Nullable } from "#shared/tools/fields.ts";
 import { documentedBody } from "#control-plane/http/operations/operation-body.ts";
 import { STATUS_OF_CODE, type ErrorCode } from "#control-plane/http/errors.ts";

@@ -1,8 +1,8 @@
-import type { ChangedField } from "#control-plane/access/diff-shown.ts";
-import type { Transaction } from "#control-plane/database/connect.ts";
-import { createPace } from "#control-plane/pace.ts";
+import type { ChangedField } from "#control-plane/http/access/diff-shown.ts";
+import type { Transaction } from "#control-plane/core/database/connect.ts";
+import { createPace } from "#control-plane/core/pace.ts";
 import { refuseGone, refuseProblem, type WriteRefusal, type Written } from "#control-plane/http/written.ts";
-import { lockAccount, type MonitorAccount } from "#control-plane/monitors/account/store.ts";
+import { lockAccount, type MonitorAccount } from "#control-plane/monitors/account-store.ts";
 import type { BulkChange } from "#control-plane/monitors/bulk/parse.ts";
 import { refuseAbsentIds, refuseRows, refuseSet, rowProblem } from "#control-plane/monitors/bulk/problems.ts";
 import { differencesOf } from "#control-plane/monitors/changed-fields.ts";
@@ -17,7 +17,7 @@ import {
   refuseResumption,
   type DraftedChange,
 } from "#control-plane/monitors/write/draft-change.ts";
-import type { Plan } from "#control-plane/plans/plans.ts";
+import type { Plan } from "#control-plane/core/plans/plans.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 import { writeChanges } from "#control-plane/monitors/write/write-changes.ts";
 

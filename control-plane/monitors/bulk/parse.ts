@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import { parseParams } from "#shared/schema.ts";
+import { parseParams } from "#shared/schema/schema.ts";
 import { refuse, type FieldProblem, type Read } from "#shared/schema/problem.ts";
 import { refuseProblem, type Written } from "#control-plane/http/written.ts";
 import { BULK_OUTLINE, SET, SINGLE } from "#control-plane/monitors/bulk/fields.ts";

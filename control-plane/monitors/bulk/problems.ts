@@ -1,4 +1,4 @@
-import type { RowProblem } from "#control-plane/document-part.ts";
+import type { RowProblem } from "#control-plane/accounts/document-part.ts";
 import { refuseWrite, type Refused, type WriteRefusal } from "#control-plane/http/written.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 import { problemIn, refusedIn, refuseProblems } from "#control-plane/monitors/transfer/problems.ts";

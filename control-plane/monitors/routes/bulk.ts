@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { FastifyRequest } from "fastify";
-import { MOST_VALUE, SECRET } from "#control-plane/access/diff-shown.ts";
+import { MOST_VALUE, SECRET } from "#control-plane/http/access/diff-shown.ts";
 import { readBody } from "#control-plane/http/body.ts";
 import { IdField } from "#control-plane/http/params.ts";
 import { callerOf } from "#control-plane/http/request.ts";

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { FastifyInstance } from "fastify";
-import type { Sql } from "#control-plane/database/connect.ts";
+import type { Sql } from "#control-plane/core/database/connect.ts";
 import { readBody } from "#control-plane/http/body.ts";
 import { requireRead } from "#control-plane/http/errors.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
@@ -9,7 +9,7 @@ import { DELETED, IdQuery, readId, readQuery } from "#control-plane/http/params.
 import { callerOf } from "#control-plane/http/request.ts";
 import { LONGEST_PARAMETER, type Warning } from "#control-plane/http/warnings.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
-import type { TestMails } from "#control-plane/mail/test-mail/test-mails.ts";
+import type { TestMails } from "#control-plane/notify/mail/test-mail/test-mails.ts";
 import { BULK_BODY } from "#control-plane/monitors/bulk/fields.ts";
 import { changeOf } from "#control-plane/monitors/changed-fields.ts";
 import { BULK_CHANGED, readBulk } from "#control-plane/monitors/routes/bulk.ts";

@@ -10,7 +10,7 @@ import {
   type ParsedDocument,
 } from "#control-plane/monitors/transfer/parse-document.ts";
 import type { ImportedDocument } from "#control-plane/monitors/transfer/rows.ts";
-import { createThread } from "#control-plane/thread.ts";
+import { createThread } from "#control-plane/core/thread.ts";
 
 /** Reads the documents of requests; large ones in a thread, because their parse holds the loop for long. */
 export interface ImportBodies {

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import type { FastifyRequest } from "fastify";
-import { secretChange } from "#control-plane/access/diff-shown.ts";
-import type { DocumentPart } from "#control-plane/document-part.ts";
+import { secretChange } from "#control-plane/http/access/diff-shown.ts";
+import type { DocumentPart } from "#control-plane/accounts/document-part.ts";
 import { BODY_LIMIT, RawBody, readBody } from "#control-plane/http/body.ts";
 import { Refusal, refuseField, requireRead } from "#control-plane/http/errors.ts";
 import { readQuery, readWrite } from "#control-plane/http/params.ts";

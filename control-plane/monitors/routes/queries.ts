@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { Flag } from "#shared/tools/fields.ts";
 import { IdField, PageFields } from "#control-plane/http/params.ts";
-import { CHECK_TYPES } from "#control-plane/kinds/kinds.ts";
+import { CHECK_TYPES } from "#control-plane/outages/kinds/kinds.ts";
 
 /** Query of reads before v4. */
 export const OLD_READ = Type.Object({

@@ -1,10 +1,10 @@
 import { Type, type TProperties } from "typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Clock } from "#shared/clock.ts";
-import { hasScope } from "#control-plane/access/principal.ts";
-import type { DocumentPart } from "#control-plane/document-part.ts";
-import type { History } from "#control-plane/history/history.ts";
-import { historyAction } from "#control-plane/history/routes.ts";
+import type { Clock } from "#shared/time/clock.ts";
+import { hasScope } from "#control-plane/http/access/principal.ts";
+import type { DocumentPart } from "#control-plane/accounts/document-part.ts";
+import type { History } from "#control-plane/outages/history/history.ts";
+import { historyAction } from "#control-plane/outages/history/routes.ts";
 import { absentMessage, Refusal, refuseField, requireFound } from "#control-plane/http/errors.ts";
 import { outOfScope, type Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
@@ -18,8 +18,8 @@ import { MONITOR_WITH_CHECKS } from "#control-plane/monitors/routes/schemas.ts";
 import { documentSchema, VERSION } from "#control-plane/monitors/transfer/document.ts";
 import { warnOfSend } from "#control-plane/monitors/send-rule.ts";
 import type { MonitorView } from "#control-plane/monitors/view.ts";
-import type { Pictures } from "#control-plane/pictures/pictures.ts";
-import { pictureAction } from "#control-plane/pictures/routes.ts";
+import type { Pictures } from "#control-plane/watching/pictures/pictures.ts";
+import { pictureAction } from "#control-plane/watching/pictures/routes.ts";
 
 /** Path of the monitors. */
 export const MONITORS_URL = "/api/v4/monitors";

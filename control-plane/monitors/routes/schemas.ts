@@ -1,10 +1,10 @@
 import { Type, type TSchema } from "typebox";
-import { SOURCES } from "#shared/outcome.ts";
+import { SOURCES } from "#shared/contracts/outcome.ts";
 import { Nullable } from "#shared/tools/fields.ts";
-import type { DocumentPart } from "#control-plane/document-part.ts";
+import type { DocumentPart } from "#control-plane/accounts/document-part.ts";
 import { IdField } from "#control-plane/http/params.ts";
-import { PING_KINDS } from "#control-plane/heartbeats/ping.ts";
-import { SHOWN_TCP } from "#control-plane/kinds/tcp.ts";
+import { PING_KINDS } from "#control-plane/watching/heartbeats/ping.ts";
+import { SHOWN_TCP } from "#control-plane/outages/kinds/tcp.ts";
 import { SHOWN_EXPIRY } from "#control-plane/monitors/routes/expiry-schemas.ts";
 import { SHOWN_VISUAL } from "#control-plane/monitors/routes/visual-schema.ts";
 import { OLD_RECORD, RECORD } from "#control-plane/monitors/settings/fields.ts";

@@ -1,13 +1,13 @@
 import { Type } from "typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Sql } from "#control-plane/database/connect.ts";
-import type { ClaimedDelivery } from "#control-plane/deliveries/delivery.ts";
+import type { Sql } from "#control-plane/core/database/connect.ts";
+import type { ClaimedDelivery } from "#control-plane/notify/deliveries/delivery.ts";
 import { refuseField } from "#control-plane/http/errors.ts";
 import { readWrite } from "#control-plane/http/params.ts";
 import { callerOf } from "#control-plane/http/request.ts";
 import type { Writes } from "#control-plane/http/writes.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
-import type { TestMailReference, TestMails } from "#control-plane/mail/test-mail/test-mails.ts";
+import type { TestMailReference, TestMails } from "#control-plane/notify/mail/test-mail/test-mails.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
 
 /** Answer of a test of the mails about a monitor. */

@@ -5,7 +5,7 @@ import { requireRead } from "#control-plane/http/errors.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
 import { whenGone } from "#control-plane/http/gone.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
-import { CHECK_TYPES } from "#control-plane/kinds/kinds.ts";
+import { CHECK_TYPES } from "#control-plane/outages/kinds/kinds.ts";
 import { readCreation, readSmall } from "#control-plane/monitors/routes/post.ts";
 import { CHECK_AT, FAULT } from "#control-plane/monitors/routes/schemas.ts";
 import { parseChange } from "#control-plane/monitors/settings/parse.ts";

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { HTTP_STATUS_RANGE } from "#shared/monitor-checks/define.ts";
 import { JSON_OPS } from "#shared/monitor-checks/monitor-http.ts";
 import { Nullable } from "#shared/tools/fields.ts";
-import type { JsonCondition } from "#control-plane/kinds/common.ts";
+import type { JsonCondition } from "#control-plane/outages/kinds/common.ts";
 
 /** The one expected status. */
 export const EXPECTED_CODE = Type.Integer({

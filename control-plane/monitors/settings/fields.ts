@@ -1,9 +1,9 @@
 import { Type, type Static } from "typebox";
 import { listAll } from "#shared/text/list.ts";
 import { Nullable } from "#shared/tools/fields.ts";
-import { checkTypesOf } from "#control-plane/kinds/defaults.ts";
-import { CHECK_TYPES, kindOf, OPTION_SCHEMAS } from "#control-plane/kinds/kinds.ts";
-import { LONGEST_VALUE } from "#control-plane/header-fields.ts";
+import { checkTypesOf } from "#control-plane/outages/kinds/defaults.ts";
+import { CHECK_TYPES, kindOf, OPTION_SCHEMAS } from "#control-plane/outages/kinds/kinds.ts";
+import { LONGEST_VALUE } from "#control-plane/core/header-fields.ts";
 import { MOST_HEADERS } from "#control-plane/monitors/settings/headers.ts";
 import { EXPECTED_CODE, JSON_CONDITION } from "#control-plane/monitors/settings/condition-fields.ts";
 

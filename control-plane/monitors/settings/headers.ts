@@ -1,6 +1,6 @@
-import { readHeaderFields } from "#control-plane/header-fields.ts";
+import { readHeaderFields } from "#control-plane/core/header-fields.ts";
 import type { Read } from "#shared/schema/problem.ts";
-import { MASK } from "#control-plane/kinds/mask.ts";
+import { MASK } from "#control-plane/outages/kinds/mask.ts";
 
 type Headers = Readonly<Record<string, string>>;
 

@@ -1,5 +1,5 @@
 import { HTTP_STATUS_RANGE } from "#shared/monitor-checks/define.ts";
-import { toMailAddress } from "#control-plane/mail-address.ts";
+import { toMailAddress } from "#control-plane/core/mail-address.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { refuse, type Read } from "#shared/schema/problem.ts";
 

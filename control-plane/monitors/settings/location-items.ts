@@ -1,4 +1,4 @@
-import { parseLocations, type LocationItem } from "#shared/locations.ts";
+import { parseLocations, type LocationItem } from "#shared/internet/locations.ts";
 import { refuse, type Read } from "#shared/schema/problem.ts";
 
 const ONE_PROBE = "each item selects one probe: leave out all, nearest, :n and !";

@@ -1,9 +1,9 @@
-import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
-import type { MonitorSecrets } from "#control-plane/kinds/common.ts";
-import type { CheckType } from "#control-plane/kinds/kinds.ts";
+import type { MonitorDraft } from "#control-plane/outages/kinds/monitor.ts";
+import type { MonitorSecrets } from "#control-plane/outages/kinds/common.ts";
+import type { CheckType } from "#control-plane/outages/kinds/kinds.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
-import { MASK } from "#control-plane/kinds/mask.ts";
-import { secretPlacesOf, valuesAt, withValues } from "#control-plane/kinds/secrets.ts";
+import { MASK } from "#control-plane/outages/kinds/mask.ts";
+import { secretPlacesOf, valuesAt, withValues } from "#control-plane/outages/kinds/secrets.ts";
 
 /** The secrets that a row of a document, or a change, gives as masks. */
 export interface Masks {

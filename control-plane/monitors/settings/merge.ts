@@ -1,14 +1,14 @@
 import { type FieldProblem, refuse, type Read } from "#shared/schema/problem.ts";
-import { hasOptions, kindOf, optionsOf, type CheckType } from "#control-plane/kinds/kinds.ts";
-import type { JsonCondition } from "#control-plane/kinds/common.ts";
-import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
-import { checkTypesOf, defaultDraft } from "#control-plane/kinds/defaults.ts";
+import { hasOptions, kindOf, optionsOf, type CheckType } from "#control-plane/outages/kinds/kinds.ts";
+import type { JsonCondition } from "#control-plane/outages/kinds/common.ts";
+import type { MonitorDraft } from "#control-plane/outages/kinds/monitor.ts";
+import { checkTypesOf, defaultDraft } from "#control-plane/outages/kinds/defaults.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { readCodes, readEmails, readTags } from "#control-plane/monitors/settings/lists.ts";
 import { readHeaders } from "#control-plane/monitors/settings/headers.ts";
 import { readLocationItems } from "#control-plane/monitors/settings/location-items.ts";
-import { MASK } from "#control-plane/kinds/mask.ts";
-import { hiddenProblem } from "#shared/hidden-characters.ts";
+import { MASK } from "#control-plane/outages/kinds/mask.ts";
+import { hiddenProblem } from "#shared/text/hidden-characters.ts";
 
 /**
  * Applies fields to a monitor: its defaults for a creation, its present values for a change. Rules between fields are

@@ -1,8 +1,8 @@
-import { completeUrl } from "#shared/target-url.ts";
-import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
-import { checkTypesOf } from "#control-plane/kinds/defaults.ts";
-import { kindOf, optionsOf, type CheckType, type KindOptions } from "#control-plane/kinds/kinds.ts";
-import { secretPlacesOf, valuesAt, withSecrets } from "#control-plane/kinds/secrets.ts";
+import { completeUrl } from "#shared/internet/target-url.ts";
+import type { MonitorDraft } from "#control-plane/outages/kinds/monitor.ts";
+import { checkTypesOf } from "#control-plane/outages/kinds/defaults.ts";
+import { kindOf, optionsOf, type CheckType, type KindOptions } from "#control-plane/outages/kinds/kinds.ts";
+import { secretPlacesOf, valuesAt, withSecrets } from "#control-plane/outages/kinds/secrets.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { hideMasks, type Masks } from "#control-plane/monitors/settings/masks.ts";
 

@@ -1,5 +1,5 @@
 import { Type, type TObject, type TSchema } from "typebox";
-import { parseParams } from "#shared/schema.ts";
+import { parseParams } from "#shared/schema/schema.ts";
 import { Nullable } from "#shared/tools/fields.ts";
 import {
   CHANGE,
@@ -9,8 +9,8 @@ import {
   SECRETS_MISSING,
   type Given,
 } from "#control-plane/monitors/settings/fields.ts";
-import type { GivenComposite } from "#control-plane/kinds/composite.ts";
-import { kindOf, OPTION_NAMES } from "#control-plane/kinds/kinds.ts";
+import type { GivenComposite } from "#control-plane/outages/kinds/composite.ts";
+import { kindOf, OPTION_NAMES } from "#control-plane/outages/kinds/kinds.ts";
 import type { Read } from "#shared/schema/problem.ts";
 
 /** Fields of responses that a write can send back; they are dropped. */

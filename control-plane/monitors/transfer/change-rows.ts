@@ -1,8 +1,8 @@
-import { readLinks } from "#control-plane/composites/composites.ts";
-import type { Transaction } from "#control-plane/database/connect.ts";
-import type { RowProblem } from "#control-plane/document-part.ts";
+import { readLinks } from "#control-plane/outages/composites/composites.ts";
+import type { Transaction } from "#control-plane/core/database/connect.ts";
+import type { RowProblem } from "#control-plane/accounts/document-part.ts";
 import { refuseProblem, type WriteRefusal } from "#control-plane/http/written.ts";
-import type { MonitorAccount } from "#control-plane/monitors/account/store.ts";
+import type { MonitorAccount } from "#control-plane/monitors/account-store.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { lockMonitors, type StoredMonitor } from "#control-plane/monitors/store.ts";
 import { problemOf } from "#control-plane/monitors/transfer/problems.ts";
@@ -15,7 +15,7 @@ import {
 } from "#control-plane/monitors/write/draft-change.ts";
 import { findLinkProblems } from "#control-plane/monitors/write/members.ts";
 import { writeChanges } from "#control-plane/monitors/write/write-changes.ts";
-import { createPace } from "#control-plane/pace.ts";
+import { createPace } from "#control-plane/core/pace.ts";
 
 /** What a row changes of a monitor. */
 export interface Update {

@@ -1,12 +1,12 @@
-import type { RowProblem } from "#control-plane/document-part.ts";
-import type { Pace } from "#control-plane/pace.ts";
+import type { RowProblem } from "#control-plane/accounts/document-part.ts";
+import type { Pace } from "#control-plane/core/pace.ts";
 import { compareDrafts, draftOf } from "#control-plane/monitors/draft.ts";
-import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
+import type { MonitorDraft } from "#control-plane/outages/kinds/monitor.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { areMasked, fillMasks, hideMasks, type Masks } from "#control-plane/monitors/settings/masks.ts";
 import { leaveSecrets } from "#control-plane/monitors/settings/new-origin.ts";
 import type { GivenRow } from "#control-plane/monitors/settings/parse.ts";
-import { openSecrets } from "#control-plane/kinds/secrets.ts";
+import { openSecrets } from "#control-plane/outages/kinds/secrets.ts";
 import type { StoredMonitor } from "#control-plane/monitors/store.ts";
 import type { OwnMonitors } from "#control-plane/monitors/transfer/own-monitors.ts";
 import { problemAt, problemOf } from "#control-plane/monitors/transfer/problems.ts";
@@ -14,7 +14,7 @@ import { findNoSecret, fitMasks, maskMissing } from "#control-plane/monitors/tra
 import { MOST_PROBLEMS, type ImportedDocument } from "#control-plane/monitors/transfer/rows.ts";
 import { vetCreation, vetUpdate, type VetContext } from "#control-plane/monitors/vet.ts";
 import { keepDefaultEmail } from "#control-plane/monitors/write/draft-change.ts";
-import type { Encryption } from "#control-plane/secrets/encryption.ts";
+import type { Encryption } from "#control-plane/core/secrets/encryption.ts";
 
 /** A row whose fields are checked; not its dependency. */
 export interface CheckedRow {

@@ -1,5 +1,5 @@
 import { Type, type TSchema } from "typebox";
-import type { DocumentPart } from "#control-plane/document-part.ts";
+import type { DocumentPart } from "#control-plane/accounts/document-part.ts";
 import { CREATE, SECRETS_MISSING } from "#control-plane/monitors/settings/fields.ts";
 import { ROW_OPTIONS } from "#control-plane/monitors/settings/parse.ts";
 

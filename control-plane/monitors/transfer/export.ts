@@ -1,12 +1,12 @@
-import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
+import type { MonitorDraft } from "#control-plane/outages/kinds/monitor.ts";
 import { draftOf } from "#control-plane/monitors/draft.ts";
-import type { CompositeSettings } from "#control-plane/kinds/composite.ts";
-import type { TcpSettings } from "#control-plane/kinds/tcp.ts";
-import { openSecrets } from "#control-plane/kinds/secrets.ts";
+import type { CompositeSettings } from "#control-plane/outages/kinds/composite.ts";
+import type { TcpSettings } from "#control-plane/outages/kinds/tcp.ts";
+import { openSecrets } from "#control-plane/outages/kinds/secrets.ts";
 import type { StoredMonitor } from "#control-plane/monitors/store.ts";
 import { exportedNames } from "#control-plane/monitors/transfer/names.ts";
 import { leaveOutSecrets } from "#control-plane/monitors/transfer/row-secrets.ts";
-import type { Encryption } from "#control-plane/secrets/encryption.ts";
+import type { Encryption } from "#control-plane/core/secrets/encryption.ts";
 
 /** A row of the document, in which other monitors are the names of their rows. */
 type ExportedRow = Omit<MonitorDraft, "depends_on" | "composite" | "tcp"> & {

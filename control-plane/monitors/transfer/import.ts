@@ -1,10 +1,10 @@
-import type { Change } from "#control-plane/access/changes.ts";
-import type { Transaction } from "#control-plane/database/connect.ts";
-import type { DocumentPart, RowCounts, RowProblem, WrittenPart } from "#control-plane/document-part.ts";
-import { createPace } from "#control-plane/pace.ts";
+import type { Change } from "#control-plane/http/access/changes.ts";
+import type { Transaction } from "#control-plane/core/database/connect.ts";
+import type { DocumentPart, RowCounts, RowProblem, WrittenPart } from "#control-plane/accounts/document-part.ts";
+import { createPace } from "#control-plane/core/pace.ts";
 import { refuseGone, refuseWrite, type Refused, type Written } from "#control-plane/http/written.ts";
-import { MASK } from "#control-plane/kinds/mask.ts";
-import { lockAccount, type MonitorAccount } from "#control-plane/monitors/account/store.ts";
+import { MASK } from "#control-plane/outages/kinds/mask.ts";
+import { lockAccount, type MonitorAccount } from "#control-plane/monitors/account-store.ts";
 import { checkRows, type CheckedRow } from "#control-plane/monitors/transfer/check-rows.ts";
 import { linkRows } from "#control-plane/monitors/transfer/link-rows.ts";
 import { readOwnMonitors } from "#control-plane/monitors/transfer/own-monitors.ts";

@@ -1,4 +1,4 @@
-import type { RowProblem } from "#control-plane/document-part.ts";
+import type { RowProblem } from "#control-plane/accounts/document-part.ts";
 import { findChainProblem } from "#control-plane/monitors/dependencies.ts";
 import type { StoredMonitor } from "#control-plane/monitors/store.ts";
 import type { CheckedRows } from "#control-plane/monitors/transfer/check-rows.ts";

@@ -1,9 +1,9 @@
-import type { Transaction } from "#control-plane/database/connect.ts";
-import type { MonitorSecrets } from "#control-plane/kinds/common.ts";
-import { openSecrets } from "#control-plane/kinds/secrets.ts";
+import type { Transaction } from "#control-plane/core/database/connect.ts";
+import type { MonitorSecrets } from "#control-plane/outages/kinds/common.ts";
+import { openSecrets } from "#control-plane/outages/kinds/secrets.ts";
 import { listMonitorsAfter, type StoredMonitor } from "#control-plane/monitors/store.ts";
 import { exportedNames } from "#control-plane/monitors/transfer/names.ts";
-import type { Encryption } from "#control-plane/secrets/encryption.ts";
+import type { Encryption } from "#control-plane/core/secrets/encryption.ts";
 
 /** The monitors of an account, as the rows of a document can mean them. */
 export interface OwnMonitors {

@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import { parseParams } from "#shared/schema.ts";
+import { parseParams } from "#shared/schema/schema.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 import { parseJsonObject, type JsonObject } from "#control-plane/http/json.ts";
 import { OUTLINE } from "#control-plane/monitors/transfer/document.ts";

@@ -1,4 +1,4 @@
-import type { RowProblem } from "#control-plane/document-part.ts";
+import type { RowProblem } from "#control-plane/accounts/document-part.ts";
 import { refuseWrite, type Refused, type WriteRefusal } from "#control-plane/http/written.ts";
 import { placeOf, type RowFieldProblem } from "#control-plane/monitors/transfer/row.ts";
 import { MOST_PROBLEMS } from "#control-plane/monitors/transfer/rows.ts";

@@ -1,9 +1,9 @@
-import type { MonitorSecrets } from "#control-plane/kinds/common.ts";
-import type { CheckType } from "#control-plane/kinds/kinds.ts";
-import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
+import type { MonitorSecrets } from "#control-plane/outages/kinds/common.ts";
+import type { CheckType } from "#control-plane/outages/kinds/kinds.ts";
+import type { MonitorDraft } from "#control-plane/outages/kinds/monitor.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { isMoved } from "#control-plane/monitors/settings/new-origin.ts";
-import { MASK } from "#control-plane/kinds/mask.ts";
+import { MASK } from "#control-plane/outages/kinds/mask.ts";
 import {
   SECRET_PLACES,
   secretNameOf,
@@ -11,7 +11,7 @@ import {
   valuesAt,
   withValues,
   type SecretPlace,
-} from "#control-plane/kinds/secrets.ts";
+} from "#control-plane/outages/kinds/secrets.ts";
 
 /** Header fields that say what a client is and reads: probes send them to every origin too, so they are no secrets. */
 const OPEN = /^(?:accept(?:-.*)?|user-agent|content-type)$/i;

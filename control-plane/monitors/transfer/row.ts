@@ -1,4 +1,4 @@
-import { isRecord } from "#shared/is-record.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 import { hasMoreKeys } from "#shared/schema/oversize.ts";
 import type { FieldProblem, Read } from "#shared/schema/problem.ts";
 import { parseRow, type GivenRow } from "#control-plane/monitors/settings/parse.ts";

@@ -1,5 +1,5 @@
 import { parseExact } from "#shared/json/exact.ts";
-import type { DocumentPart } from "#control-plane/document-part.ts";
+import type { DocumentPart } from "#control-plane/accounts/document-part.ts";
 import { readRow, type ReadRow } from "#control-plane/monitors/transfer/row.ts";
 
 /** Rows of a document, each of which is read when it is its turn. */

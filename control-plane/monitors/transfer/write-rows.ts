@@ -1,7 +1,7 @@
-import type { Change } from "#control-plane/access/changes.ts";
-import type { Transaction } from "#control-plane/database/connect.ts";
-import type { RowCounts, RowProblem } from "#control-plane/document-part.ts";
-import type { MonitorAccount } from "#control-plane/monitors/account/store.ts";
+import type { Change } from "#control-plane/http/access/changes.ts";
+import type { Transaction } from "#control-plane/core/database/connect.ts";
+import type { RowCounts, RowProblem } from "#control-plane/accounts/document-part.ts";
+import type { MonitorAccount } from "#control-plane/monitors/account-store.ts";
 import { changeOf, differencesOf } from "#control-plane/monitors/changed-fields.ts";
 import { findMonitors } from "#control-plane/monitors/store.ts";
 import { changeRows, type Update } from "#control-plane/monitors/transfer/change-rows.ts";

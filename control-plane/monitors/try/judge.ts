@@ -1,11 +1,11 @@
 import type { MonitorPhases } from "#shared/monitor-checks/define.ts";
-import type { Finding } from "#control-plane/checking/watch/observe.ts";
-import { describeCause } from "#control-plane/incidents/cause/describe.ts";
-import { fromPlaces, nameLocation } from "#control-plane/events/places.ts";
-import type { Cause } from "#control-plane/incidents/incident.ts";
-import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
-import type { CheckFault } from "#control-plane/state/observation.ts";
-import { decideAtOnce } from "#control-plane/state/votes.ts";
+import type { Finding } from "#control-plane/watching/checking/watch/observe.ts";
+import { describeCause } from "#control-plane/outages/incidents/cause/describe.ts";
+import { fromPlaces, nameLocation } from "#control-plane/notify/events/places.ts";
+import type { Cause } from "#control-plane/outages/incidents/incident.ts";
+import type { MonitorDraft } from "#control-plane/outages/kinds/monitor.ts";
+import type { CheckFault } from "#control-plane/outages/state/observation.ts";
+import { decideAtOnce } from "#control-plane/outages/state/votes.ts";
 
 /** A check of a monitor that is tried, under its names in the API. */
 interface TriedCheck {

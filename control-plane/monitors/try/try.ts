@@ -1,6 +1,6 @@
-import { transact } from "#control-plane/database/transaction.ts";
-import type { Turns } from "#control-plane/database/turns.ts";
-import type { Sql, Transaction } from "#control-plane/database/connect.ts";
+import { transact } from "#control-plane/core/database/transaction.ts";
+import type { Turns } from "#control-plane/core/database/turns.ts";
+import type { Sql, Transaction } from "#control-plane/core/database/connect.ts";
 import {
   refuseAbsent,
   refuseGone,
@@ -10,13 +10,13 @@ import {
   type Written,
 } from "#control-plane/http/written.ts";
 import { LONGEST_PARAMETER, type Warning } from "#control-plane/http/warnings.ts";
-import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
-import { createAddressLimiter } from "#control-plane/limits/address.ts";
-import { lockAccount, type MonitorAccount } from "#control-plane/monitors/account/store.ts";
+import type { MonitorDraft } from "#control-plane/outages/kinds/monitor.ts";
+import { createAddressLimiter } from "#control-plane/http/limits/address.ts";
+import { lockAccount, type MonitorAccount } from "#control-plane/monitors/account-store.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { findMonitor } from "#control-plane/monitors/store.ts";
 import { runDraft, type RunCheck, type Tried } from "#control-plane/monitors/try/run.ts";
-import { createPace } from "#control-plane/pace.ts";
+import { createPace } from "#control-plane/core/pace.ts";
 import { warnOfCreation } from "#control-plane/monitors/creation-warnings.ts";
 import { vetReferences } from "#control-plane/monitors/write/change.ts";
 import { refuseOverAllowance, vetNewMonitor } from "#control-plane/monitors/write/create.ts";

@@ -1,10 +1,10 @@
-import type { ChangedField } from "#control-plane/access/diff-shown.ts";
-import type { Transaction } from "#control-plane/database/connect.ts";
-import { lockAccount } from "#control-plane/monitors/account/store.ts";
+import type { ChangedField } from "#control-plane/http/access/diff-shown.ts";
+import type { Transaction } from "#control-plane/core/database/connect.ts";
+import { lockAccount } from "#control-plane/monitors/account-store.ts";
 import { refuseAbsent, refuseGone, type Written } from "#control-plane/http/written.ts";
 import { differencesOf } from "#control-plane/monitors/changed-fields.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
-import { LEAST_MEMBERS } from "#control-plane/kinds/composite.ts";
+import { LEAST_MEMBERS } from "#control-plane/outages/kinds/composite.ts";
 import { findMonitor, lockMonitors, type StoredMonitor } from "#control-plane/monitors/store.ts";
 import type { OwnMonitor, WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import {

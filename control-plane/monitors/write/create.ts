@@ -1,23 +1,23 @@
-import { planChecks } from "#control-plane/checking/schedule/schedule.ts";
-import { compositeOf, setMembers } from "#control-plane/composites/composites.ts";
-import type { Transaction } from "#control-plane/database/connect.ts";
-import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
-import { sealSecrets, secretsOf } from "#control-plane/kinds/secrets.ts";
-import { basisOf } from "#control-plane/kinds/visual.ts";
-import { lockAccount, type MonitorAccount } from "#control-plane/monitors/account/store.ts";
+import { planChecks } from "#control-plane/watching/checking/schedule/schedule.ts";
+import { compositeOf, setMembers } from "#control-plane/outages/composites/composites.ts";
+import type { Transaction } from "#control-plane/core/database/connect.ts";
+import type { MonitorDraft } from "#control-plane/outages/kinds/monitor.ts";
+import { sealSecrets, secretsOf } from "#control-plane/outages/kinds/secrets.ts";
+import { basisOf } from "#control-plane/outages/kinds/visual.ts";
+import { lockAccount, type MonitorAccount } from "#control-plane/monitors/account-store.ts";
 import { rowOf, scheduleOf } from "#control-plane/monitors/draft.ts";
 import { refuseGone, refuseWrite, type Refused, type Written } from "#control-plane/http/written.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
-import { LEAST_MEMBERS } from "#control-plane/kinds/composite.ts";
+import { LEAST_MEMBERS } from "#control-plane/outages/kinds/composite.ts";
 import { recipientsOf } from "#control-plane/monitors/show.ts";
 import { insertMonitors, reserveIds } from "#control-plane/monitors/store.ts";
 import { vetCreation } from "#control-plane/monitors/vet.ts";
 import type { WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import { vetMembers } from "#control-plane/monitors/write/members.ts";
 import { vetDependency } from "#control-plane/monitors/write/dependency.ts";
-import { beginPictures } from "#control-plane/pictures/facts.ts";
-import type { Plan } from "#control-plane/plans/plans.ts";
-import { beginStates } from "#control-plane/state/states.ts";
+import { beginPictures } from "#control-plane/watching/pictures/facts.ts";
+import type { Plan } from "#control-plane/core/plans/plans.ts";
+import { beginStates } from "#control-plane/outages/state/states.ts";
 
 /** Creates a monitor. Returns its id. */
 export async function createMonitor(

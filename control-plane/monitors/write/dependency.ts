@@ -1,6 +1,6 @@
 import type { FieldProblem } from "#shared/schema/problem.ts";
-import { reachedFrom } from "#control-plane/composites/composites.ts";
-import type { Transaction } from "#control-plane/database/connect.ts";
+import { reachedFrom } from "#control-plane/outages/composites/composites.ts";
+import type { Transaction } from "#control-plane/core/database/connect.ts";
 import { childrenOf, CYCLE, findChainProblem } from "#control-plane/monitors/dependencies.ts";
 import { refuseProblem, type Written } from "#control-plane/http/written.ts";
 import { readDependencies, readOwned } from "#control-plane/monitors/store.ts";

@@ -1,9 +1,9 @@
-import type { Clock } from "#shared/clock.ts";
+import type { Clock } from "#shared/time/clock.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
-import type { Heartbeats } from "#control-plane/heartbeats/heartbeats.ts";
-import type { Mail } from "#control-plane/mail/mail.ts";
-import type { Plans } from "#control-plane/plans/plans.ts";
-import type { Encryption } from "#control-plane/secrets/encryption.ts";
+import type { Heartbeats } from "#control-plane/watching/heartbeats/heartbeats.ts";
+import type { Mail } from "#control-plane/notify/mail/mail.ts";
+import type { Plans } from "#control-plane/core/plans/plans.ts";
+import type { Encryption } from "#control-plane/core/secrets/encryption.ts";
 
 /** Dependencies of the writes. */
 export interface WriteDeps {

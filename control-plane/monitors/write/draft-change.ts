@@ -1,7 +1,7 @@
-import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
-import { openSecrets } from "#control-plane/kinds/secrets.ts";
-import { addressKey } from "#control-plane/mail-address.ts";
-import type { MonitorAccount } from "#control-plane/monitors/account/store.ts";
+import type { MonitorDraft } from "#control-plane/outages/kinds/monitor.ts";
+import { openSecrets } from "#control-plane/outages/kinds/secrets.ts";
+import { addressKey } from "#control-plane/core/mail-address.ts";
+import type { MonitorAccount } from "#control-plane/monitors/account-store.ts";
 import { compareDrafts, draftOf, type DraftChange } from "#control-plane/monitors/draft.ts";
 import { refuseWrite, type Refused, type Written } from "#control-plane/http/written.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
@@ -10,7 +10,7 @@ import { leaveSecrets } from "#control-plane/monitors/settings/new-origin.ts";
 import type { StoredMonitor } from "#control-plane/monitors/store.ts";
 import { vetUpdate } from "#control-plane/monitors/vet.ts";
 import type { WriteDeps } from "#control-plane/monitors/write/deps.ts";
-import type { Plan } from "#control-plane/plans/plans.ts";
+import type { Plan } from "#control-plane/core/plans/plans.ts";
 
 /** A change of a monitor before it is written. */
 export interface DraftedChange {

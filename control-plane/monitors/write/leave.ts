@@ -1,7 +1,7 @@
-import type { ChangedField } from "#control-plane/access/diff-shown.ts";
-import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
-import { isSameAddress } from "#control-plane/mail-address.ts";
-import { readListedEmails, readUnmailed } from "#control-plane/monitors/account/store.ts";
+import type { ChangedField } from "#control-plane/http/access/diff-shown.ts";
+import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
+import { isSameAddress } from "#control-plane/core/mail-address.ts";
+import { readListedEmails, readUnmailed } from "#control-plane/monitors/account-store.ts";
 import { findMonitors, lockMonitors, updateMonitors } from "#control-plane/monitors/store.ts";
 import type { WriteDeps } from "#control-plane/monitors/write/deps.ts";
 

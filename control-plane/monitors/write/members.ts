@@ -1,8 +1,8 @@
 import type { FieldProblem } from "#shared/schema/problem.ts";
-import { reachedFrom, reachOf, type Links } from "#control-plane/composites/composites.ts";
-import type { Transaction } from "#control-plane/database/connect.ts";
-import { referencesOf } from "#control-plane/kinds/kinds.ts";
-import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
+import { reachedFrom, reachOf, type Links } from "#control-plane/outages/composites/composites.ts";
+import type { Transaction } from "#control-plane/core/database/connect.ts";
+import { referencesOf } from "#control-plane/outages/kinds/kinds.ts";
+import type { MonitorDraft } from "#control-plane/outages/kinds/monitor.ts";
 import { refuseProblem, type Written } from "#control-plane/http/written.ts";
 import { CYCLE } from "#control-plane/monitors/dependencies.ts";
 import { readOwned } from "#control-plane/monitors/store.ts";

@@ -1,4 +1,4 @@
-import type { Transaction } from "#control-plane/database/connect.ts";
+import type { Transaction } from "#control-plane/core/database/connect.ts";
 
 /**
  * Notes that a user asks for a check of a locked monitor now. Returns 0, or the seconds to wait if `count` were requested

@@ -1,7 +1,7 @@
-import { removeChecks, requestCheck } from "#control-plane/checking/schedule/schedule.ts";
-import { followersOf, setMembers } from "#control-plane/composites/composites.ts";
-import type { Transaction } from "#control-plane/database/connect.ts";
-import { lockAccount, readEmail, readUnmailed } from "#control-plane/monitors/account/store.ts";
+import { removeChecks, requestCheck } from "#control-plane/watching/checking/schedule/schedule.ts";
+import { followersOf, setMembers } from "#control-plane/outages/composites/composites.ts";
+import type { Transaction } from "#control-plane/core/database/connect.ts";
+import { lockAccount, readEmail, readUnmailed } from "#control-plane/monitors/account-store.ts";
 import { refuseAbsent, refuseGone, refuseProblem, refuseWrite, type Written } from "#control-plane/http/written.ts";
 import { recipientsOf } from "#control-plane/monitors/show.ts";
 import {
@@ -11,12 +11,12 @@ import {
   updateMonitors,
   type StoredMonitor,
 } from "#control-plane/monitors/store.ts";
-import { kindOf } from "#control-plane/kinds/kinds.ts";
+import { kindOf } from "#control-plane/outages/kinds/kinds.ts";
 import type { OwnMonitor, WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import { noteMailTest, noteRun } from "#control-plane/monitors/write/rate-store.ts";
 import { endMonitors } from "#control-plane/monitors/write/states.ts";
-import { noteAccountChanged } from "#control-plane/page-changes/page-changes.ts";
-import { acceptPicture } from "#control-plane/pictures/facts.ts";
+import { noteAccountChanged } from "#control-plane/core/page-changes/page-changes.ts";
+import { acceptPicture } from "#control-plane/watching/pictures/facts.ts";
 
 /** Maximum number of checks of a monitor that users request within `seconds`. */
 const RUN_LIMIT = { count: 6, seconds: 60 } as const;

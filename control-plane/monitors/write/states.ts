@@ -1,9 +1,9 @@
-import type { Transaction } from "#control-plane/database/connect.ts";
-import { restartHeartbeats } from "#control-plane/heartbeats/heartbeats.ts";
-import { addStatusChanges } from "#control-plane/history/record.ts";
-import { endOutagesOf } from "#control-plane/incidents/outages/outages.ts";
-import { removeFromWindows } from "#control-plane/maintenance/maintenance.ts";
-import { restartStates } from "#control-plane/state/states.ts";
+import type { Transaction } from "#control-plane/core/database/connect.ts";
+import { restartHeartbeats } from "#control-plane/watching/heartbeats/heartbeats.ts";
+import { addStatusChanges } from "#control-plane/outages/history/record.ts";
+import { endOutagesOf } from "#control-plane/outages/incidents/outages/outages.ts";
+import { removeFromWindows } from "#control-plane/outages/maintenance/maintenance.ts";
+import { restartStates } from "#control-plane/outages/state/states.ts";
 
 /**
  * Returns locked monitors to unknown and resolves their open incidents without an event. paused: they are not checked any

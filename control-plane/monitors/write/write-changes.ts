@@ -1,19 +1,28 @@
-import { changeChecks, planChecks, removeChecks, replanChecks } from "#control-plane/checking/schedule/schedule.ts";
-import { setMembers } from "#control-plane/composites/composites.ts";
-import type { Transaction } from "#control-plane/database/connect.ts";
-import { lockHeartbeats, removeHeartbeats, rescheduleHeartbeats } from "#control-plane/heartbeats/heartbeats.ts";
-import { sealSecrets, secretsOf } from "#control-plane/kinds/secrets.ts";
-import { basisOf } from "#control-plane/kinds/visual.ts";
-import type { MonitorAccount } from "#control-plane/monitors/account/store.ts";
+import {
+  changeChecks,
+  planChecks,
+  removeChecks,
+  replanChecks,
+} from "#control-plane/watching/checking/schedule/schedule.ts";
+import { setMembers } from "#control-plane/outages/composites/composites.ts";
+import type { Transaction } from "#control-plane/core/database/connect.ts";
+import {
+  lockHeartbeats,
+  removeHeartbeats,
+  rescheduleHeartbeats,
+} from "#control-plane/watching/heartbeats/heartbeats.ts";
+import { sealSecrets, secretsOf } from "#control-plane/outages/kinds/secrets.ts";
+import { basisOf } from "#control-plane/outages/kinds/visual.ts";
+import type { MonitorAccount } from "#control-plane/monitors/account-store.ts";
 import { rowOf, scheduleOf } from "#control-plane/monitors/draft.ts";
 import { recipientsOf } from "#control-plane/monitors/show.ts";
 import { updateMonitors, type StoredMonitor } from "#control-plane/monitors/store.ts";
 import type { WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import type { DraftedChange } from "#control-plane/monitors/write/draft-change.ts";
 import { resetMonitors } from "#control-plane/monitors/write/states.ts";
-import { noteAccountChanged } from "#control-plane/page-changes/page-changes.ts";
-import { beginPictures, removePictures } from "#control-plane/pictures/facts.ts";
-import type { Plan } from "#control-plane/plans/plans.ts";
+import { noteAccountChanged } from "#control-plane/core/page-changes/page-changes.ts";
+import { beginPictures, removePictures } from "#control-plane/watching/pictures/facts.ts";
+import type { Plan } from "#control-plane/core/plans/plans.ts";
 
 /** A change and the monitor as it is written. */
 interface WrittenChange extends DraftedChange {

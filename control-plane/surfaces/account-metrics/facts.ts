@@ -1,4 +1,4 @@
-import type { MonitorSnapshot } from "#control-plane/checking/snapshots/snapshots.ts";
+import type { MonitorSnapshot } from "#control-plane/watching/checking/snapshots/snapshots.ts";
 
 /** Uptime percentages by window, 0 to 100; null: no time is known. */
 export interface UptimeFacts {

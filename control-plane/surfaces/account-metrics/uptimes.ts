@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
-import type { Clock } from "#shared/clock.ts";
+import type { Clock } from "#shared/time/clock.ts";
 import type { UptimeFacts } from "#control-plane/surfaces/account-metrics/facts.ts";
-import type { HistoryMonitor } from "#control-plane/history/ports.ts";
+import type { HistoryMonitor } from "#control-plane/outages/history/ports.ts";
 
 /** Reads uptimes of any number of monitors of one account. */
 export type ReadUptimes = (monitors: readonly HistoryMonitor[]) => Promise<ReadonlyMap<number, UptimeFacts>>;

@@ -5,8 +5,8 @@ import type { FastifyInstance } from "fastify";
 import type { Contract } from "#shared/tools/define.ts";
 import { Nullable } from "#shared/tools/fields.ts";
 import { ERROR_ANSWER, META } from "#control-plane/http/operations/operation.ts";
-import { componentName } from "#control-plane/tool-requests/component-name.ts";
-import { measurementSchema } from "#control-plane/measurements/body-schema.ts";
+import { componentName } from "#control-plane/checks/tool-requests/component-name.ts";
+import { measurementSchema } from "#control-plane/checks/measurements/body-schema.ts";
 
 /** A recorded call of a tool and its result, with long lists and texts cut. */
 interface Example {

@@ -1,6 +1,6 @@
 import swagger from "@fastify/swagger";
 import reference from "@scalar/fastify-api-reference";
-import { LAUNCHER } from "#shared/launcher.ts";
+import { LAUNCHER } from "#shared/settings/launcher.ts";
 import { escapeDescriptions } from "#control-plane/surfaces/api-document/escape-markdown.ts";
 import { toReadingDocument } from "#control-plane/surfaces/api-document/reading-document.ts";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";

@@ -1,4 +1,4 @@
-import { splitHostPort } from "#shared/host-port.ts";
+import { splitHostPort } from "#shared/internet/host-port.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { ping, type PortRow } from "#shared/tools/ping.ts";
 import { ssl } from "#shared/tools/ssl.ts";

@@ -1,9 +1,9 @@
-import { splitHostPort } from "#shared/host-port.ts";
-import { checkTargetUrl } from "#shared/egress.ts";
+import { splitHostPort } from "#shared/internet/host-port.ts";
+import { checkTargetUrl } from "#shared/internet/egress.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { dns } from "#shared/tools/dns.ts";
-import { completeUrl } from "#shared/target-url.ts";
+import { completeUrl } from "#shared/internet/target-url.ts";
 import type { ExtraDestination } from "#control-plane/checks/target.ts";
 import { addressSamples, phaseSamples, type Sample } from "#control-plane/surfaces/blackbox/metric-families.ts";
 import { targetFailure, type Cause, type Module } from "#control-plane/surfaces/blackbox/module.ts";

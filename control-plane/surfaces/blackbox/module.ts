@@ -1,5 +1,5 @@
 import type { Contract } from "#shared/tools/define.ts";
-import type { Source, Stage } from "#shared/outcome.ts";
+import type { Source, Stage } from "#shared/contracts/outcome.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 import type { ExtraDestination } from "#control-plane/checks/target.ts";
 import type { Sample } from "#control-plane/surfaces/blackbox/metric-families.ts";

@@ -1,4 +1,4 @@
-import { parseLocations, type LocationItem } from "#shared/locations.ts";
+import { parseLocations, type LocationItem } from "#shared/internet/locations.ts";
 import { parseToolParams } from "#shared/tools/parse-params.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 import type { ModuleQuery, Module, ModuleCall } from "#control-plane/surfaces/blackbox/module.ts";

@@ -1,7 +1,7 @@
-import type { Outcome } from "#shared/outcome.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
 import type { CheckAnswer, CheckError, Location } from "#control-plane/checks/answer.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
-import { refuseUnanswered } from "#control-plane/tool-requests/refuse-unanswered.ts";
+import { refuseUnanswered } from "#control-plane/checks/tool-requests/refuse-unanswered.ts";
 import { queryFieldOf } from "#control-plane/surfaces/blackbox/read-scrape.ts";
 import { targetFailure, type Cause } from "#control-plane/surfaces/blackbox/module.ts";
 import type { Sample } from "#control-plane/surfaces/blackbox/metric-families.ts";

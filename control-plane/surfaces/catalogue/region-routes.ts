@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
-import type { AgentInfo } from "#control-plane/dispatch/hello.ts";
-import type { Presence } from "#control-plane/dispatch/presence.ts";
-import type { Roster } from "#control-plane/dispatch/roster.ts";
+import type { AgentInfo } from "#control-plane/checks/dispatch/hello.ts";
+import type { Presence } from "#control-plane/checks/dispatch/presence.ts";
+import type { Roster } from "#control-plane/checks/dispatch/roster.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";

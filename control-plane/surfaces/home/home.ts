@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Clock } from "#shared/clock.ts";
+import type { Clock } from "#shared/time/clock.ts";
 import { present } from "#shared/presentation/present.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { createDocument, sendDocument } from "#control-plane/http/operations/document.ts";
-import { PAGE_POLICY } from "#control-plane/pages/frame.ts";
+import { PAGE_POLICY } from "#control-plane/core/pages/frame.ts";
 import { renderAnswer, renderHome, renderProblem } from "#control-plane/surfaces/home/page.ts";
 import { openTools, pathOf, type OpenTool } from "#control-plane/surfaces/open-tier/offered-tools.ts";
 import { dataOf, type OpenChecks } from "#control-plane/surfaces/open-tier/open-checks.ts";

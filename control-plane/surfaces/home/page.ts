@@ -1,10 +1,10 @@
 import { fitPresentation } from "#shared/presentation/fit.ts";
 import type { Presentation } from "#shared/presentation/presentation.ts";
-import { LAUNCHER } from "#shared/launcher.ts";
-import type { AnonymousAllowance } from "#control-plane/limits/anonymous.ts";
-import { renderDocument } from "#control-plane/pages/frame.ts";
-import { renderHeading, renderPresentation } from "#control-plane/pages/presentation.ts";
-import { compileTemplate } from "#control-plane/pages/templates.ts";
+import { LAUNCHER } from "#shared/settings/launcher.ts";
+import type { AnonymousAllowance } from "#control-plane/http/limits/anonymous.ts";
+import { renderDocument } from "#control-plane/core/pages/frame.ts";
+import { renderHeading, renderPresentation } from "#control-plane/core/pages/presentation.ts";
+import { compileTemplate } from "#control-plane/core/pages/templates.ts";
 import type { OpenTool } from "#control-plane/surfaces/open-tier/offered-tools.ts";
 
 /** Text of a result on the page, in characters; the JSON has all. */

@@ -6,8 +6,8 @@ import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import { argumentsSchema, publishResult } from "#control-plane/surfaces/mcp/publish-schemas.ts";
 import { writeLocations, writeResult } from "#control-plane/surfaces/mcp/presentation-text.ts";
 import type { McpTool, ToolAnswer } from "#control-plane/surfaces/mcp/mcp-tool.ts";
-import { refuseUnanswered } from "#control-plane/tool-requests/refuse-unanswered.ts";
-import { readLocations } from "#control-plane/tool-requests/read-request.ts";
+import { refuseUnanswered } from "#control-plane/checks/tool-requests/refuse-unanswered.ts";
+import { readLocations } from "#control-plane/checks/tool-requests/read-request.ts";
 
 /** Names that do not follow the rule; kept because clients use them. */
 const EXCEPTIONS: ReadonlyMap<string, string> = new Map([

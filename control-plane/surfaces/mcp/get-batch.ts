@@ -1,13 +1,13 @@
 import { Type } from "typebox";
-import { parseParams } from "#shared/schema.ts";
-import type { Batches } from "#control-plane/batches/batches.ts";
-import { POLL, PROGRESS } from "#control-plane/batches/schemas.ts";
-import { showProgress } from "#control-plane/batches/view.ts";
+import { parseParams } from "#shared/schema/schema.ts";
+import type { Batches } from "#control-plane/checks/batches/batches.ts";
+import { POLL, PROGRESS } from "#control-plane/checks/batches/schemas.ts";
+import { showProgress } from "#control-plane/checks/batches/view.ts";
 import { pageOf } from "#control-plane/http/params.ts";
 import { publishArguments, publishResult } from "#control-plane/surfaces/mcp/publish-schemas.ts";
 import { refuseArgument } from "#control-plane/surfaces/mcp/refuse-argument.ts";
 import type { McpTool } from "#control-plane/surfaces/mcp/mcp-tool.ts";
-import { refuseTool } from "#control-plane/tool-requests/tool-scope.ts";
+import { refuseTool } from "#control-plane/checks/tool-requests/tool-scope.ts";
 
 /** Creates the tool that returns a batch of the caller, without `poll_url`: MCP clients call the tool again instead. */
 export function getBatchTool(batches: Batches): McpTool {

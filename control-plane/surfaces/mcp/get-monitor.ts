@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { parseParams } from "#shared/schema.ts";
+import { parseParams } from "#shared/schema/schema.ts";
 import { absentMessage } from "#control-plane/http/errors.ts";
 import { IdQuery } from "#control-plane/http/params.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";

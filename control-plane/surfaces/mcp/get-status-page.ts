@@ -1,8 +1,8 @@
 import { Type } from "typebox";
-import { parseParams } from "#shared/schema.ts";
-import { PUBLIC_PAGE, publicJson } from "#control-plane/status-pages/public-json.ts";
-import { NO_SLUG } from "#control-plane/status-pages/routes/read.ts";
-import type { StatusPages } from "#control-plane/status-pages/status-pages.ts";
+import { parseParams } from "#shared/schema/schema.ts";
+import { PUBLIC_PAGE, publicJson } from "#control-plane/public/status-pages/public-json.ts";
+import { NO_SLUG } from "#control-plane/public/status-pages/routes/read.ts";
+import type { StatusPages } from "#control-plane/public/status-pages/status-pages.ts";
 import type { McpTool } from "#control-plane/surfaces/mcp/mcp-tool.ts";
 import { publishArguments, publishResult } from "#control-plane/surfaces/mcp/publish-schemas.ts";
 import { refuseArgument } from "#control-plane/surfaces/mcp/refuse-argument.ts";

@@ -1,14 +1,14 @@
 import { Type } from "typebox";
-import { parseParams } from "#shared/schema.ts";
-import type { Sql } from "#control-plane/database/connect.ts";
-import type { DeliveryLog } from "#control-plane/deliveries/log/log.ts";
+import { parseParams } from "#shared/schema/schema.ts";
+import type { Sql } from "#control-plane/core/database/connect.ts";
+import type { DeliveryLog } from "#control-plane/notify/deliveries/log/log.ts";
 import { META } from "#control-plane/http/operations/operation.ts";
 import { PageFields, pageOf } from "#control-plane/http/params.ts";
 import type { McpTool } from "#control-plane/surfaces/mcp/mcp-tool.ts";
 import { publishArguments, publishResult } from "#control-plane/surfaces/mcp/publish-schemas.ts";
 import { refuseArgument } from "#control-plane/surfaces/mcp/refuse-argument.ts";
-import { DELIVERY, FILTERS } from "#control-plane/webhooks/log/schemas.ts";
-import { showDelivery } from "#control-plane/webhooks/log/view.ts";
+import { DELIVERY, FILTERS } from "#control-plane/notify/webhooks/log/schemas.ts";
+import { showDelivery } from "#control-plane/notify/webhooks/log/view.ts";
 
 const ARGUMENTS = Type.Object({ ...FILTERS.properties, ...PageFields });
 const RESULT = Type.Object({

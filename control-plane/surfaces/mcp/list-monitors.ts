@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { parseParams } from "#shared/schema.ts";
+import { parseParams } from "#shared/schema/schema.ts";
 import { PageFields, pageOf } from "#control-plane/http/params.ts";
 import { META } from "#control-plane/http/operations/operation.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";

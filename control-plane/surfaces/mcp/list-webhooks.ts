@@ -1,11 +1,11 @@
 import { Type } from "typebox";
-import { parseParams } from "#shared/schema.ts";
-import type { Sql } from "#control-plane/database/connect.ts";
+import { parseParams } from "#shared/schema/schema.ts";
+import type { Sql } from "#control-plane/core/database/connect.ts";
 import type { McpTool } from "#control-plane/surfaces/mcp/mcp-tool.ts";
 import { publishArguments, publishResult } from "#control-plane/surfaces/mcp/publish-schemas.ts";
 import { refuseArgument } from "#control-plane/surfaces/mcp/refuse-argument.ts";
-import { SHOWN } from "#control-plane/webhooks/schemas.ts";
-import type { Webhooks } from "#control-plane/webhooks/webhooks.ts";
+import { SHOWN } from "#control-plane/notify/webhooks/schemas.ts";
+import type { Webhooks } from "#control-plane/notify/webhooks/webhooks.ts";
 
 const ARGUMENTS = Type.Object({});
 const RESULT = Type.Object({ webhooks: Type.Array(SHOWN, { description: "Oldest first" }) });

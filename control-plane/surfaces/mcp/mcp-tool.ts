@@ -1,5 +1,5 @@
 import type { KeyScope, Toolset } from "#shared/tools/define.ts";
-import type { Principal } from "#control-plane/access/principal.ts";
+import type { Principal } from "#control-plane/http/access/principal.ts";
 import type { RefusalDetails, ErrorCode } from "#control-plane/http/errors.ts";
 import type { JsonSchema } from "#control-plane/surfaces/mcp/publish-schemas.ts";
 

@@ -1,5 +1,5 @@
 import type { MultiData } from "#control-plane/checks/answer.ts";
-import { showHidden } from "#shared/hidden-characters.ts";
+import { showHidden } from "#shared/text/hidden-characters.ts";
 import { presentLocations, toLocationAnswer } from "#shared/presentation/locations.ts";
 import { present } from "#shared/presentation/present.ts";
 import type { Presentation } from "#shared/presentation/presentation.ts";

@@ -6,10 +6,10 @@ import {
   WebStandardStreamableHTTPServerTransport,
   type AuthInfo,
 } from "@modelcontextprotocol/server";
-import { nearestName } from "#shared/nearest-name.ts";
+import { nearestName } from "#shared/text/nearest-name.ts";
 import { TOOLSETS, type Toolset } from "#shared/tools/define.ts";
 import type { Coding } from "#control-plane/http/accept-encoding.ts";
-import { type Principal, hasScope } from "#control-plane/access/principal.ts";
+import { type Principal, hasScope } from "#control-plane/http/access/principal.ts";
 import { createListCache } from "#control-plane/surfaces/mcp/list-cache.ts";
 import type { McpTool, ToolAnswer } from "#control-plane/surfaces/mcp/mcp-tool.ts";
 import { outOfScope } from "#control-plane/http/gate.ts";

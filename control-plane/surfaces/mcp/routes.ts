@@ -12,7 +12,7 @@ import { keyInHeaders, type Gate } from "#control-plane/http/gate.ts";
 import { plainOperation, SECURITY } from "#control-plane/http/operations/operation.ts";
 import type { ErrorRenderer } from "#control-plane/http/request.ts";
 import type { McpProtocol } from "#control-plane/surfaces/mcp/protocol.ts";
-import { nearestName } from "#shared/nearest-name.ts";
+import { nearestName } from "#shared/text/nearest-name.ts";
 
 /** The toolsets that a request selects, or why its `toolset` is invalid. */
 type AskedToolsets =

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { Clock } from "#shared/clock.ts";
+import type { Clock } from "#shared/time/clock.ts";
 import type { CheckAnswer } from "#control-plane/checks/answer.ts";
 
 /** Time in seconds for which the open tier caches an answer. */

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { renderCsv, renderText } from "#shared/render.ts";
+import { renderCsv, renderText } from "#shared/contracts/render.ts";
 import { errorFields } from "#control-plane/http/envelope.ts";
 import type { ErrorRenderer } from "#control-plane/http/request.ts";
 

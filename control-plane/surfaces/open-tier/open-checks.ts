@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Counter, type Registry } from "prom-client";
-import type { LimitState } from "#control-plane/access/limit-state.ts";
-import { dayEnd, minuteEnd, secondsUntil } from "#control-plane/access/windows.ts";
+import type { LimitState } from "#control-plane/http/access/limit-state.ts";
+import { dayEnd, minuteEnd, secondsUntil } from "#control-plane/http/access/windows.ts";
 import type { CheckAnswer } from "#control-plane/checks/answer.ts";
 import { asSubmitted } from "#control-plane/checks/as-submitted.ts";
 import { normaliseTarget } from "#control-plane/checks/cache.ts";
@@ -9,14 +9,14 @@ import type { CheckContext } from "#control-plane/checks/context.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { setRateHeaders } from "#control-plane/http/rate-headers.ts";
-import type { AnonymousAllowance, AnonymousLimits } from "#control-plane/limits/anonymous.ts";
+import type { AnonymousAllowance, AnonymousLimits } from "#control-plane/http/limits/anonymous.ts";
 import {
   createAnswerCache,
   type AnswerCache,
   type CachedAnswer,
 } from "#control-plane/surfaces/open-tier/answer-cache.ts";
 import type { OpenTool } from "#control-plane/surfaces/open-tier/offered-tools.ts";
-import { refuseUnanswered } from "#control-plane/tool-requests/refuse-unanswered.ts";
+import { refuseUnanswered } from "#control-plane/checks/tool-requests/refuse-unanswered.ts";
 
 type Params = Readonly<Record<string, unknown>>;
 

@@ -18,7 +18,7 @@ import { readOpenRequest } from "#control-plane/surfaces/open-tier/read-request.
 import { openTools, pathOf, type OpenTool } from "#control-plane/surfaces/open-tier/offered-tools.ts";
 import { LRUCache } from "lru-cache";
 import type { Counter } from "prom-client";
-import type { AnonymousAllowance } from "#control-plane/limits/anonymous.ts";
+import type { AnonymousAllowance } from "#control-plane/http/limits/anonymous.ts";
 
 /** A call by its exact text, with its answer. */
 interface KnownCall {

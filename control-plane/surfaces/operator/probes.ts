@@ -5,8 +5,8 @@ import type { Hook } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { readQuery } from "#control-plane/http/params.ts";
 import { answer } from "#control-plane/http/request.ts";
-import type { ProbeListing, ProbeRow } from "#control-plane/probes/listing.ts";
-import { PROBE_STATUSES, type ProbeStatus } from "#control-plane/probes/status.ts";
+import type { ProbeListing, ProbeRow } from "#control-plane/checks/probes/listing.ts";
+import { PROBE_STATUSES, type ProbeStatus } from "#control-plane/checks/probes/status.ts";
 
 const NULLABLE_TEXT = Type.Union([Type.String(), Type.Null()]);
 const NULLABLE_TIME = Type.Union([Type.String({ format: "date-time" }), Type.Null()]);

@@ -3,8 +3,8 @@ import type { FastifyInstance } from "fastify";
 import type { Hook } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { answer } from "#control-plane/http/request.ts";
-import type { Deliveries } from "#control-plane/deliveries/deliveries.ts";
-import type { Jobs } from "#control-plane/jobs.ts";
+import type { Deliveries } from "#control-plane/notify/deliveries/deliveries.ts";
+import type { Jobs } from "#control-plane/checks/jobs.ts";
 
 const ROW = Type.Object({
   queue: Type.String({ description: "Name of the queue; deliveries:mail and deliveries:webhook are those of events" }),

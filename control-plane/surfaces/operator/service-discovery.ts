@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import type { Hook } from "#control-plane/http/gate.ts";
 import { readQuery } from "#control-plane/http/params.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
-import type { ProbeListing, ProbeRow } from "#control-plane/probes/listing.ts";
+import type { ProbeListing, ProbeRow } from "#control-plane/checks/probes/listing.ts";
 import { STATUS_FIELD } from "#control-plane/surfaces/operator/probes.ts";
 
 /** Prometheus, Configuration, http_sd_config: a list of target groups, every value a string. */

@@ -1,17 +1,17 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Contract } from "#shared/tools/define.ts";
-import { MOST_PROGRESS } from "#shared/wire.ts";
+import { MOST_PROGRESS } from "#shared/protocol/wire.ts";
 import type { CheckAnswer } from "#control-plane/checks/answer.ts";
 import type { CheckContext, CheckRequest } from "#control-plane/checks/context.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
 import { answer, callerOf, factsOf } from "#control-plane/http/request.ts";
 import { answerError } from "#control-plane/http/error-handler.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
-import type { Measurements } from "#control-plane/measurements/measurements.ts";
-import { shareAnswer } from "#control-plane/measurements/share-answer.ts";
+import type { Measurements } from "#control-plane/checks/measurements/measurements.ts";
+import { shareAnswer } from "#control-plane/checks/measurements/share-answer.ts";
 import { openEventStream, replyWithStream, wantsEvents } from "#control-plane/http/event-stream.ts";
-import { refuseUnanswered, type AnsweredCheck } from "#control-plane/tool-requests/refuse-unanswered.ts";
-import { readToolRequest } from "#control-plane/tool-requests/read-request.ts";
+import { refuseUnanswered, type AnsweredCheck } from "#control-plane/checks/tool-requests/refuse-unanswered.ts";
+import { readToolRequest } from "#control-plane/checks/tool-requests/read-request.ts";
 
 /** Creates the handler of a tool's route, for every API version. */
 export function toolHandler(app: CheckContext, contract: Contract, measurements: Measurements) {

@@ -1,7 +1,7 @@
-import type { PublicMeasurement } from "#control-plane/measurements/public.ts";
-import { renderAnswers } from "#control-plane/pages/answers.ts";
-import { renderDocument } from "#control-plane/pages/frame.ts";
-import { compileTemplate } from "#control-plane/pages/templates.ts";
+import type { PublicMeasurement } from "#control-plane/checks/measurements/public.ts";
+import { renderAnswers } from "#control-plane/core/pages/answers.ts";
+import { renderDocument } from "#control-plane/core/pages/frame.ts";
+import { compileTemplate } from "#control-plane/core/pages/templates.ts";
 import { toLocationAnswer } from "#shared/presentation/locations.ts";
 import { toPlainLine } from "#shared/text/plain-line.ts";
 import type { Contract } from "#shared/tools/define.ts";

@@ -1,17 +1,17 @@
 import { Type } from "typebox";
-import type { Clock } from "#shared/clock.ts";
+import type { Clock } from "#shared/time/clock.ts";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { AddressLimiter } from "#control-plane/access/ports.ts";
+import type { AddressLimiter } from "#control-plane/http/access/ports.ts";
 import { errorBody } from "#control-plane/http/envelope.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { answer, factsOf } from "#control-plane/http/request.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
-import type { Measurements } from "#control-plane/measurements/measurements.ts";
-import { showPublic } from "#control-plane/measurements/public.ts";
-import { PAGE_POLICY, renderMessage } from "#control-plane/pages/frame.ts";
+import type { Measurements } from "#control-plane/checks/measurements/measurements.ts";
+import { showPublic } from "#control-plane/checks/measurements/public.ts";
+import { PAGE_POLICY, renderMessage } from "#control-plane/core/pages/frame.ts";
 import { renderSharePage } from "#control-plane/surfaces/share-page/page.ts";
-import { isFinal } from "#control-plane/jobs/durable-run/status.ts";
+import { isFinal } from "#control-plane/checks/jobs/durable-run/status.ts";
 
 /** Maximum age of cached copies: a finished result does not change but can be deleted. */
 const CACHE_SECONDS = 60;

@@ -16,7 +16,7 @@ export interface TypeAnswer {
   readonly answer: DnsAnswer;
 }
 
-// A result is limited to 256 KB (shared/wire.ts). `records` repeats up to a third of the rows. Aliases, errors and SOAs
+// A result is limited to 256 KB (shared/protocol/wire.ts). `records` repeats up to a third of the rows. Aliases, errors and SOAs
 // of seven types take up to 85 KB if a server is hostile.
 const MAX_ROWS_BYTES = 110_000;
 const MAX_CHAIN_BYTES = 4_000;

@@ -1,5 +1,5 @@
 import { adviseOn, finding, type AdviceTable, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";
-import type { Finding } from "#shared/findings.ts";
+import type { Finding } from "#shared/contracts/findings.ts";
 import { parseCacheControl, type CacheProblemId } from "#probe-agent/analysis/http/cache-control.ts";
 import { headerElements, headerValues, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 import { parseHttpDate } from "#probe-agent/analysis/http/http-date.ts";

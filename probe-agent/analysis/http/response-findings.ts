@@ -1,6 +1,6 @@
 import { adviseOn, finding, type AdviceTable, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";
 import { isRedirectStatus, mayConcernOnlyProbe } from "#probe-agent/analysis/http/status.ts";
-import type { Finding } from "#shared/findings.ts";
+import type { Finding } from "#shared/contracts/findings.ts";
 
 const RFC9110 = "https://www.rfc-editor.org/rfc/rfc9110";
 const RFC9112 = "https://www.rfc-editor.org/rfc/rfc9112";

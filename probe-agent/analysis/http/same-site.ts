@@ -1,4 +1,4 @@
-import { registrableDomain } from "#shared/registrable-domain.ts";
+import { registrableDomain } from "#shared/internet/registrable-domain.ts";
 
 /** Returns the site of a host: its registrable domain, or the host itself if it has none. */
 export function siteOf(host: string): string {

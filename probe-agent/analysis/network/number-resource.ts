@@ -1,5 +1,5 @@
 import { domainToASCII } from "node:url";
-import { readAsNumber } from "#shared/as-number.ts";
+import { readAsNumber } from "#shared/internet/as-number.ts";
 import { ipText, readIp } from "#probe-agent/analysis/network/ip-numbers.ts";
 
 /** A resource of the registries: an AS number, an address or a domain. */

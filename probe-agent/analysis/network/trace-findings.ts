@@ -1,5 +1,5 @@
 import { adviseOn, finding, type AdviceTable, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";
-import { sortFindings, type Finding } from "#shared/findings.ts";
+import { sortFindings, type Finding } from "#shared/contracts/findings.ts";
 import type { TraceResult } from "#shared/tools/trace-result.ts";
 
 /** Fields of a trace that findings use. */

@@ -1,4 +1,4 @@
-import { continentOf, type Continent } from "#shared/continents.ts";
+import { continentOf, type Continent } from "#shared/internet/continents.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { ip as contract } from "#shared/tools/ip.ts";
 import type { AddressType } from "#probe-agent/analysis/network/address-type.ts";

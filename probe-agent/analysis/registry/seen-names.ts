@@ -1,5 +1,5 @@
 import { domainToASCII } from "node:url";
-import { registrableDomain } from "#shared/registrable-domain.ts";
+import { registrableDomain } from "#shared/internet/registrable-domain.ts";
 
 /** Sources of names, best first. */
 export const NAME_SOURCES = ["ptr", "observation", "certificate", "provider"] as const;

@@ -1,4 +1,4 @@
-import { sortFindings, type Finding, type Severity } from "#shared/findings.ts";
+import { sortFindings, type Finding, type Severity } from "#shared/contracts/findings.ts";
 import { leading } from "#probe-agent/analysis/text/json-size.ts";
 
 /** A finding as an analysis makes it: what was found and where. The tool's table of advice adds the rest. */

@@ -1,4 +1,4 @@
-import { isRecord } from "#shared/is-record.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 import { unredacted, type Redact } from "#shared/text/redact.ts";
 import { parseExact, type ExactNumber } from "#shared/json/exact.ts";
 import { compare } from "#shared/json-path/compare.ts";

@@ -1,6 +1,6 @@
 import { unredacted } from "#shared/text/redact.ts";
 import type { CtLogs } from "#probe-agent/analysis/tls/ssl/ct-log.ts";
-import { sortFindings, type Finding } from "#shared/findings.ts";
+import { sortFindings, type Finding } from "#shared/contracts/findings.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { ssl } from "#shared/tools/ssl.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";

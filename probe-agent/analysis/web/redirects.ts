@@ -15,7 +15,7 @@ type Report = Omit<
 >;
 type HopRow = Report["hops"][number];
 
-/** Maximum size of all headers of a chain together, in octets of JSON. A result has at most 256 KB (shared/wire.ts). */
+/** Maximum size of all headers of a chain together, in octets of JSON. A result has at most 256 KB (shared/protocol/wire.ts). */
 const HEADERS_BYTES = 120_000;
 const MAX_TEXT = 300;
 /** A URL can have 8192 characters (net/http), and 31 hops have two each. Above this total each URL is truncated. */

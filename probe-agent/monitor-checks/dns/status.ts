@@ -1,4 +1,4 @@
-import { failed, type Failed } from "#shared/outcome.ts";
+import { failed, type Failed } from "#shared/contracts/outcome.ts";
 import type { MonitorFault } from "#shared/monitor-checks/define.ts";
 import { extendedErrorName } from "#probe-agent/analysis/dns/extended-errors.ts";
 import type { DnsAnswer } from "#probe-agent/port/dns.ts";

@@ -1,4 +1,4 @@
-import { failed, ok, type Failed, type Outcome } from "#shared/outcome.ts";
+import { failed, ok, type Failed, type Outcome } from "#shared/contracts/outcome.ts";
 import type { Redact } from "#shared/text/redact.ts";
 import type { MonitorFault } from "#shared/monitor-checks/define.ts";
 import { BODY_BREAKS, bodyBreakOf } from "#shared/tools/http/body.ts";

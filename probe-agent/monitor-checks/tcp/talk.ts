@@ -1,4 +1,4 @@
-import { failed, type Failed } from "#shared/outcome.ts";
+import { failed, type Failed } from "#shared/contracts/outcome.ts";
 import { unredacted, type Redact } from "#shared/text/redact.ts";
 import type { MonitorFault } from "#shared/monitor-checks/define.ts";
 import { decodeText, octetForms, quoted } from "#probe-agent/monitor-checks/words.ts";

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { failed, ok, type Outcome } from "#shared/outcome.ts";
+import { failed, ok, type Outcome } from "#shared/contracts/outcome.ts";
 import { unredacted, type Redact } from "#shared/text/redact.ts";
 import type { MonitorFault } from "#shared/monitor-checks/define.ts";
 import {

@@ -1,6 +1,6 @@
 import type { CDPSession, Page, Request } from "playwright-core";
 import { mostHeight } from "#shared/monitor-checks/monitor-visual.ts";
-import { MAX_ARTIFACT_BYTES } from "#shared/wire.ts";
+import { MAX_ARTIFACT_BYTES } from "#shared/protocol/wire.ts";
 import type { OpenBrowser } from "#probe-agent/net/browser/chromium.ts";
 import type { BrowserOrder, FromBrowser } from "#probe-agent/net/browser/messages.ts";
 import { navigate, watchEnd, type Ending } from "#probe-agent/net/browser/navigate.ts";

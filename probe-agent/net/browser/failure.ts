@@ -1,4 +1,4 @@
-import { failed, refused, type Outcome, type Stage } from "#shared/outcome.ts";
+import { failed, refused, type Outcome, type Stage } from "#shared/contracts/outcome.ts";
 import type { Gate } from "#probe-agent/net/browser/gate.ts";
 
 /** Chromium's errors (net/base/net_error_list.h) with stage, reason and message; the first match counts. */

@@ -1,4 +1,4 @@
-import type { Clock } from "#shared/clock.ts";
+import type { Clock } from "#shared/time/clock.ts";
 
 /** Shares a few places between accounts, so that none of them keeps the others waiting. */
 export interface FairTurns {

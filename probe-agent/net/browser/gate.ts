@@ -1,9 +1,9 @@
 import { createServer, type AddressInfo, type Socket } from "node:net";
-import { type Outcome, ok, refused } from "#shared/outcome.ts";
+import { type Outcome, ok, refused } from "#shared/contracts/outcome.ts";
 import { readSocksRequest, relay, replyTo } from "#probe-agent/net/browser/socks-client.ts";
 import { REPLY, requestReply, urlHost, type Destination } from "#probe-agent/net/browser/socks.ts";
-import type { Clock } from "#shared/clock.ts";
-import type { Egress } from "#shared/egress.ts";
+import type { Clock } from "#shared/time/clock.ts";
+import type { Egress } from "#shared/internet/egress.ts";
 import { dial } from "#probe-agent/net/http/dial.ts";
 import type { Resolved } from "#probe-agent/port/address.ts";
 import type { DnsPort } from "#probe-agent/port/dns.ts";

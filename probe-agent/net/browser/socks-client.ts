@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { Outcome } from "#shared/outcome.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
 import {
   greetingReply,
   readGreeting,

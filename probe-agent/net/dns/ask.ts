@@ -1,4 +1,4 @@
-import type { Clock, Random } from "#shared/clock.ts";
+import type { Clock, Random } from "#shared/time/clock.ts";
 import { DecodeError } from "#probe-agent/dns-codec/error.ts";
 import {
   unreachableReason,

@@ -1,5 +1,5 @@
-import type { Clock, Random } from "#shared/clock.ts";
-import type { Egress } from "#shared/egress.ts";
+import type { Clock, Random } from "#shared/time/clock.ts";
+import type { Egress } from "#shared/internet/egress.ts";
 import { createQuery } from "#probe-agent/net/dns/client.ts";
 import { resolveHost, reverseNames } from "#probe-agent/net/dns/resolver.ts";
 import { parseServer, type ServerAddress } from "#probe-agent/net/dns/server-address.ts";

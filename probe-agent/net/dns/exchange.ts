@@ -1,4 +1,4 @@
-import type { Clock } from "#shared/clock.ts";
+import type { Clock } from "#shared/time/clock.ts";
 
 /** Outcome of one query: the first reply that `accept` took, silence, or an unreachable server. */
 export type Exchange =

@@ -1,4 +1,4 @@
-import { failed, type Failed } from "#shared/outcome.ts";
+import { failed, type Failed } from "#shared/contracts/outcome.ts";
 import type { DnsAnswer } from "#probe-agent/port/dns.ts";
 
 // Extended DNS Errors (RFC 8914, IANA registry) that report a fault of the zone or its servers:

@@ -1,7 +1,7 @@
 import { isIP, isIPv6 } from "node:net";
-import type { Clock } from "#shared/clock.ts";
-import type { Egress } from "#shared/egress.ts";
-import { failed, ok, refused, type Failed, type Outcome } from "#shared/outcome.ts";
+import type { Clock } from "#shared/time/clock.ts";
+import type { Egress } from "#shared/internet/egress.ts";
+import { failed, ok, refused, type Failed, type Outcome } from "#shared/contracts/outcome.ts";
 import { followCnames } from "#probe-agent/analysis/dns/cname-chain.ts";
 import { arpaName } from "#probe-agent/dns-codec/address.ts";
 import type { Query } from "#probe-agent/net/dns/client.ts";

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { ok, type Outcome } from "#shared/outcome.ts";
+import { ok, type Outcome } from "#shared/contracts/outcome.ts";
 import { whyNoAddress } from "#probe-agent/net/dns/no-address.ts";
 import type { Address, Resolved } from "#probe-agent/port/address.ts";
 import type { DnsPort } from "#probe-agent/port/dns.ts";

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import type { Clock } from "#shared/clock.ts";
-import type { Egress } from "#shared/egress.ts";
-import { failed, ok, refused, type Failed, type Outcome } from "#shared/outcome.ts";
+import type { Clock } from "#shared/time/clock.ts";
+import type { Egress } from "#shared/internet/egress.ts";
+import { failed, ok, refused, type Failed, type Outcome } from "#shared/contracts/outcome.ts";
 import type { Address, ConnectAttempt } from "#probe-agent/port/address.ts";
 import { connectFailure, DeadlineError } from "#probe-agent/net/http/failure.ts";
 

@@ -1,6 +1,6 @@
 import type { Redact } from "#shared/text/redact.ts";
-import type { Clock } from "#shared/clock.ts";
-import type { Failed } from "#shared/outcome.ts";
+import type { Clock } from "#shared/time/clock.ts";
+import type { Failed } from "#shared/contracts/outcome.ts";
 import type { HttpBody } from "#probe-agent/port/http.ts";
 import type { ResponseHead } from "#probe-agent/net/http/response-head.ts";
 

@@ -1,4 +1,4 @@
-import { failed, type Failed, type Source, type Stage } from "#shared/outcome.ts";
+import { failed, type Failed, type Source, type Stage } from "#shared/contracts/outcome.ts";
 import type { BodyBreak } from "#shared/tools/http/body.ts";
 
 /**

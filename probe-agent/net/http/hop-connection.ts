@@ -1,6 +1,6 @@
 import { isIP, type Socket } from "node:net";
 import { type SecureContext, type TLSSocket, connect } from "node:tls";
-import { ok, type Failed, type Outcome, failed } from "#shared/outcome.ts";
+import { ok, type Failed, type Outcome, failed } from "#shared/contracts/outcome.ts";
 import type { Redact } from "#shared/text/redact.ts";
 import type { Address, ConnectAttempt, IpVersion } from "#probe-agent/port/address.ts";
 import type { HopTls } from "#probe-agent/port/http.ts";

@@ -1,4 +1,4 @@
-import { ok, type Outcome } from "#shared/outcome.ts";
+import { ok, type Outcome } from "#shared/contracts/outcome.ts";
 import type { Hop, HopTls, HttpBody } from "#probe-agent/port/http.ts";
 import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import { DeadlineError, exchangeFailure } from "#probe-agent/net/http/failure.ts";

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { failed, type Failed } from "#shared/outcome.ts";
+import { failed, type Failed } from "#shared/contracts/outcome.ts";
 import type { Redact } from "#shared/text/redact.ts";
 import { headerElements } from "#probe-agent/analysis/http/header-list.ts";
 import { createArrivals, type Arrivals } from "#probe-agent/net/http/arrivals.ts";

@@ -6,7 +6,7 @@ import {
   type IncomingHttpHeaders,
 } from "node:http2";
 import type { Socket } from "node:net";
-import { failed, type Failed } from "#shared/outcome.ts";
+import { failed, type Failed } from "#shared/contracts/outcome.ts";
 import { headerElements } from "#probe-agent/analysis/http/header-list.ts";
 import { createArrivals } from "#probe-agent/net/http/arrivals.ts";
 import { createBodyCollector } from "#probe-agent/net/http/body.ts";

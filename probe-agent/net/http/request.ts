@@ -1,5 +1,5 @@
 import type { HttpRequest } from "#probe-agent/port/http.ts";
-import type { Invalid } from "#shared/outcome.ts";
+import type { Invalid } from "#shared/contracts/outcome.ts";
 import { isSecretField } from "#shared/text/redact.ts";
 import type { RawHeader } from "#probe-agent/net/http/header-text.ts";
 

@@ -8,7 +8,7 @@ import {
   type SecureContext,
   type TLSSocket,
 } from "node:tls";
-import { ok, type Outcome } from "#shared/outcome.ts";
+import { ok, type Outcome } from "#shared/contracts/outcome.ts";
 import { verifyServerChain } from "#probe-agent/analysis/tls/certificate/server.ts";
 import type { CertificateInput } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import type { HopTls } from "#probe-agent/port/http.ts";

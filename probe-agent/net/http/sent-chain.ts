@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { isSameOctets } from "#shared/same-octets.ts";
+import { isSameOctets } from "#shared/text/same-octets.ts";
 import { parseCertificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { leafFaults } from "#probe-agent/analysis/tls/certificate/policy.ts";
 import { verifyServerChain } from "#probe-agent/analysis/tls/certificate/server.ts";

@@ -1,4 +1,4 @@
-import { isSameOctets } from "#shared/same-octets.ts";
+import { isSameOctets } from "#shared/text/same-octets.ts";
 
 /** Connection identifiers of one probe (RFC 9000 section 5.1). */
 interface ConnectionIds {

@@ -1,6 +1,6 @@
 import { isIPv6, type Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import type { Clock } from "#shared/clock.ts";
+import type { Clock } from "#shared/time/clock.ts";
 import { createReplyReader, type ReplyReader } from "#probe-agent/analysis/mail/smtp/reply.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import type { SmtpAnswer, SmtpLink, SmtpLoss, SmtpTls } from "#probe-agent/port/smtp.ts";

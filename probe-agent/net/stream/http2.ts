@@ -1,6 +1,6 @@
 import { connect, type IncomingHttpHeaders } from "node:http2";
 import type { Socket } from "node:net";
-import type { Failed } from "#shared/outcome.ts";
+import type { Failed } from "#shared/contracts/outcome.ts";
 import { MAX_INFORMATIONAL } from "#probe-agent/net/http/exchange.ts";
 import { headersOverflow, streamFailure } from "#probe-agent/net/http/http2.ts";
 import { tooManyInformational } from "#probe-agent/net/http/http1.ts";

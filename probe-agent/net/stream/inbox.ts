@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import type { Failed } from "#shared/outcome.ts";
+import type { Failed } from "#shared/contracts/outcome.ts";
 import { exchangeFailure } from "#probe-agent/net/http/failure.ts";
 import { createOctets } from "#probe-agent/net/octets.ts";
 import type { StreamEnd } from "#probe-agent/port/stream.ts";

@@ -1,5 +1,5 @@
 import { connect, type Socket } from "node:net";
-import { failed, type Failed } from "#shared/outcome.ts";
+import { failed, type Failed } from "#shared/contracts/outcome.ts";
 
 /** Reasons and messages for failed TCP connections by errno name; other errors are "connection_failed". */
 const REASONS: Readonly<Record<string, readonly [reason: string, message: string]>> = {

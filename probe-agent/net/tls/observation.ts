@@ -1,5 +1,5 @@
-import type { Clock } from "#shared/clock.ts";
-import { failed, ok, type Failed, type Outcome } from "#shared/outcome.ts";
+import type { Clock } from "#shared/time/clock.ts";
+import { failed, ok, type Failed, type Outcome } from "#shared/contracts/outcome.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import type { TlsObservation } from "#probe-agent/port/tls.ts";
 import { readFlight } from "#probe-agent/net/tls/flight.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "#shared/clock.ts";
+import type { Clock } from "#shared/time/clock.ts";
 import type { RuleData } from "#probe-agent/analysis/page/tech/rule.ts";
 import {
   PROGRESS,

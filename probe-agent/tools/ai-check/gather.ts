@@ -1,4 +1,4 @@
-import { waitAtMost } from "#shared/time-limit.ts";
+import { waitAtMost } from "#shared/time/time-limit.ts";
 import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import type { InputOf, ReportOf } from "#probe-agent/analysis/site/analyses.ts";
 import { robotsForAi } from "#probe-agent/analysis/web/robots/rules.ts";

@@ -1,4 +1,4 @@
-import { failed, type Failed } from "#shared/outcome.ts";
+import { failed, type Failed } from "#shared/contracts/outcome.ts";
 import type { PageSnapshot } from "#probe-agent/port/http.ts";
 
 /** Returns the failure of a chain of redirects that has no end within the limit; null if it has one. */

@@ -1,4 +1,4 @@
-import type { Finding } from "#shared/findings.ts";
+import type { Finding } from "#shared/contracts/findings.ts";
 import type { check } from "#shared/tools/check.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { BODY_BREAKS, bodyBreakOf } from "#shared/tools/http/body.ts";

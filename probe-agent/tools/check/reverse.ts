@@ -1,4 +1,4 @@
-import { classifyAddress } from "#shared/egress.ts";
+import { classifyAddress } from "#shared/internet/egress.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 
 /** Maximum wait for the PTR name after the response, in milliseconds. */

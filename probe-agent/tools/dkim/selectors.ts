@@ -7,7 +7,7 @@ import { textsOf, type LookUp } from "#probe-agent/sources/dns-look-up.ts";
 import { nameBelow } from "#probe-agent/tools/mx/announcements.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { dkim } from "#shared/tools/dkim.ts";
-import type { Finding } from "#shared/findings.ts";
+import type { Finding } from "#shared/contracts/findings.ts";
 
 /** Records of one selector. */
 export interface SelectorFacts {

@@ -1,5 +1,5 @@
 import { domainToUnicode } from "node:url";
-import { registeredDomain } from "#shared/registrable-domain.ts";
+import { registeredDomain } from "#shared/internet/registrable-domain.ts";
 import type { dns } from "#shared/tools/dns.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { dnsFindings } from "#probe-agent/analysis/dns/dns-findings.ts";

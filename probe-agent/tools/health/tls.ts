@@ -1,6 +1,6 @@
 import { unredacted } from "#shared/text/redact.ts";
 import { literalFamily } from "#shared/egress/addresses.ts";
-import { waitAtMost } from "#shared/time-limit.ts";
+import { waitAtMost } from "#shared/time/time-limit.ts";
 import { daysLeft, lifetimeMs } from "#probe-agent/analysis/tls/certificate/describe.ts";
 import { isStrongKey, isWeakSignature, keyFacts, signatureName } from "#probe-agent/analysis/tls/certificate/keys.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";

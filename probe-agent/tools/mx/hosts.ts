@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { waitAtMost } from "#shared/time-limit.ts";
+import { waitAtMost } from "#shared/time/time-limit.ts";
 import { addressType } from "#probe-agent/analysis/network/address-type.ts";
 import type { AddressFacts, HostFacts, Routing } from "#probe-agent/analysis/mail/domain/exchangers.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";

@@ -10,8 +10,8 @@ import { inspectDane, type HostDane } from "#probe-agent/tools/mx/dane.ts";
 import { detailHosts, findHosts } from "#probe-agent/tools/mx/hosts.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { mx } from "#shared/tools/mx.ts";
-import type { Finding } from "#shared/findings.ts";
-import { waitAtMost } from "#shared/time-limit.ts";
+import type { Finding } from "#shared/contracts/findings.ts";
+import { waitAtMost } from "#shared/time/time-limit.ts";
 
 type Result = ResultOf<typeof mx>;
 /** The fields of a result that describe the routing of mail. */

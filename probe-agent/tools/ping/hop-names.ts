@@ -1,4 +1,4 @@
-import { waitAtMost } from "#shared/time-limit.ts";
+import { waitAtMost } from "#shared/time/time-limit.ts";
 import { addressType } from "#probe-agent/analysis/network/address-type.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { TraceHop } from "#probe-agent/port/packets.ts";

@@ -1,4 +1,4 @@
-import { failed, refused, type Failed, type Refused } from "#shared/outcome.ts";
+import { failed, refused, type Failed, type Refused } from "#shared/contracts/outcome.ts";
 
 const MESSAGES: ReadonlyMap<string, string> = new Map([
   ["network_unreachable", "this probe has no route to the address"],

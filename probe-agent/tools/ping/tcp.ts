@@ -1,4 +1,4 @@
-import { failed, ok, type Outcome } from "#shared/outcome.ts";
+import { failed, ok, type Outcome } from "#shared/contracts/outcome.ts";
 import type { PingReply } from "#shared/tools/ping.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import { isLate } from "#probe-agent/analysis/network/late-reply.ts";

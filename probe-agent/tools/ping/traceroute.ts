@@ -1,4 +1,4 @@
-import { failed, ok, type Outcome } from "#shared/outcome.ts";
+import { failed, ok, type Outcome } from "#shared/contracts/outcome.ts";
 import type { HopRow, TraceResult } from "#shared/tools/trace-result.ts";
 import { hopLoss, pathHash, findRefusal, type EchoEvidence } from "#probe-agent/analysis/network/route-loss.ts";
 import { hopStatistics, toMicroseconds } from "#probe-agent/analysis/statistics.ts";

@@ -1,4 +1,4 @@
-import type { Outcome } from "#shared/outcome.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
 import type { PropagationResult } from "#shared/tools/propagation.ts";
 import {
   toComparable,

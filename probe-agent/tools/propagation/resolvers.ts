@@ -1,6 +1,6 @@
 import { Value } from "typebox/value";
-import { ok, type Outcome } from "#shared/outcome.ts";
-import { splitHostPort } from "#shared/host-port.ts";
+import { ok, type Outcome } from "#shared/contracts/outcome.ts";
+import { splitHostPort } from "#shared/internet/host-port.ts";
 import type { ResolverEntry } from "#shared/settings/resolvers.ts";
 import { PROPAGATION_INPUT, type Vantage } from "#shared/tools/vantages.ts";
 import { extendedErrorName } from "#probe-agent/analysis/dns/extended-errors.ts";

@@ -1,4 +1,4 @@
-import { ok, type Outcome } from "#shared/outcome.ts";
+import { ok, type Outcome } from "#shared/contracts/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { protocol } from "#shared/tools/protocol.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";

@@ -1,5 +1,5 @@
 import { literalFamily } from "#shared/egress/addresses.ts";
-import { registrableDomain } from "#shared/registrable-domain.ts";
+import { registrableDomain } from "#shared/internet/registrable-domain.ts";
 import type { PreloadEvidence } from "#probe-agent/analysis/web/security/preload.ts";
 import type { SecuritySnapshot } from "#probe-agent/analysis/web/security/snapshot.ts";
 import { headerValues } from "#probe-agent/analysis/http/header-list.ts";

@@ -1,4 +1,4 @@
-import type { Outcome } from "#shared/outcome.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
 import type { Address, Resolved } from "#probe-agent/port/address.ts";
 import type { TlsObservation, TlsRequest } from "#probe-agent/port/tls.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";

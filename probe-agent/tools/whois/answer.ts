@@ -1,4 +1,4 @@
-import { failed, type Failed, type Outcome } from "#shared/outcome.ts";
+import { failed, type Failed, type Outcome } from "#shared/contracts/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { whois as contract } from "#shared/tools/whois.ts";
 import type { RdapReply } from "#probe-agent/sources/rdap.ts";

@@ -1,6 +1,6 @@
 import { domainToASCII } from "node:url";
-import { ok, type Outcome } from "#shared/outcome.ts";
-import { waitAtMost } from "#shared/time-limit.ts";
+import { ok, type Outcome } from "#shared/contracts/outcome.ts";
+import { waitAtMost } from "#shared/time/time-limit.ts";
 import type { RdapDomain } from "#probe-agent/analysis/registry/rdap/domain.ts";
 import type { WhoisRecord } from "#probe-agent/analysis/whois.ts";
 import { serverText } from "#probe-agent/analysis/registry/whois/servers.ts";

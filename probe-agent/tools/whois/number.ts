@@ -1,6 +1,6 @@
 import { autnumRow, networkRow } from "#probe-agent/analysis/registry/rdap/rows.ts";
-import { ok, type Outcome } from "#shared/outcome.ts";
-import { waitAtMost } from "#shared/time-limit.ts";
+import { ok, type Outcome } from "#shared/contracts/outcome.ts";
+import { waitAtMost } from "#shared/time/time-limit.ts";
 import type { NumberAnswer, NumberRegistration } from "#probe-agent/analysis/registry/whois/number-resource.ts";
 import { serverText, type WhoisServer, type WhoisSubject } from "#probe-agent/analysis/registry/whois/servers.ts";
 import { isIn, readBlock, readIp } from "#probe-agent/analysis/network/ip-numbers.ts";

@@ -1,4 +1,4 @@
-import { isRecord } from "#shared/is-record.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 import { toExactNumber } from "#shared/json/exact.ts";
 
 /** A field of a request as it was typed: `name=value`. */

@@ -1,4 +1,4 @@
-import { isRecord } from "#shared/is-record.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 
 /** A row of a list of the document. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -19,7 +19,7 @@ export interface SecretField {
   readonly isMap: boolean;
 }
 
-/** The secrets of monitors, as SECRET_PLACES of control-plane/kinds/secrets.ts has them, and the body. */
+/** The secrets of monitors, as SECRET_PLACES of control-plane/outages/kinds/secrets.ts has them, and the body. */
 export const SECRET_FIELDS: readonly SecretField[] = [
   { path: ["request_headers"], isMap: true },
   { path: ["body"], isMap: false },

@@ -27,7 +27,7 @@ import { readConnection, type ClientFlags, type Connection } from "#shared/clien
 import type { CommandContext } from "#shared/client/context.ts";
 import { USAGE } from "#shared/client/exit-codes.ts";
 import { readBounded, STDIN } from "#shared/client/input-file.ts";
-import { describeError } from "#shared/error-code.ts";
+import { describeError } from "#shared/contracts/error-code.ts";
 
 /** Maximum size of a document, in bytes. */
 const LARGEST_FILE = 8 * 1024 * 1024;

@@ -12,7 +12,7 @@ import {
   type ListName,
   type Row,
 } from "#shared/client/apply/document.ts";
-import { isRecord } from "#shared/is-record.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 import { toCanonicalJson } from "#shared/json/canonical.ts";
 
 /** A property that gets another value; of a secret only what happens to it. */

@@ -12,7 +12,7 @@ import {
 import { checkWebhooks } from "#shared/client/apply/webhooks/check.ts";
 import { MASK, maskedUrl, WEBHOOK_SECRETS } from "#shared/client/apply/webhooks/rows.ts";
 import { MOST_PROBLEMS, parseYaml, type FileProblem, type ParsedYaml, type Path } from "#shared/client/apply/yaml.ts";
-import { isRecord } from "#shared/is-record.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 
 /** Where secrets of a document come from. */
 export interface SecretSources {

@@ -5,7 +5,7 @@ import type { Step } from "#shared/client/apply/service.ts";
 import { callService, explainNoAnswer, field } from "#shared/client/call.ts";
 import type { Connection } from "#shared/client/connection.ts";
 import { exitCodeOf, NO_SERVICE } from "#shared/client/exit-codes.ts";
-import { isRecord } from "#shared/is-record.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 

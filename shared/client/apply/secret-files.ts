@@ -2,7 +2,7 @@ import { realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 import type { SecretSources } from "#shared/client/apply/read-document.ts";
 import { readUpTo } from "#shared/client/input-file.ts";
-import { describeError } from "#shared/error-code.ts";
+import { describeError } from "#shared/contracts/error-code.ts";
 import { quoted } from "#shared/text/quoted.ts";
 
 /** Maximum size of the file of a secret, in bytes. */

@@ -3,7 +3,7 @@ import { keyOf, rowsOf, type Row } from "#shared/client/apply/document.ts";
 import { ownerTag } from "#shared/client/apply/plan.ts";
 import { field } from "#shared/client/call.ts";
 import { ask, type Asked, type Connection } from "#shared/client/connection.ts";
-import { isRecord } from "#shared/is-record.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 import { toCanonicalJson } from "#shared/json/canonical.ts";
 
 /** A value, or why the service does not give it. */

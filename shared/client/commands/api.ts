@@ -17,7 +17,7 @@ import {
 } from "#shared/client/connection.ts";
 import type { CommandContext } from "#shared/client/context.ts";
 import { exitCodeOf, NO_SERVICE, USAGE } from "#shared/client/exit-codes.ts";
-import { describeError } from "#shared/error-code.ts";
+import { describeError } from "#shared/contracts/error-code.ts";
 
 /** The longest silence of the service: longer than the deadline of every tool, milliseconds. */
 const IDLE_MS = 120_000;

@@ -3,7 +3,7 @@ import type { CommandContext } from "#shared/client/context.ts";
 import { examine } from "#shared/client/doctor/examine.ts";
 import type { Finding } from "#shared/client/doctor/finding.ts";
 import { addSettingFlags, withFlags } from "#shared/client/flags.ts";
-import { SETTING_ROWS } from "#shared/settings-parse.ts";
+import { SETTING_ROWS } from "#shared/settings/settings-parse.ts";
 
 /** Adds `deploy/vantage doctor`, which prints one line per check and exits with status 1 if a check failed. */
 export function addDoctor(program: Command, context: CommandContext): void {

@@ -20,8 +20,8 @@ import {
 } from "#shared/client/connection.ts";
 import type { CommandContext } from "#shared/client/context.ts";
 import { USAGE } from "#shared/client/exit-codes.ts";
-import { isRecord } from "#shared/is-record.ts";
-import { describeError } from "#shared/error-code.ts";
+import { isRecord } from "#shared/text/is-record.ts";
+import { describeError } from "#shared/contracts/error-code.ts";
 
 /** Adds `deploy/vantage export`. */
 export function addExport(program: Command, context: CommandContext): void {

@@ -9,8 +9,8 @@ import { quoted } from "#shared/text/quoted.ts";
 import { convertBackup } from "#shared/client/uptime-kuma/convert.ts";
 import { LARGEST_FILE, readBackup } from "#shared/client/uptime-kuma/read-backup.ts";
 import type { Variable } from "#shared/client/uptime-kuma/secrets.ts";
-import { describeError } from "#shared/error-code.ts";
-import { LAUNCHER } from "#shared/launcher.ts";
+import { describeError } from "#shared/contracts/error-code.ts";
+import { LAUNCHER } from "#shared/settings/launcher.ts";
 
 const NAME = "import uptime-kuma";
 /** The document can have secrets: its owner alone reads it. */

@@ -4,7 +4,7 @@ import { readSecretFile, readInputFile } from "#shared/client/input-file.ts";
 import { runListen } from "#shared/client/listen/run.ts";
 import { createSecureContext } from "node:tls";
 import type { TlsIdentity } from "#shared/client/listen/server.ts";
-import { describeError } from "#shared/error-code.ts";
+import { describeError } from "#shared/contracts/error-code.ts";
 
 /** Exit status if it cannot listen: a wrong option, an unreadable file, a port in use. */
 const NOT_STARTED = 2;

@@ -22,7 +22,7 @@ import {
   type Profile,
 } from "#shared/client/profiles.ts";
 import { cell } from "#shared/client/table.ts";
-import { describeError } from "#shared/error-code.ts";
+import { describeError } from "#shared/contracts/error-code.ts";
 import { isLoopback } from "#shared/settings/address.ts";
 import { baseUrl } from "#shared/settings/network.ts";
 

@@ -3,14 +3,14 @@ import { field } from "#shared/client/call.ts";
 import { adminAction, rowsOf, type Flags } from "#shared/client/commands/admin-action.ts";
 import type { CommandContext } from "#shared/client/context.ts";
 import { cell, table } from "#shared/client/table.ts";
-import { LAUNCHER } from "#shared/launcher.ts";
+import { LAUNCHER } from "#shared/settings/launcher.ts";
 import { dialTarget, formatAddress, isLoopback, ownAddress, parseHostPort } from "#shared/settings/address.ts";
 import type { Kind } from "#shared/settings/kind.ts";
 import { duration } from "#shared/settings/kinds.ts";
 import { LAUNCHER_PATH } from "#shared/client/programs.ts";
 import { quoted } from "#shared/text/quoted.ts";
-import { readSettings, type Environment } from "#shared/settings-parse.ts";
-import { SETTINGS } from "#shared/settings.ts";
+import { readSettings, type Environment } from "#shared/settings/settings-parse.ts";
+import { SETTINGS } from "#shared/settings/settings.ts";
 
 const DAY_MS = 86_400_000;
 const COLUMNS = ["id", "region", "status", "country", "city", "version", "replicas", "last_seen_at", "account_id"];

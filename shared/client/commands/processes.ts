@@ -6,7 +6,7 @@ import { PROGRAMS, LEASH } from "#shared/client/programs.ts";
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { onNpmGone } from "#shared/client/npm-parent.ts";
-import type { Environment } from "#shared/settings-parse.ts";
+import type { Environment } from "#shared/settings/settings-parse.ts";
 
 /** Adds `deploy/vantage control-plane`, `agent` and `migrate`, each of which runs one process in the foreground. */
 export function addProcesses(program: Command, context: CommandContext): void {

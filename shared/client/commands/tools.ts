@@ -11,7 +11,7 @@ import { startLive, type Live } from "#shared/client/tools/live.ts";
 import { addToolOptions, formatOf, readBody, type Flags } from "#shared/client/tools/options.ts";
 import { nameParam } from "#shared/tools/command-params.ts";
 import { printDocument, printForPeople, printLatency } from "#shared/client/tools/print.ts";
-import { LAUNCHER } from "#shared/launcher.ts";
+import { LAUNCHER } from "#shared/settings/launcher.ts";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import type { Contract } from "#shared/tools/define.ts";
 

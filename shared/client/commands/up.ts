@@ -4,7 +4,7 @@ import { addSettingFlags, withFlags } from "#shared/client/flags.ts";
 import { PROGRAMS } from "#shared/client/programs.ts";
 import { onNpmGone } from "#shared/client/npm-parent.ts";
 import { runUp } from "#shared/client/up/run.ts";
-import { SETTING_ROWS } from "#shared/settings-parse.ts";
+import { SETTING_ROWS } from "#shared/settings/settings-parse.ts";
 
 /** Adds `deploy/vantage up`, which runs everything on this machine; `npm start` calls it. */
 export function addUp(program: Command, context: CommandContext): void {

@@ -6,8 +6,8 @@ import { isRunningHere } from "#shared/client/doctor/network.ts";
 import { runningUrl } from "#shared/client/up/postgres/cluster.ts";
 import { DATABASE_NAME } from "#shared/client/up/database.ts";
 import { openSession, type Session } from "#shared/client/up/postgres/store.ts";
-import { describeError } from "#shared/error-code.ts";
-import type { Settings } from "#shared/settings.ts";
+import { describeError } from "#shared/contracts/error-code.ts";
+import type { Settings } from "#shared/settings/settings.ts";
 
 const OLDEST = 150_000;
 /** The largest clock difference without a warning, milliseconds. */

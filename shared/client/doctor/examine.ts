@@ -12,7 +12,7 @@ import { checkMail } from "#shared/client/doctor/mail.ts";
 import { checkPorts, checkTransport } from "#shared/client/doctor/network.ts";
 import { checkIdentity, checkMasterKeyFile } from "#shared/client/doctor/secrets.ts";
 import { checkDataDirectory, checkFiles, checkValues } from "#shared/client/doctor/settings.ts";
-import { readSettings, type Environment } from "#shared/settings-parse.ts";
+import { readSettings, type Environment } from "#shared/settings/settings-parse.ts";
 import { searchPathOf } from "#shared/process/chromium.ts";
 
 /** The checks, in the order of the report: faults that prevent a start are first. */

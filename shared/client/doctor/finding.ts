@@ -1,4 +1,4 @@
-import type { Settings } from "#shared/settings.ts";
+import type { Settings } from "#shared/settings/settings.ts";
 
 /** The result of one check. */
 export interface Finding {

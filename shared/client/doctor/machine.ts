@@ -3,7 +3,7 @@ import { Resolver } from "node:dns/promises";
 import { promisify } from "node:util";
 import { fail, ok, warn, type Finding, type Patient } from "#shared/client/doctor/finding.ts";
 import { findRawSocketProblem, readRawSocketFacts } from "#shared/client/raw-sockets.ts";
-import { describeError } from "#shared/error-code.ts";
+import { describeError } from "#shared/contracts/error-code.ts";
 import { browserAccount, findChromium, whyNoSandbox } from "#shared/process/chromium.ts";
 import { ENOUGH_DESCRIPTORS, readDescriptorLimit } from "#shared/process/descriptor-limit.ts";
 import { formatAddress } from "#shared/settings/address.ts";

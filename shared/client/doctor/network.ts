@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { callService } from "#shared/client/call.ts";
 import { fail, ok, warn, type Finding, type Patient } from "#shared/client/doctor/finding.ts";
 import { checkListener } from "#shared/client/up/ports.ts";
-import type { Settings } from "#shared/settings.ts";
+import type { Settings } from "#shared/settings/settings.ts";
 import { formatAddress, isLoopback, listenerUrl } from "#shared/settings/address.ts";
 
 const SOON_DAYS = 14;

@@ -2,9 +2,9 @@ import { X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fail, ok, warn, type Finding, type Patient } from "#shared/client/doctor/finding.ts";
-import { describeError } from "#shared/error-code.ts";
-import { IDENTITY_ENTRY, stateDirOf } from "#shared/agent-state.ts";
-import { LAUNCHER } from "#shared/launcher.ts";
+import { describeError } from "#shared/contracts/error-code.ts";
+import { IDENTITY_ENTRY, stateDirOf } from "#shared/settings/agent-state.ts";
+import { LAUNCHER } from "#shared/settings/launcher.ts";
 import { base64Key } from "#shared/settings/kinds.ts";
 
 const DAY_MS = 86_400_000;

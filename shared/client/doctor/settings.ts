@@ -1,8 +1,8 @@
 import { accessSync, constants } from "node:fs";
 import { resolve } from "node:path";
 import { fail, ok, warn, type Finding, type Patient } from "#shared/client/doctor/finding.ts";
-import { describeError } from "#shared/error-code.ts";
-import type { Settings } from "#shared/settings.ts";
+import { describeError } from "#shared/contracts/error-code.ts";
+import type { Settings } from "#shared/settings/settings.ts";
 
 /** Anyone who can reach the API can guess a shorter token, characters. */
 const SHORT_TOKEN = 16;

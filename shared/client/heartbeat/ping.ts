@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { openCall, readAnswer } from "#shared/client/call.ts";
-import { describeError } from "#shared/error-code.ts";
-import { withoutTrailing } from "#shared/strip-trailing.ts";
+import { describeError } from "#shared/contracts/error-code.ts";
+import { withoutTrailing } from "#shared/text/strip-trailing.ts";
 
 /** How long a ping waits for its answer, milliseconds. */
 const WAIT_MS = 10_000;

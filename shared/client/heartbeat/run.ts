@@ -3,7 +3,7 @@ import { constants } from "node:os";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { MOST_BODY_BYTES, pingUrl, sendPing, sendPingSurely, type Pinged } from "#shared/client/heartbeat/ping.ts";
-import { hasErrorCode } from "#shared/error-code.ts";
+import { hasErrorCode } from "#shared/contracts/error-code.ts";
 
 /** Signals that end or control a job; what is sent to this process is passed on to the command. */
 const SIGNALS = ["SIGINT", "SIGQUIT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"] as const;

@@ -1,5 +1,5 @@
 import { TOLERANCE_SECONDS, type DeliveryVerdict } from "#shared/webhooks/verify.ts";
-import { showHidden } from "#shared/hidden-characters.ts";
+import { showHidden } from "#shared/text/hidden-characters.ts";
 import { isExactNumber } from "#shared/audit/exact-number.ts";
 import { findJsonFault } from "#shared/json/faults.ts";
 

@@ -2,7 +2,7 @@ import type { ClientFlags } from "#shared/client/connection.ts";
 import { field } from "#shared/client/call.ts";
 import type { CommandContext } from "#shared/client/context.ts";
 import { table } from "#shared/client/table.ts";
-import { flatten } from "#shared/render.ts";
+import { flatten } from "#shared/contracts/render.ts";
 import { cutLine, withoutControls } from "#shared/text/plain-line.ts";
 
 /** Longest cell of a table; --json shows values whole. */

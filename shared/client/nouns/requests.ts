@@ -7,7 +7,7 @@ import { ask, type Asked, type ClientFlags, type Connection } from "#shared/clie
 import type { CommandContext } from "#shared/client/context.ts";
 import { USAGE } from "#shared/client/exit-codes.ts";
 import type { Noun } from "#shared/client/nouns/nouns.ts";
-import { isRecord } from "#shared/is-record.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 
 /** Rows of the API's largest page. */
 const PAGE = 100;

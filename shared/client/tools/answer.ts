@@ -7,7 +7,7 @@ import {
   type FailOn,
   GOOD,
 } from "#shared/client/exit-codes.ts";
-import { isRecord } from "#shared/is-record.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 import { oneLine } from "#shared/presentation/build.ts";
 import { presentLocations, type LocationAnswer } from "#shared/presentation/locations.ts";
 import { present } from "#shared/presentation/present.ts";

@@ -3,7 +3,7 @@ import type { CommandContext } from "#shared/client/context.ts";
 import type { OnEvent } from "#shared/client/event-stream.ts";
 import { placeOf, readRow, type Row } from "#shared/client/tools/answer.ts";
 import { readTerminal } from "#shared/client/terminal.ts";
-import { showHidden } from "#shared/hidden-characters.ts";
+import { showHidden } from "#shared/text/hidden-characters.ts";
 import { oneLine } from "#shared/presentation/build.ts";
 import type { Verdict } from "#shared/presentation/presentation.ts";
 import { present } from "#shared/presentation/present.ts";

@@ -1,12 +1,12 @@
 import type { CommandContext } from "#shared/client/context.ts";
 import { readTerminal } from "#shared/client/terminal.ts";
 import { presentResult, type ToolResult } from "#shared/client/tools/answer.ts";
-import { showHidden } from "#shared/hidden-characters.ts";
+import { showHidden } from "#shared/text/hidden-characters.ts";
 import { writePlain, type PlainOptions } from "#shared/presentation/plain.ts";
 import { present } from "#shared/presentation/present.ts";
 import type { Presentation } from "#shared/presentation/presentation.ts";
 import { milliseconds } from "#shared/presentation/values.ts";
-import { renderCsv } from "#shared/render.ts";
+import { renderCsv } from "#shared/contracts/render.ts";
 import type { Contract } from "#shared/tools/define.ts";
 
 /** With more locations than this, only --full shows the result of each one. */

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Settings } from "#shared/settings.ts";
+import type { Settings } from "#shared/settings/settings.ts";
 
 /** Returns the path of the operator token that the control plane generates. */
 export function adminTokenFile(dataDirectory: string): string {

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { makeDirectory } from "#shared/process/directory.ts";
 import { canEnter, databaseAccount } from "#shared/process/system-account.ts";
 import { problem, type Problem } from "#shared/client/up/problem.ts";
-import { describeError } from "#shared/error-code.ts";
+import { describeError } from "#shared/contracts/error-code.ts";
 
 /** Parent of database directories if Vantage runs as root and the database's user cannot enter the data directory. */
 const ELSEWHERE = "/var/lib/vantage";

@@ -4,7 +4,7 @@ import { clusterDirectory } from "#shared/client/up/data-directory.ts";
 import { startCluster, type Cluster } from "#shared/client/up/postgres/cluster.ts";
 import { openSession } from "#shared/client/up/postgres/store.ts";
 import { problem, type Problem } from "#shared/client/up/problem.ts";
-import { describeError } from "#shared/error-code.ts";
+import { describeError } from "#shared/contracts/error-code.ts";
 
 /** The database of the control plane. */
 export interface Database {

@@ -1,5 +1,5 @@
-import type { Settings } from "#shared/settings.ts";
-import type { Environment } from "#shared/settings-parse.ts";
+import type { Settings } from "#shared/settings/settings.ts";
+import type { Environment } from "#shared/settings/settings-parse.ts";
 import type { Database } from "#shared/client/up/database.ts";
 import type { ProcessTable } from "#shared/client/up/process-table.ts";
 

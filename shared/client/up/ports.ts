@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { formatAddress, type Address } from "#shared/settings/address.ts";
 import { problem, type Problem } from "#shared/client/up/problem.ts";
-import { describeError } from "#shared/error-code.ts";
+import { describeError } from "#shared/contracts/error-code.ts";
 
 /** Checks that a listener can be opened on this address; the problem's line names the setting. */
 export async function checkListener(setting: string, address: Address): Promise<{ ok: true } | Problem> {

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { readSettings } from "#shared/settings-parse.ts";
+import { readSettings } from "#shared/settings/settings-parse.ts";
 import { whenAborted } from "#shared/client/up/aborted.ts";
 import { openDataDirectory } from "#shared/client/up/data-directory.ts";
 import { embeddedDatabase, externalDatabase } from "#shared/client/up/database.ts";

@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { stateDirOf, IDENTITY_ENTRY } from "#shared/agent-state.ts";
+import { stateDirOf, IDENTITY_ENTRY } from "#shared/settings/agent-state.ts";
 import { listenerUrl, formatAddress, ownAddress } from "#shared/settings/address.ts";
 import { readAdminToken } from "#shared/client/up/admin-token.ts";
 import { startChild, type Child } from "#shared/client/up/child.ts";
@@ -8,8 +8,8 @@ import type { Ground, Undo } from "#shared/client/up/options.ts";
 import { problem, type Problem } from "#shared/client/up/problem.ts";
 import { sayWelcome } from "#shared/client/up/welcome.ts";
 import { AGENT_MEMORY, CONTROL_PLANE_MEMORY, withMemory } from "#shared/client/process-memory.ts";
-import { SETTING_ROWS, type Environment } from "#shared/settings-parse.ts";
-import type { Settings } from "#shared/settings.ts";
+import { SETTING_ROWS, type Environment } from "#shared/settings/settings-parse.ts";
+import type { Settings } from "#shared/settings/settings.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { callService, field } from "#shared/client/call.ts";
 import { X509Certificate } from "node:crypto";

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { stateDirOf, IDENTITY_ENTRY } from "#shared/agent-state.ts";
+import { stateDirOf, IDENTITY_ENTRY } from "#shared/settings/agent-state.ts";
 import { readRawSocketFacts, findRawSocketProblem, type RawSocketFacts } from "#shared/client/raw-sockets.ts";
 import { adminTokenFile, readAdminToken } from "#shared/client/up/admin-token.ts";
 import { searchPathOf } from "#shared/process/chromium.ts";
 import { linkedUrl } from "#shared/settings/address.ts";
-import { LAUNCHER } from "#shared/launcher.ts";
+import { LAUNCHER } from "#shared/settings/launcher.ts";
 import type { Ground } from "#shared/client/up/options.ts";
 import { callService, field } from "#shared/client/call.ts";
 

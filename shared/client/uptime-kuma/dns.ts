@@ -3,7 +3,7 @@ import type { Context, Fields, Mapped } from "#shared/client/uptime-kuma/context
 import { listOf, numberOf, shown, textOf, type Source } from "#shared/client/uptime-kuma/source.ts";
 import { vetHost } from "#shared/client/uptime-kuma/targets.ts";
 import { isUsableName } from "#shared/egress/names.ts";
-import { isRecord } from "#shared/is-record.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 import { DNS_TYPES } from "#shared/monitor-checks/monitor-dns.ts";
 
 /** The resolver and port that Uptime Kuma asks by default (src/pages/EditMonitor.vue). */

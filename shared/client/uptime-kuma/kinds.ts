@@ -5,7 +5,7 @@ import { parseJson } from "#shared/client/uptime-kuma/read-backup.ts";
 import type { Context, Mapped } from "#shared/client/uptime-kuma/context.ts";
 import { flagOf, numberOf, shown, textOf, type Source } from "#shared/client/uptime-kuma/source.ts";
 import { shownUrl, splitCredentials, vetHost, vetServer, vetUrl } from "#shared/client/uptime-kuma/targets.ts";
-import { isRecord } from "#shared/is-record.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 import { SUBPROTOCOL } from "#shared/monitor-checks/monitor-websocket.ts";
 
 /** How a type of Uptime Kuma is taken over. */

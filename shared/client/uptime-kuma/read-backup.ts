@@ -1,5 +1,5 @@
 import { objectsOf, textOf, toName, type Source } from "#shared/client/uptime-kuma/source.ts";
-import { isRecord } from "#shared/is-record.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 import { findJsonFault } from "#shared/json/faults.ts";
 
 /** A backup of Uptime Kuma. */

@@ -11,7 +11,7 @@ import {
   type Source,
 } from "#shared/client/uptime-kuma/source.ts";
 import { splitCredentials, vetUrl } from "#shared/client/uptime-kuma/targets.ts";
-import { isRecord } from "#shared/is-record.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 
 const METHODS = ["GET", "HEAD", "POST"];
 /** Limits of a monitor of the service: timeout in seconds, the other ones in items or characters. */

@@ -1,5 +1,5 @@
-import { hiddenProblem } from "#shared/hidden-characters.ts";
-import { isRecord } from "#shared/is-record.ts";
+import { hiddenProblem } from "#shared/text/hidden-characters.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 import { cutLine, toPlainLine } from "#shared/text/plain-line.ts";
 
 /** A monitor or another object of a backup. Nothing is known about its values. */

@@ -1,11 +1,11 @@
 import type { ConvertOptions } from "#shared/client/uptime-kuma/context.ts";
 import { shown, type NotTaken } from "#shared/client/uptime-kuma/source.ts";
-import { createEgress, NO_ALLOW_LISTS, type Egress, type HostCheck, type UrlCheck } from "#shared/egress.ts";
+import { createEgress, NO_ALLOW_LISTS, type Egress, type HostCheck, type UrlCheck } from "#shared/internet/egress.ts";
 import { literalFamily } from "#shared/egress/addresses.ts";
 import { isUsableName } from "#shared/egress/names.ts";
 import { isBlockedPort } from "#shared/egress/ports.ts";
-import { splitHostPort } from "#shared/host-port.ts";
-import { completeUrl } from "#shared/target-url.ts";
+import { splitHostPort } from "#shared/internet/host-port.ts";
+import { completeUrl } from "#shared/internet/target-url.ts";
 
 /** Whether private targets are taken over. */
 type Rules = Pick<ConvertOptions, "includePrivate">;

@@ -1,4 +1,4 @@
-import type { Finding } from "#shared/findings.ts";
+import type { Finding } from "#shared/contracts/findings.ts";
 import { table } from "#shared/presentation/build.ts";
 import type { Table, Verdict } from "#shared/presentation/presentation.ts";
 import { yesNo } from "#shared/presentation/values.ts";

@@ -1,4 +1,4 @@
-import { SOURCES } from "#shared/outcome.ts";
+import { SOURCES } from "#shared/contracts/outcome.ts";
 import { Nullable } from "#shared/tools/fields.ts";
 import { count, record, text, word } from "#shared/tools/shapes.ts";
 

@@ -1,6 +1,6 @@
-import type { Sql } from "#control-plane/database/connect.ts";
+import type { Sql } from "#control-plane/core/database/connect.ts";
 import { fillHistory, insertMinutes } from "#test/bench/history/fill.ts";
-import { HOUR_MS, startOf } from "#control-plane/history/period.ts";
+import { HOUR_MS, startOf } from "#control-plane/outages/history/period.ts";
 import type { TestControlPlane } from "#test/support/control-plane.ts";
 import { fillAccount, type FilledAccount } from "#test/support/dashboard-world.ts";
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { transact } from "#control-plane/database/transaction.ts";
-import { storeEvents } from "#control-plane/events/events.ts";
+import { transact } from "#control-plane/core/database/transaction.ts";
+import { storeEvents } from "#control-plane/notify/events/events.ts";
 import type { Scene } from "#test/bench/deliveries/scene.ts";
 import { quantile } from "#test/bench/report.ts";
 import { systemRandom } from "#test/support/clock.ts";

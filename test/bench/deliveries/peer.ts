@@ -5,11 +5,11 @@ import { createRequire } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
 import { PgBoss } from "pg-boss";
-import { createEgress } from "#shared/egress.ts";
-import { connect } from "#control-plane/database/connect.ts";
-import type { ClaimedDelivery } from "#control-plane/deliveries/delivery.ts";
-import { createEncryption } from "#control-plane/secrets/encryption.ts";
-import { createWebhookSender } from "#control-plane/webhooks/send/sender.ts";
+import { createEgress } from "#shared/internet/egress.ts";
+import { connect } from "#control-plane/core/database/connect.ts";
+import type { ClaimedDelivery } from "#control-plane/notify/deliveries/delivery.ts";
+import { createEncryption } from "#control-plane/core/secrets/encryption.ts";
+import { createWebhookSender } from "#control-plane/notify/webhooks/send/sender.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
 

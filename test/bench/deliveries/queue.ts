@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { DELIVERIES_CHANNEL } from "#control-plane/deliveries/delivery.ts";
+import { DELIVERIES_CHANNEL } from "#control-plane/notify/deliveries/delivery.ts";
 import type { Scene } from "#test/bench/deliveries/scene.ts";
 
 /** A body of the size of an event about an outage in three locations, with this id. */

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { startCluster } from "#shared/client/up/postgres/cluster.ts";
-import { connect, type Sql } from "#control-plane/database/connect.ts";
+import { connect, type Sql } from "#control-plane/core/database/connect.ts";
 import { startControlPlaneProcess, type ControlPlaneProcess } from "#test/support/control-plane-process.ts";
 
 const RECEIVER = fileURLToPath(new URL("receiver.ts", import.meta.url));

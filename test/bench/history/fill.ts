@@ -1,7 +1,7 @@
-import type { Sql } from "#control-plane/database/connect.ts";
-import { keepPartitions } from "#control-plane/database/partitions/upkeep.ts";
-import { CHECKS } from "#control-plane/history/checks-table.ts";
-import { DAY_MS, HOUR_MS, startOf } from "#control-plane/history/period.ts";
+import type { Sql } from "#control-plane/core/database/connect.ts";
+import { keepPartitions } from "#control-plane/core/database/partitions/upkeep.ts";
+import { CHECKS } from "#control-plane/outages/history/checks-table.ts";
+import { DAY_MS, HOUR_MS, startOf } from "#control-plane/outages/history/period.ts";
 
 /** Days of roll-ups before the newest check. */
 const DAYS = 91;

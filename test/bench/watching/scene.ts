@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startCluster } from "#shared/client/up/postgres/cluster.ts";
-import { connect, type Sql } from "#control-plane/database/connect.ts";
+import { connect, type Sql } from "#control-plane/core/database/connect.ts";
 import { startTinyWeb } from "#test/bench/tiny-web.ts";
 import { spawnAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlaneProcess, type ControlPlaneProcess } from "#test/support/control-plane-process.ts";

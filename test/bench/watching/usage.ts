@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import type { Sql } from "#control-plane/database/connect.ts";
+import type { Sql } from "#control-plane/core/database/connect.ts";
 import { readPssMb } from "#test/bench/product.ts";
 import type { Scene } from "#test/bench/watching/scene.ts";
 import { readCpuSeconds } from "#test/fleet/process-times.ts";

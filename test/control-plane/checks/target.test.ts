@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createEgress, NO_ALLOW_LISTS } from "#shared/egress.ts";
+import { createEgress, NO_ALLOW_LISTS } from "#shared/internet/egress.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import { decideTarget } from "#control-plane/checks/target.ts";
 import { echoTool } from "#test/control-plane/checks/echo-tool.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseLocations, type Place } from "#shared/locations.ts";
+import { parseLocations, type Place } from "#shared/internet/locations.ts";
 import { unknownLocation } from "#control-plane/checks/unknown-location.ts";
 
 function place(region: string, country: string | null = null, city: string | null = null): Place {

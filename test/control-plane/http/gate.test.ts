@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createKey } from "#control-plane/keys/format.ts";
+import { createKey } from "#control-plane/accounts/keys/format.ts";
 import { createManualClock, systemRandom } from "#test/support/clock.ts";
 import { call, callAdmin, makeTestKey, startGate, type TestGate } from "#test/support/gate.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";

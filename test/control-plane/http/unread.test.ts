@@ -6,7 +6,7 @@ import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createServer } from "#control-plane/http/server.ts";
-import { createMetrics } from "#control-plane/metrics.ts";
+import { createMetrics } from "#control-plane/core/metrics.ts";
 import { issue } from "#test/servers/pki.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { sendRaw } from "#test/support/raw-http.ts";

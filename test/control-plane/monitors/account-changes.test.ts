@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connect, type Sql } from "#control-plane/database/connect.ts";
+import { connect, type Sql } from "#control-plane/core/database/connect.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { createWatchedAccount } from "#test/support/watched-account.ts";
 

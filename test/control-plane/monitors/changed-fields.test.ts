@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { differencesOf } from "#control-plane/monitors/changed-fields.ts";
-import { defaultDraft } from "#control-plane/kinds/defaults.ts";
-import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
+import { defaultDraft } from "#control-plane/outages/kinds/defaults.ts";
+import type { MonitorDraft } from "#control-plane/outages/kinds/monitor.ts";
 
 const http: MonitorDraft = { ...defaultDraft("http", 1), name: "Shop", url: "https://example.com" };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { CheckType } from "#control-plane/kinds/kinds.ts";
+import type { CheckType } from "#control-plane/outages/kinds/kinds.ts";
 import { warnOfCreation } from "#control-plane/monitors/creation-warnings.ts";
 
 describe("the creation of a monitor", () => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connect, type Sql } from "#control-plane/database/connect.ts";
-import type { CertificateFacts } from "#control-plane/expiry/facts/certificate.ts";
-import { encodeState } from "#control-plane/state/encoding.ts";
-import { NEW_STATE } from "#control-plane/state/state.ts";
+import { connect, type Sql } from "#control-plane/core/database/connect.ts";
+import type { CertificateFacts } from "#control-plane/watching/expiry/facts/certificate.ts";
+import { encodeState } from "#control-plane/outages/state/encoding.ts";
+import { NEW_STATE } from "#control-plane/outages/state/state.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { until } from "#test/support/until.ts";
 import { createWatchedAccount } from "#test/support/watched-account.ts";

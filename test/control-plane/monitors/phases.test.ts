@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { decodePhases, encodePhases } from "#control-plane/checking/snapshots/phases.ts";
+import { decodePhases, encodePhases } from "#control-plane/watching/checking/snapshots/phases.ts";
 
 it("keeps the phases of a response time to the microsecond", () => {
   const phases = { redirect_ms: 0, dns_ms: 1.2345, connect_ms: 10, tls_ms: 20.5, processing_ms: 300.001 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createEgress, NO_ALLOW_LISTS } from "#shared/egress.ts";
-import type { Candidate } from "#control-plane/dispatch/choose.ts";
+import { createEgress, NO_ALLOW_LISTS } from "#shared/internet/egress.ts";
+import type { Candidate } from "#control-plane/checks/dispatch/choose.ts";
 import { chooseLocations, vetLocations } from "#control-plane/monitors/places.ts";
 
 const PUBLIC = createEgress(NO_ALLOW_LISTS);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { DEFAULT_SETTINGS } from "#control-plane/kinds/defaults.ts";
-import type { StateFacts } from "#control-plane/checking/facts.ts";
-import type { ExpiryFacts } from "#control-plane/expiry/shown/shown.ts";
+import { DEFAULT_SETTINGS } from "#control-plane/outages/kinds/defaults.ts";
+import type { StateFacts } from "#control-plane/watching/checking/facts.ts";
+import type { ExpiryFacts } from "#control-plane/watching/expiry/shown/shown.ts";
 import { showMonitor } from "#control-plane/monitors/view.ts";
 
 const AT = new Date("2026-01-01T00:00:00Z");

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Sql } from "#control-plane/database/connect.ts";
+import type { Sql } from "#control-plane/core/database/connect.ts";
 
 /**
  * Begin of a check that counts as later than another one's, in milliseconds: those of one batch begin together, and the

@@ -1,5 +1,5 @@
-import type { Queryable, Sql } from "#control-plane/database/connect.ts";
-import { transact } from "#control-plane/database/transaction.ts";
+import type { Queryable, Sql } from "#control-plane/core/database/connect.ts";
+import { transact } from "#control-plane/core/database/transaction.ts";
 import type {
   ChangeRow,
   CheckRow,

@@ -1,8 +1,8 @@
 import type { ClientDuplexStream } from "@grpc/grpc-js";
 import type { AgentMessage, HubMessage, Job } from "#shared/protocol/probe.ts";
 import type { MonitorResult } from "#shared/monitor-checks/define.ts";
-import { failed, ok, type Outcome } from "#shared/outcome.ts";
-import { BEAT_MS, PROTOCOL } from "#shared/wire.ts";
+import { failed, ok, type Outcome } from "#shared/contracts/outcome.ts";
+import { BEAT_MS, PROTOCOL } from "#shared/protocol/wire.ts";
 import type { Answer, Verdict } from "#test/fleet/monitors/records.ts";
 import type { Script } from "#test/fleet/monitors/script.ts";
 import type { Dice } from "#test/fleet/random.ts";

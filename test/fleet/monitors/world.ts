@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startCluster } from "#shared/client/up/postgres/cluster.ts";
-import { connect, type Sql } from "#control-plane/database/connect.ts";
+import { connect, type Sql } from "#control-plane/core/database/connect.ts";
 import { checkMonitors, type MonitorVerdict } from "#test/fleet/monitors/check.ts";
 import { startFaultyProxy, type FaultyProxy } from "#test/support/faulty-proxy.ts";
 import { readDatabase, type MadeMonitor } from "#test/fleet/monitors/read.ts";

@@ -1,4 +1,4 @@
-import type { Sql } from "#control-plane/database/connect.ts";
+import type { Sql } from "#control-plane/core/database/connect.ts";
 
 /** Inserts deliveries that were due in the last hour and were never attempted, as a long outage leaves them. */
 export async function insertBacklog(sql: Sql, count: number): Promise<void> {

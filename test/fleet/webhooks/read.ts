@@ -1,4 +1,4 @@
-import type { Sql } from "#control-plane/database/connect.ts";
+import type { Sql } from "#control-plane/core/database/connect.ts";
 import type { AttemptRow, DeliveryRow, EventRow } from "#test/fleet/webhooks/records.ts";
 
 /** Reads what a run left in the database. Needs track_commit_timestamp: no row of an event is ever changed. */

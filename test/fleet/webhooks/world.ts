@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startCluster } from "#shared/client/up/postgres/cluster.ts";
-import { connect, type Sql } from "#control-plane/database/connect.ts";
+import { connect, type Sql } from "#control-plane/core/database/connect.ts";
 import { createAccount, type TestedAccount } from "#test/fleet/webhooks/account.ts";
 import { readDatabase } from "#test/fleet/webhooks/read.ts";
 import { startReceivers } from "#test/fleet/webhooks/receiver.ts";

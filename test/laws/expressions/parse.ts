@@ -4,7 +4,7 @@ import { parseAst } from "vitest/node";
 export interface Expression {
   readonly source: string;
   readonly flags: string;
-  /** File and line, e.g. "shared/outcome.ts:12". */
+  /** File and line, e.g. "shared/contracts/outcome.ts:12". */
   readonly place: string;
 }
 

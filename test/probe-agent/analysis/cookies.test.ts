@@ -1,4 +1,4 @@
-import { sortFindings } from "#shared/findings.ts";
+import { sortFindings } from "#shared/contracts/findings.ts";
 import { describeCookieFindings } from "#probe-agent/analysis/web/cookies/described-findings.ts";
 import { reportCookies } from "#probe-agent/analysis/web/cookies/report.ts";
 import { expectWellFormed } from "#test/support/findings.ts";

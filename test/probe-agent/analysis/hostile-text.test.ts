@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { withoutTrailing } from "#shared/strip-trailing.ts";
-import { parseOptOut } from "#shared/opt-out.ts";
+import { withoutTrailing } from "#shared/text/strip-trailing.ts";
+import { parseOptOut } from "#shared/internet/opt-out.ts";
 import { isLinkItem } from "#probe-agent/analysis/page/ai/llms-txt.ts";
 import { isHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { lineCounter } from "#probe-agent/analysis/html/lines.ts";

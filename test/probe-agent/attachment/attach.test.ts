@@ -3,7 +3,7 @@ import { pino } from "pino";
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { freePort } from "#test/support/free-port.ts";
-import { createHub, type Hub } from "#control-plane/dispatch/hub.ts";
+import { createHub, type Hub } from "#control-plane/checks/dispatch/hub.ts";
 import { startHttpServer } from "#test/servers/http.ts";
 import { startTcpProxy } from "#test/servers/tcp-proxy.ts";
 import { listenForAgents, type HubListener } from "#test/support/agent-listener.ts";

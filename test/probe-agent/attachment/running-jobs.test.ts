@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { MAX_PROGRESS_BYTES } from "#shared/wire.ts";
+import { MAX_PROGRESS_BYTES } from "#shared/protocol/wire.ts";
 import { progressMessage } from "#probe-agent/attachment/job-pool.ts";
 import { createRunningJobs } from "#probe-agent/attachment/running-jobs.ts";
 

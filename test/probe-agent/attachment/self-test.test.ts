@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { failed, isOwnNetworkDown } from "#shared/outcome.ts";
+import { failed, isOwnNetworkDown } from "#shared/contracts/outcome.ts";
 import { createCanaries } from "#probe-agent/attachment/canaries.ts";
 import { createInside } from "#probe-agent/attachment/inside-target.ts";
 import { isNetworkGone, startSelfTest, type CanaryResults, type SelfTest } from "#probe-agent/attachment/self-test.ts";

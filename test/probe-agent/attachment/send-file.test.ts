@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
 import type { AgentMessage } from "#shared/protocol/probe.ts";
-import { ARTIFACT_CHUNK_BYTES } from "#shared/wire.ts";
+import { ARTIFACT_CHUNK_BYTES } from "#shared/protocol/wire.ts";
 import { sendFile } from "#probe-agent/attachment/job-pool.ts";
 
 const FILE = Buffer.from(Array.from({ length: 2 * ARTIFACT_CHUNK_BYTES + 5 }, (_, n) => n % 251));

@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CONTROL_PLANE_NAME } from "#shared/wire.ts";
+import { CONTROL_PLANE_NAME } from "#shared/protocol/wire.ts";
 import { makeCertificateRequest } from "#probe-agent/membership/certificate-request.ts";
 import { enroll, renew, type Enrolment } from "#probe-agent/membership/enroll.ts";
 import { findFault, fingerprintOf, type Identity } from "#probe-agent/membership/identity.ts";

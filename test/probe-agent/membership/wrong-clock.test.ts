@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { arch } from "node:process";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { SILENT_MS } from "#shared/wire.ts";
+import { SILENT_MS } from "#shared/protocol/wire.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";

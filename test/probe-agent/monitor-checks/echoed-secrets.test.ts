@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createEgress } from "#shared/egress.ts";
+import { createEgress } from "#shared/internet/egress.ts";
 import { monitorGrpc } from "#probe-agent/monitor-checks/monitor-grpc.ts";
 import { monitorHttp } from "#probe-agent/monitor-checks/monitor-http.ts";
 import { monitorTcp } from "#probe-agent/monitor-checks/monitor-tcp.ts";

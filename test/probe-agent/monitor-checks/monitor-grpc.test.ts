@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { afterAll, describe, expect, it } from "vitest";
-import { createEgress } from "#shared/egress.ts";
+import { createEgress } from "#shared/internet/egress.ts";
 import { monitorGrpc } from "#probe-agent/monitor-checks/monitor-grpc.ts";
 import { startDnsServer } from "#test/servers/dns.ts";
 import { startGrpcServer } from "#test/servers/grpc-health.ts";

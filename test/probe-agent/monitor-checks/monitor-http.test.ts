@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { check as checkContract } from "#shared/tools/check.ts";
 import { Value } from "typebox/value";
-import { createEgress } from "#shared/egress.ts";
+import { createEgress } from "#shared/internet/egress.ts";
 import { monitorHttp } from "#probe-agent/monitor-checks/monitor-http.ts";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { createEgress } from "#shared/egress.ts";
+import { createEgress } from "#shared/internet/egress.ts";
 import { monitorTcp } from "#probe-agent/monitor-checks/monitor-tcp.ts";
 import { startDnsServer } from "#test/servers/dns.ts";
 import { startHttpServer } from "#test/servers/http.ts";

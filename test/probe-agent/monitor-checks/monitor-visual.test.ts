@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { failed, ok, type Outcome } from "#shared/outcome.ts";
+import { failed, ok, type Outcome } from "#shared/contracts/outcome.ts";
 import { monitorVisual } from "#probe-agent/monitor-checks/monitor-visual.ts";
 import type { BrowserPort, Capture, CaptureRequest } from "#probe-agent/port/browser.ts";
 import { jobLimits, netOf } from "#test/support/net.ts";

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { afterAll, describe, expect, it } from "vitest";
-import { createEgress } from "#shared/egress.ts";
+import { createEgress } from "#shared/internet/egress.ts";
 import { monitorWebsocket } from "#probe-agent/monitor-checks/monitor-websocket.ts";
 import { startDnsServer } from "#test/servers/dns.ts";
 import { createPki, daysFromNow } from "#test/servers/pki.ts";

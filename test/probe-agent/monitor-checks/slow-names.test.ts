@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { Outcome } from "#shared/outcome.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
 import type { MonitorResult } from "#shared/monitor-checks/define.ts";
 import { runJob } from "#probe-agent/run-job.ts";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { createEgress } from "#shared/egress.ts";
+import { createEgress } from "#shared/internet/egress.ts";
 import { GATE_BOUNDS, openGate, type Gate, type GateBounds } from "#probe-agent/net/browser/gate.ts";
 import { documentFailure } from "#probe-agent/net/browser/failure.ts";
 import { greetingReply, readGreeting, readRequest, requestReply } from "#probe-agent/net/browser/socks.ts";

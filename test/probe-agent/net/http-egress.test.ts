@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createEgress, NO_ALLOW_LISTS } from "#shared/egress.ts";
+import { createEgress, NO_ALLOW_LISTS } from "#shared/internet/egress.ts";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { startWireServer, type WireServer } from "#test/servers/wire.ts";

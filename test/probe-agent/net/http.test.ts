@@ -178,7 +178,7 @@ describe("a fetch that fails", () => {
 
 describe("an operator's own service", () => {
   it("is exempt from the rules, but only at its own origin", async () => {
-    const { createEgress, NO_ALLOW_LISTS } = await import("#shared/egress.ts");
+    const { createEgress, NO_ALLOW_LISTS } = await import("#shared/internet/egress.ts");
     const strict = httpEngine({ dnsServers: [dns.address], egress: createEgress(NO_ALLOW_LISTS) });
     const other = await startWireServer("HTTP/1.1 200 OK\r\n\r\n");
     for (const host of ["127.0.0.1", "site.test", "localhost"]) {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { NO_ALLOW_LISTS, createEgress } from "#shared/egress.ts";
+import { NO_ALLOW_LISTS, createEgress } from "#shared/internet/egress.ts";
 import { startIcmpHost, type IcmpHost } from "#probe-agent/net/icmp/host.ts";
 import { createIcmp } from "#probe-agent/net/icmp.ts";
 import type { EchoReply, EchoRequest } from "#probe-agent/port/packets.ts";

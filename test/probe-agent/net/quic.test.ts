@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { createEgress } from "#shared/egress.ts";
-import type { Outcome } from "#shared/outcome.ts";
+import { createEgress } from "#shared/internet/egress.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
 import { createQuic } from "#probe-agent/net/quic.ts";
 import type { QuicProbe } from "#probe-agent/port/quic.ts";
 import { startQuicServer, type QuicBehaviour, type QuicServer } from "#test/servers/quic.ts";

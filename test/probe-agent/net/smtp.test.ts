@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { createEgress } from "#shared/egress.ts";
-import type { Outcome } from "#shared/outcome.ts";
+import { createEgress } from "#shared/internet/egress.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
 import { createSmtp } from "#probe-agent/net/smtp.ts";
 import type { SmtpLink } from "#probe-agent/port/smtp.ts";
 import { startSmtpServer, type SmtpScript, type SmtpServer } from "#test/servers/smtp.ts";

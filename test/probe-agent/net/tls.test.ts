@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { createEgress, NO_ALLOW_LISTS } from "#shared/egress.ts";
-import type { Outcome } from "#shared/outcome.ts";
+import { createEgress, NO_ALLOW_LISTS } from "#shared/internet/egress.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import type { TlsObservation, TlsPort, TlsRequest } from "#probe-agent/port/tls.ts";
 import { createTls } from "#probe-agent/net/tls.ts";

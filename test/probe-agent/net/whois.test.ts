@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { createEgress, NO_ALLOW_LISTS, type Egress } from "#shared/egress.ts";
-import type { Outcome } from "#shared/outcome.ts";
+import { createEgress, NO_ALLOW_LISTS, type Egress } from "#shared/internet/egress.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
 import type { WhoisReply, WhoisRequest } from "#probe-agent/port/whois.ts";
 import { createWhois } from "#probe-agent/net/whois.ts";
 import { startDnsServer } from "#test/servers/dns.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createEgress } from "#shared/egress.ts";
-import type { Outcome } from "#shared/outcome.ts";
+import { createEgress } from "#shared/internet/egress.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import type { Services } from "#probe-agent/toolkit/net.ts";
 import type { Implementation } from "#probe-agent/tools/implement.ts";

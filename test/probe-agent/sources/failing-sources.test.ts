@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { createEgress } from "#shared/egress.ts";
+import { createEgress } from "#shared/internet/egress.ts";
 import { registered, startIpSources, type IpSources, type RegistryAnswer } from "#test/support/ip-sources.ts";
 
 let sources: IpSources;

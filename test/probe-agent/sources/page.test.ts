@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Outcome } from "#shared/outcome.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
 import { createAnalyses } from "#probe-agent/threads/analyses.ts";
 import { createAnalysisThreads } from "#probe-agent/threads/analyses/threads.ts";
 import { createHttp } from "#probe-agent/net/http.ts";

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { createEgress } from "#shared/egress.ts";
+import { createEgress } from "#shared/internet/egress.ts";
 import { asn } from "#probe-agent/tools/asn.ts";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { startRegistries, type Registries } from "#test/support/registries.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { parseParams } from "#shared/schema.ts";
+import { parseParams } from "#shared/schema/schema.ts";
 import { cors as contract } from "#shared/tools/cors.ts";
 import { cors } from "#probe-agent/tools/cors.ts";
 import { startDnsServer } from "#test/servers/dns.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { MAX_RESULT_BYTES } from "#shared/wire.ts";
+import { MAX_RESULT_BYTES } from "#shared/protocol/wire.ts";
 import { csp } from "#probe-agent/tools/csp.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";

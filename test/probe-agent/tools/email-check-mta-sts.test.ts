@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ok } from "#shared/outcome.ts";
+import { ok } from "#shared/contracts/outcome.ts";
 import { MTA_STS_ADVICE } from "#probe-agent/analysis/mail/domain/policy-advice.ts";
 import { adviseOn } from "#probe-agent/analysis/text/findings.ts";
 import type { HttpPort } from "#probe-agent/port/http.ts";

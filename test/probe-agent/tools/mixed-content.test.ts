@@ -1,7 +1,7 @@
 import { expectWellFormed, kinds } from "#test/support/findings.ts";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { MAX_RESULT_BYTES } from "#shared/wire.ts";
+import { MAX_RESULT_BYTES } from "#shared/protocol/wire.ts";
 import { mixedContent } from "#probe-agent/tools/mixed-content.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { createPki, type Pki } from "#test/servers/pki.ts";

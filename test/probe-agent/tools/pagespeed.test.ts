@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { ok, failed, refused, type Outcome } from "#shared/outcome.ts";
+import { ok, failed, refused, type Outcome } from "#shared/contracts/outcome.ts";
 import type { BrowserPort, LoadRequest, PageLoad } from "#probe-agent/port/browser.ts";
 import { createHttp } from "#probe-agent/net/http.ts";
 import { pagespeed } from "#probe-agent/tools/pagespeed.ts";

@@ -1,7 +1,7 @@
 import { Value } from "typebox/value";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { createEgress, NO_ALLOW_LISTS, type Egress } from "#shared/egress.ts";
-import type { Outcome } from "#shared/outcome.ts";
+import { createEgress, NO_ALLOW_LISTS, type Egress } from "#shared/internet/egress.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { reverseIp as contract } from "#shared/tools/reverse-ip.ts";
 import { createHttp } from "#probe-agent/net/http.ts";

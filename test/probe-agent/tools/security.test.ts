@@ -1,7 +1,7 @@
-import type { Finding } from "#shared/findings.ts";
+import type { Finding } from "#shared/contracts/findings.ts";
 import { expectWellFormed } from "#test/support/findings.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { MAX_RESULT_BYTES } from "#shared/wire.ts";
+import { MAX_RESULT_BYTES } from "#shared/protocol/wire.ts";
 import { securityOn } from "#probe-agent/tools/security.ts";
 import type { WebPorts } from "#probe-agent/tools/health.ts";
 import { startDnsServer } from "#test/servers/dns.ts";

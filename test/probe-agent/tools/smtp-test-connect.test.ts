@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { failed, ok, type Outcome } from "#shared/outcome.ts";
+import { failed, ok, type Outcome } from "#shared/contracts/outcome.ts";
 import type { Resolved } from "#probe-agent/port/address.ts";
 import type { DnsPort } from "#probe-agent/port/dns.ts";
 import type { SmtpLink, SmtpPort } from "#probe-agent/port/smtp.ts";

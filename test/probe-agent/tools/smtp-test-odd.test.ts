@@ -1,7 +1,7 @@
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import type { Socket } from "node:net";
 import { EHLO, GREETING, type SmtpScript } from "#test/servers/smtp.ts";
-import { MAX_RESULT_BYTES } from "#shared/wire.ts";
+import { MAX_RESULT_BYTES } from "#shared/protocol/wire.ts";
 import { smtpTest } from "#probe-agent/tools/smtp-test.ts";
 import { startDnsServer } from "#test/servers/dns.ts";
 import { MAIL_HOST, startMailWorld } from "#test/support/mail.ts";

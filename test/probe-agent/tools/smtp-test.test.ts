@@ -1,5 +1,5 @@
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { createEgress } from "#shared/egress.ts";
+import { createEgress } from "#shared/internet/egress.ts";
 import { smtpTest } from "#probe-agent/tools/smtp-test.ts";
 import { startDnsServer } from "#test/servers/dns.ts";
 import { createPki, daysFromNow } from "#test/servers/pki.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { MAX_RESULT_BYTES } from "#shared/wire.ts";
+import { MAX_RESULT_BYTES } from "#shared/protocol/wire.ts";
 import type { RuleData } from "#probe-agent/analysis/page/tech/rule.ts";
 import { techDetect } from "#probe-agent/tools/tech-detect.ts";
 import { startDnsServer } from "#test/servers/dns.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { parseParams } from "#shared/schema.ts";
+import { parseParams } from "#shared/schema/schema.ts";
 import { traceroute as contract } from "#shared/tools/traceroute.ts";
 import { startIcmpHost, type IcmpHost } from "#probe-agent/net/icmp/host.ts";
 import { ping } from "#probe-agent/tools/ping.ts";

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { SILENT_MS } from "#shared/wire.ts";
-import { createEgress, NO_ALLOW_LISTS } from "#shared/egress.ts";
-import { failed, ok } from "#shared/outcome.ts";
+import { SILENT_MS } from "#shared/protocol/wire.ts";
+import { createEgress, NO_ALLOW_LISTS } from "#shared/internet/egress.ts";
+import { failed, ok } from "#shared/contracts/outcome.ts";
 import { askWhois } from "#probe-agent/sources/whois.ts";
 import { netOf } from "#test/support/net.ts";
 import { testServices } from "#test/support/services.ts";

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { createEgress } from "#shared/egress.ts";
+import { createEgress } from "#shared/internet/egress.ts";
 import { rdapDomain, rdapRegistrant } from "#test/support/registries.ts";
 import { startWhoisBench, whoisFixture } from "#test/support/whois.ts";
 

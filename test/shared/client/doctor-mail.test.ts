@@ -3,7 +3,7 @@ import { createServer, type AddressInfo, type Socket } from "node:net";
 import { afterEach, beforeAll, expect, it } from "vitest";
 import { checkMail } from "#shared/client/doctor/mail.ts";
 import type { Finding } from "#shared/client/doctor/finding.ts";
-import { readSettings } from "#shared/settings-parse.ts";
+import { readSettings } from "#shared/settings/settings-parse.ts";
 import { startMailSink, type MailSink, type MailSinkOptions } from "#test/servers/mail-sink.ts";
 import { createPki, type Issued } from "#test/servers/pki.ts";
 import { freePort } from "#test/support/free-port.ts";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { STATUS_OF_CODE } from "#control-plane/http/errors.ts";
 import { exitCodeOf, exitCodeOfLocations, exitCodeOfVerdict } from "#shared/client/exit-codes.ts";
-import { SOURCES } from "#shared/outcome.ts";
+import { SOURCES } from "#shared/contracts/outcome.ts";
 
 const STATUS: Readonly<Record<keyof typeof STATUS_OF_CODE, number>> = {
   missing_parameter: 2,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { classifyAddress, createEgress } from "#shared/egress.ts";
+import { classifyAddress, createEgress } from "#shared/internet/egress.ts";
 
 /** First and last address of each refused IPv4 range. */
 const REFUSED_IPV4: readonly [string, string][] = [

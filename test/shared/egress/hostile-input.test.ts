@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { describe, expect, it } from "vitest";
-import { checkTargetUrl, classifyAddress, createEgress, NO_ALLOW_LISTS } from "#shared/egress.ts";
+import { checkTargetUrl, classifyAddress, createEgress, NO_ALLOW_LISTS } from "#shared/internet/egress.ts";
 
 /** mulberry32: small and repeatable, so that a failing run can be repeated. */
 function generator(seed: number): () => number {

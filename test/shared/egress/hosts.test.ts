@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createEgress, NO_ALLOW_LISTS } from "#shared/egress.ts";
+import { createEgress, NO_ALLOW_LISTS } from "#shared/internet/egress.ts";
 
 const egress = createEgress(NO_ALLOW_LISTS);
 const connect = (raw: string) => egress.checkHost(raw, { connects: true });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { compareNumbers, isRawNumber, parseExact, toExactNumber, type ExactNumber } from "#shared/json/exact.ts";
-import { isRecord } from "#shared/is-record.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 import { parseJsonPath } from "#shared/json-path/parse.ts";
 import { selectJson } from "#shared/json-path/select.ts";
 

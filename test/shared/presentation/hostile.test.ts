@@ -2,7 +2,7 @@ import { Compile } from "typebox/compile";
 import { describe, expect, it } from "vitest";
 import { exampleOf } from "#control-plane/surfaces/api-document/components.ts";
 import { NOW } from "#test/shared/presentation/examples.ts";
-import { isRecord } from "#shared/is-record.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 import { writePlain } from "#shared/presentation/plain.ts";
 import { present } from "#shared/presentation/present.ts";
 import type { Presentation } from "#shared/presentation/presentation.ts";

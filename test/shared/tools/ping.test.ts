@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseParams } from "#shared/schema.ts";
+import { parseParams } from "#shared/schema/schema.ts";
 import { ping as contract } from "#shared/tools/ping.ts";
 
 function parse(given: Readonly<Record<string, unknown>>) {

@@ -1,4 +1,4 @@
-import { openTimeZone } from "#control-plane/time-zone.ts";
+import { openTimeZone } from "#control-plane/core/time-zone.ts";
 
 const MINUTE = 60_000;
 const DAY = 1_440;

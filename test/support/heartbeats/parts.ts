@@ -1,11 +1,11 @@
-import type { HeartbeatRecord } from "#control-plane/heartbeats/apply-ping.ts";
-import type { PingedHeartbeat } from "#control-plane/heartbeats/fold-pings.ts";
-import { judgeNext } from "#control-plane/heartbeats/judge.ts";
-import type { Ping } from "#control-plane/heartbeats/ping.ts";
-import { heartbeatStateSettings } from "#control-plane/heartbeats/state-settings.ts";
-import type { HeartbeatSettings } from "#control-plane/kinds/heartbeat.ts";
-import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
-import { NEW_STATE } from "#control-plane/state/state.ts";
+import type { HeartbeatRecord } from "#control-plane/watching/heartbeats/apply-ping.ts";
+import type { PingedHeartbeat } from "#control-plane/watching/heartbeats/fold-pings.ts";
+import { judgeNext } from "#control-plane/watching/heartbeats/judge.ts";
+import type { Ping } from "#control-plane/watching/heartbeats/ping.ts";
+import { heartbeatStateSettings } from "#control-plane/watching/heartbeats/state-settings.ts";
+import type { HeartbeatSettings } from "#control-plane/outages/kinds/heartbeat.ts";
+import type { MonitorSettings } from "#control-plane/outages/kinds/monitor.ts";
+import { NEW_STATE } from "#control-plane/outages/state/state.ts";
 
 /** Settings of a heartbeat whose pings come every 10 minutes and can be a minute late. */
 export const TEN_MINUTES: HeartbeatSettings = {

@@ -1,4 +1,4 @@
-import type { Sql } from "#control-plane/database/connect.ts";
+import type { Sql } from "#control-plane/core/database/connect.ts";
 import type { HeartbeatHistory, RecordedPing } from "#test/support/heartbeats/history.ts";
 
 /** Statuses by their numbers in monitor_status_changes. */

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { isSameOctets } from "#shared/same-octets.ts";
+import { isSameOctets } from "#shared/text/same-octets.ts";
 import { algorithmName, digestHash, findAlgorithm } from "#probe-agent/analysis/dns/dnssec/algorithms.ts";
 import { MAX_KEYS, MAX_KEYS_PER_TAG } from "#probe-agent/analysis/dns/dnssec/effort.ts";
 import { readKey, type ZoneKey } from "#probe-agent/analysis/dns/dnssec/keys.ts";

@@ -1,6 +1,6 @@
 import { listFirst } from "#shared/text/list.ts";
 import { adviseOn, finding, type AdviceTable } from "#probe-agent/analysis/text/findings.ts";
-import type { Finding, Severity } from "#shared/findings.ts";
+import type { Finding, Severity } from "#shared/contracts/findings.ts";
 import type { DmarcContext } from "#probe-agent/analysis/mail/dmarc/advice.ts";
 import { publishDmarc } from "#probe-agent/analysis/mail/dmarc/advice.ts";
 import {

@@ -1,4 +1,4 @@
-import type { Finding } from "#shared/findings.ts";
+import type { Finding } from "#shared/contracts/findings.ts";
 import { DMARC_ADVICE, type DmarcContext, type DmarcFindingId } from "#probe-agent/analysis/mail/dmarc/advice.ts";
 import type { BimiDraft } from "#probe-agent/analysis/mail/domain/bimi.ts";
 import { findingsOfChecks } from "#probe-agent/analysis/mail/domain/check-findings.ts";

@@ -1,5 +1,5 @@
 import type { HeaderRows } from "#probe-agent/analysis/mail/email-headers/rows.ts";
-import { registrableDomain } from "#shared/registrable-domain.ts";
+import { registrableDomain } from "#shared/internet/registrable-domain.ts";
 import { alignmentOf } from "#probe-agent/analysis/mail/email-headers/domains.ts";
 
 type Result = HeaderRows;

@@ -1,4 +1,4 @@
-import { classifyAddress } from "#shared/egress.ts";
+import { classifyAddress } from "#shared/internet/egress.ts";
 import type { HeaderRows } from "#probe-agent/analysis/mail/email-headers/rows.ts";
 import {
   readAuthenticationResults,

@@ -1,5 +1,5 @@
 import { domainToUnicode } from "node:url";
-import { registrableDomain } from "#shared/registrable-domain.ts";
+import { registrableDomain } from "#shared/internet/registrable-domain.ts";
 
 /** Compares two domains for DMARC alignment (RFC 7489 section 3.1). Null if one of them is unknown. */
 export function alignmentOf(one: string | null, other: string | null): { strict: boolean; relaxed: boolean } | null {

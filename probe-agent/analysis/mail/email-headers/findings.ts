@@ -1,4 +1,4 @@
-import type { Finding } from "#shared/findings.ts";
+import type { Finding } from "#shared/contracts/findings.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { emailHeader } from "#shared/tools/email-header.ts";
 import { adviseOn, finding, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";

@@ -1,4 +1,4 @@
-import type { Severity } from "#shared/findings.ts";
+import type { Severity } from "#shared/contracts/findings.ts";
 import type { ANOMALY_ADVICE } from "#probe-agent/analysis/mail/email-headers/advice.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { emailHeader } from "#shared/tools/email-header.ts";

@@ -1,4 +1,4 @@
-import { sortFindings } from "#shared/findings.ts";
+import { sortFindings } from "#shared/contracts/findings.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { smtpTest } from "#shared/tools/smtp-test.ts";
 import {

@@ -1,5 +1,5 @@
 import { adviseOn, finding, type AdviceTable } from "#probe-agent/analysis/text/findings.ts";
-import type { Finding } from "#shared/findings.ts";
+import type { Finding } from "#shared/contracts/findings.ts";
 import type { AiCheck, AiCheckId } from "#probe-agent/analysis/page/ai/score.ts";
 
 /** Maximum number of blocked crawlers that a message names. */

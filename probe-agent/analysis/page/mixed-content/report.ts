@@ -11,7 +11,7 @@ import { leading } from "#probe-agent/analysis/text/json-size.ts";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { findMixedContent, type MixedReference, type MixedContent } from "#probe-agent/analysis/page/mixed-content.ts";
 import type { ReadPage } from "#probe-agent/analysis/html/pages/reading.ts";
-import type { Finding } from "#shared/findings.ts";
+import type { Finding } from "#shared/contracts/findings.ts";
 
 /** Maximum size of each list as JSON, in bytes. */
 const LIST_BYTES = 50_000;

@@ -1,4 +1,4 @@
-import { withoutTrailing } from "#shared/strip-trailing.ts";
+import { withoutTrailing } from "#shared/text/strip-trailing.ts";
 import { matchesMedia, pixels, type Screen } from "#probe-agent/analysis/page/page-resources/media-query.ts";
 
 /** One candidate of a srcset attribute. */

@@ -1,5 +1,5 @@
 import { adviseOn, finding, type AdviceTable, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";
-import type { Finding } from "#shared/findings.ts";
+import type { Finding } from "#shared/contracts/findings.ts";
 import { listAll } from "#shared/text/list.ts";
 import type { Opportunity } from "#probe-agent/analysis/page/pagespeed/opportunities.ts";
 

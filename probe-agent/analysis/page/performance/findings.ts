@@ -1,5 +1,5 @@
 import { adviseOn, finding, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";
-import type { Finding } from "#shared/findings.ts";
+import type { Finding } from "#shared/contracts/findings.ts";
 import {
   MAX_NAMED,
   MAX_URL,

@@ -1,5 +1,5 @@
 import { adviseOn, finding, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";
-import type { Finding, Severity } from "#shared/findings.ts";
+import type { Finding, Severity } from "#shared/contracts/findings.ts";
 import { SEO_ADVICE, type SeoCheckId } from "#probe-agent/analysis/page/seo/advice.ts";
 import type { SeoFacts } from "#probe-agent/analysis/page/seo/audit.ts";
 import type { ScoredCheck } from "#probe-agent/analysis/page/seo/score.ts";

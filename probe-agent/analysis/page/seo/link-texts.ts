@@ -1,4 +1,4 @@
-import { withoutTrailing } from "#shared/strip-trailing.ts";
+import { withoutTrailing } from "#shared/text/strip-trailing.ts";
 
 /**
  * Link texts that do not describe the target, by language. They are the texts of Lighthouse's audit "link-text" in the

@@ -1,5 +1,5 @@
 import { adviseOn, finding } from "#probe-agent/analysis/text/findings.ts";
-import type { Finding } from "#shared/findings.ts";
+import type { Finding } from "#shared/contracts/findings.ts";
 import { SOCIAL_ADVICE, type SocialDraft } from "#probe-agent/analysis/page/social/advice.ts";
 import { imageFindings } from "#probe-agent/analysis/page/social/image-findings.ts";
 import { missingRequired } from "#probe-agent/analysis/page/social/required.ts";

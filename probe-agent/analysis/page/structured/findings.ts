@@ -1,5 +1,5 @@
 import { adviseOn, finding, type AdviceTable, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";
-import type { Finding } from "#shared/findings.ts";
+import type { Finding } from "#shared/contracts/findings.ts";
 import type { LocatedFault } from "#probe-agent/analysis/page/structured/item.ts";
 import type { RichResult } from "#probe-agent/analysis/page/structured/rich-results.ts";
 import type { ValueWarning } from "#probe-agent/analysis/page/structured/value-checks.ts";

@@ -1,4 +1,4 @@
-import { isRecord } from "#shared/is-record.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 import { LiteralIndex } from "#probe-agent/analysis/page/tech/literal-index.ts";
 import { parsePattern, parseTaggedName, type Pattern } from "#probe-agent/analysis/page/tech/pattern.ts";
 import type {

@@ -1,4 +1,4 @@
-import { isRecord } from "#shared/is-record.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 import { isIn, readBlock, readIp, type IpBlock } from "#probe-agent/analysis/network/ip-numbers.ts";
 
 /** An entry of the bootstrap registry for addresses: the RDAP service of a block. */

@@ -1,6 +1,6 @@
 import { normalizeStatus } from "#shared/monitor-checks/registration.ts";
 import { adviseOn, finding, type AdviceTable, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";
-import { sortFindings, type Finding } from "#shared/findings.ts";
+import { sortFindings, type Finding } from "#shared/contracts/findings.ts";
 
 /** Facts of a registration that the findings are based on. */
 export interface RegistrationFacts {

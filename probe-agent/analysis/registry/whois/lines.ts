@@ -1,4 +1,4 @@
-import { withoutTrailing } from "#shared/strip-trailing.ts";
+import { withoutTrailing } from "#shared/text/strip-trailing.ts";
 import { isKnownLabel } from "#probe-agent/analysis/registry/whois/keys.ts";
 import { splitNote } from "#probe-agent/analysis/registry/whois/note.ts";
 

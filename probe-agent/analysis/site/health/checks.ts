@@ -1,4 +1,4 @@
-import type { Severity } from "#shared/findings.ts";
+import type { Severity } from "#shared/contracts/findings.ts";
 import type { CheckDefinition } from "#probe-agent/analysis/site/health/definition.ts";
 import { PAGE_CHECKS } from "#probe-agent/analysis/site/health/table-page.ts";
 import { TRANSPORT_CHECKS } from "#probe-agent/analysis/site/health/table-transport.ts";

@@ -1,4 +1,4 @@
-import { sortFindings, type Finding, type Severity } from "#shared/findings.ts";
+import { sortFindings, type Finding, type Severity } from "#shared/contracts/findings.ts";
 import { letterGrade, worseGrade, type LetterGrade } from "#probe-agent/analysis/text/letter-grade.ts";
 import { CHECK_IDS, CHECKS, type CheckId, type CheckFinding } from "#probe-agent/analysis/site/health/checks.ts";
 import { CATEGORIES, type CategoryName } from "#probe-agent/analysis/site/health/definition.ts";

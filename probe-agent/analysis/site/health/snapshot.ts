@@ -1,4 +1,4 @@
-import type { Finding } from "#shared/findings.ts";
+import type { Finding } from "#shared/contracts/findings.ts";
 import type { SuiteFacts } from "#probe-agent/analysis/site/health/ciphers.ts";
 import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import type { HeaderPair } from "#probe-agent/analysis/http/header-list.ts";

@@ -1,4 +1,4 @@
-import { isSameOctets } from "#shared/same-octets.ts";
+import { isSameOctets } from "#shared/text/same-octets.ts";
 import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
 import { authorityKeyId, subjectKeyId } from "#probe-agent/analysis/tls/certificate/extensions.ts";
 import { canonicalName, readName } from "#probe-agent/analysis/tls/certificate/names.ts";

@@ -1,5 +1,5 @@
 import { isAscii } from "node:buffer";
-import { isSameOctets } from "#shared/same-octets.ts";
+import { isSameOctets } from "#shared/text/same-octets.ts";
 import {
   childrenOf,
   expectTag,

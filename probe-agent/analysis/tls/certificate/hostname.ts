@@ -1,6 +1,6 @@
 import { domainToASCII } from "node:url";
 import { literalFamily } from "#shared/egress/addresses.ts";
-import { isSameOctets } from "#shared/same-octets.ts";
+import { isSameOctets } from "#shared/text/same-octets.ts";
 import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
 import { subjectAltNames } from "#probe-agent/analysis/tls/certificate/extensions.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";

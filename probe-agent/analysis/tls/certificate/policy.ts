@@ -1,4 +1,4 @@
-import { isSameOctets } from "#shared/same-octets.ts";
+import { isSameOctets } from "#shared/text/same-octets.ts";
 import { isWithinConstraints, type Budget } from "#probe-agent/analysis/tls/certificate/constraints.ts";
 import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
 import { basicConstraints, EXTENSION, keyUsages } from "#probe-agent/analysis/tls/certificate/extensions.ts";

@@ -1,4 +1,4 @@
-import { isSameOctets } from "#shared/same-octets.ts";
+import { isSameOctets } from "#shared/text/same-octets.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 
 /** Reports whether issuer and subject are the same name (RFC 5280 section 3.2: self-issued). */

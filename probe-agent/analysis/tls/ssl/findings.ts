@@ -1,6 +1,6 @@
 import { adviseOn, finding } from "#probe-agent/analysis/text/findings.ts";
-import { sortFindings, type Finding } from "#shared/findings.ts";
-import { isSameOctets } from "#shared/same-octets.ts";
+import { sortFindings, type Finding } from "#shared/contracts/findings.ts";
+import { isSameOctets } from "#shared/text/same-octets.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { ssl } from "#shared/tools/ssl.ts";
 import { daysLeft, lifetimeMs } from "#probe-agent/analysis/tls/certificate/describe.ts";

@@ -1,5 +1,5 @@
 import { adviseOn, finding, type AdviceTable, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";
-import type { Finding } from "#shared/findings.ts";
+import type { Finding } from "#shared/contracts/findings.ts";
 import type { CookieIssueId } from "#probe-agent/analysis/web/cookies/grade.ts";
 import type { RejectedReason } from "#probe-agent/analysis/web/cookies/rejection.ts";
 import type { SeenCookie } from "#probe-agent/analysis/web/cookies/report.ts";

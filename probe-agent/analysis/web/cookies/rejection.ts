@@ -1,4 +1,4 @@
-import { isPublicSuffix } from "#shared/registrable-domain.ts";
+import { isPublicSuffix } from "#shared/internet/registrable-domain.ts";
 import type { CookieLine } from "#probe-agent/analysis/web/cookies/attributes.ts";
 import { isIP } from "node:net";
 

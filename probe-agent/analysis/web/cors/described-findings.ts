@@ -1,5 +1,5 @@
 import { adviseOn, finding } from "#probe-agent/analysis/text/findings.ts";
-import type { Finding, Severity } from "#shared/findings.ts";
+import type { Finding, Severity } from "#shared/contracts/findings.ts";
 import type { CorsFinding, CorsFindingId } from "#probe-agent/analysis/web/cors/findings.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { withoutTrailing } from "#shared/strip-trailing.ts";
+import { withoutTrailing } from "#shared/text/strip-trailing.ts";
 import type { CorsGrant, CorsHeaders } from "#probe-agent/analysis/web/cors/check.ts";
 import type { OriginKind } from "#probe-agent/analysis/web/cors/origins.ts";
 

@@ -1,5 +1,5 @@
 import { isRedirectStatus, mayConcernOnlyProbe } from "#probe-agent/analysis/http/status.ts";
-import { sortFindings, type Finding } from "#shared/findings.ts";
+import { sortFindings, type Finding } from "#shared/contracts/findings.ts";
 import { adviseOn, finding, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";
 import { REDIRECT_ADVICE, type RedirectFindingId } from "#probe-agent/analysis/web/redirects/advice.ts";
 import { FOLLOWED_DELAY_S, type RedirectChain, type RedirectStep } from "#probe-agent/analysis/web/redirects/chain.ts";

@@ -1,4 +1,4 @@
-import { registeredDomain } from "#shared/registrable-domain.ts";
+import { registeredDomain } from "#shared/internet/registrable-domain.ts";
 import type { ScriptTag } from "#probe-agent/analysis/html/page.ts";
 import { outcome, type SecurityView, type TestOutcome } from "#probe-agent/analysis/web/security/outcome.ts";
 import { joinedHeader, mimeEssence } from "#probe-agent/analysis/http/header-list.ts";

@@ -1,7 +1,7 @@
 import type { Row } from "#shared/client/apply/document.ts";
 import type { Path } from "#shared/client/apply/yaml.ts";
 import { nameOf, WEBHOOK_FIELDS } from "#shared/client/apply/webhooks/rows.ts";
-import { isRecord } from "#shared/is-record.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 
 type Refuse = (path: Path, message: string) => void;
 

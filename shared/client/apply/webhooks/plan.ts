@@ -2,7 +2,7 @@ import { valueAt, type Row } from "#shared/client/apply/document.ts";
 import type { PropertyChange } from "#shared/client/apply/plan.ts";
 import { findOwn, MASK, maskedUrl, nameOf, type OwnWebhook } from "#shared/client/apply/webhooks/rows.ts";
 import { USAGE } from "#shared/client/exit-codes.ts";
-import { isRecord } from "#shared/is-record.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 import { toCanonicalJson } from "#shared/json/canonical.ts";
 
 /** A problem of a row of webhooks. */

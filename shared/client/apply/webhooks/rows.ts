@@ -1,5 +1,5 @@
 import type { Row, SecretField } from "#shared/client/apply/document.ts";
-import { isRecord } from "#shared/is-record.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 import { maskAddress } from "#shared/webhooks/mask-address.ts";
 
 /** Shown in place of a secret value; a document that has it keeps the stored value. */

@@ -8,7 +8,7 @@ import { anyoneWorksIn, readPidFile, worksIn } from "#shared/client/up/postgres/
 import { type Server, adoptedServer, freePort, startServer, stopServer } from "#shared/client/up/postgres/server.ts";
 import { type Session, openSession } from "#shared/client/up/postgres/store.ts";
 import { problem, type Problem } from "#shared/client/up/problem.ts";
-import { describeError } from "#shared/error-code.ts";
+import { describeError } from "#shared/contracts/error-code.ts";
 import { cp } from "node:fs/promises";
 
 /** A running embedded PostgreSQL that this process manages. */

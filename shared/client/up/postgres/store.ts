@@ -12,12 +12,12 @@ export interface Session {
   now(): Promise<Date>;
   /**
    * Counts live replicas of the control plane on this database, and those of them that advertise no address to agents. A
-   * replica renews its row every second and counts as dead after five (control-plane/probes/presence). 0 before the first
+   * replica renews its row every second and counts as dead after five (control-plane/checks/probes/presence). 0 before the first
    * migration.
    */
   replicas(): Promise<{ readonly live: number; readonly unadvertised: number }>;
   /**
-   * Returns the ids of accounts whose address has no normal form (control-plane/mail-address.ts), or is stored with a
+   * Returns the ids of accounts whose address has no normal form (control-plane/core/mail-address.ts), or is stored with a
    * domain in letters that mail servers do not take; at most 20. Empty before the first migration.
    */
   oddAddresses(): Promise<readonly string[]>;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { transact } from "#control-plane/database/transaction.ts";
+import { transact } from "#control-plane/core/database/transaction.ts";
 import { parseBulk, type BulkChange } from "#control-plane/monitors/bulk/parse.ts";
-import { countStatements } from "#test/control-plane/checking/watch/changes-world.ts";
+import { countStatements } from "#test/control-plane/watching/checking/watch/changes-world.ts";
 import { openIncident } from "#test/control-plane/monitors/routes/open-incident.ts";
 import { BODY, startMonitorsWorld, URL, type MonitorsWorld } from "#test/control-plane/monitors/routes/world.ts";
 import { untilLockIsAwaited } from "#test/support/database-locks.ts";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { transact } from "#control-plane/database/transaction.ts";
-import { addStatusChanges } from "#control-plane/history/record.ts";
-import { encodeState } from "#control-plane/state/encoding.ts";
-import { NEW_STATE, type MonitorState } from "#control-plane/state/state.ts";
+import { transact } from "#control-plane/core/database/transaction.ts";
+import { addStatusChanges } from "#control-plane/outages/history/record.ts";
+import { encodeState } from "#control-plane/outages/state/encoding.ts";
+import { NEW_STATE, type MonitorState } from "#control-plane/outages/state/state.ts";
 import { FAULT, openIncident } from "#test/control-plane/monitors/routes/open-incident.ts";
 import { ago } from "#test/support/ago.ts";
 import {

@@ -1,7 +1,7 @@
-import type { Sql } from "#control-plane/database/connect.ts";
-import { transact } from "#control-plane/database/transaction.ts";
-import { openOutages } from "#control-plane/incidents/outages/open.ts";
-import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
+import type { Sql } from "#control-plane/core/database/connect.ts";
+import { transact } from "#control-plane/core/database/transaction.ts";
+import { openOutages } from "#control-plane/outages/incidents/outages/open.ts";
+import type { MonitorSettings } from "#control-plane/outages/kinds/monitor.ts";
 
 /** What an outage is opened with. */
 export const FAULT = { stage: "connect", source: "target", reason: "refused", message: "connection refused" } as const;

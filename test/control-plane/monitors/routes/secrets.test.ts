@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openSecrets } from "#control-plane/kinds/secrets.ts";
+import { openSecrets } from "#control-plane/outages/kinds/secrets.ts";
 import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
 
 const URL = "/api/v4/monitors";

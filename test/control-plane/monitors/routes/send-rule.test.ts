@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ok } from "#shared/outcome.ts";
+import { ok } from "#shared/contracts/outcome.ts";
 import type { Job } from "#shared/protocol/probe.ts";
 import type { Answer } from "#test/support/control-plane.ts";
 import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { ok } from "#shared/outcome.ts";
+import { ok } from "#shared/contracts/outcome.ts";
 import { GOOD, startTrialWorld, TRY, type TrialWorld } from "#test/control-plane/monitors/try/world.ts";
 import type { Answer } from "#test/support/control-plane.ts";
 

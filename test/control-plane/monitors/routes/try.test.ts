@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { failed, ok } from "#shared/outcome.ts";
+import { failed, ok } from "#shared/contracts/outcome.ts";
 import type { Job } from "#shared/protocol/probe.ts";
 import type { Answer } from "#test/support/control-plane.ts";
 import { GOOD, startTrialWorld, TRY, type TrialWorld } from "#test/control-plane/monitors/try/world.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { dataUri, drawPng } from "#test/support/logos.ts";
-import { openSecrets } from "#control-plane/kinds/secrets.ts";
+import { openSecrets } from "#control-plane/outages/kinds/secrets.ts";
 import { openAccountDocuments, type AccountDocuments, type Document } from "#test/support/account-documents.ts";
 import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
+import type { MonitorDraft } from "#control-plane/outages/kinds/monitor.ts";
 import { findConflict, findQuorumConflict } from "#control-plane/monitors/vet.ts";
-import { defaultDraft } from "#control-plane/kinds/defaults.ts";
+import { defaultDraft } from "#control-plane/outages/kinds/defaults.ts";
 import { mergeGiven } from "#control-plane/monitors/settings/merge.ts";
 import { parseChange, parseCreation } from "#control-plane/monitors/settings/parse.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { transact } from "#control-plane/database/transaction.ts";
+import { transact } from "#control-plane/core/database/transaction.ts";
 import { documentOf } from "#control-plane/monitors/transfer/parse-document.ts";
-import { countStatements } from "#test/control-plane/checking/watch/changes-world.ts";
+import { countStatements } from "#test/control-plane/watching/checking/watch/changes-world.ts";
 import { startMonitorsWorld, type MonitorsWorld } from "#test/control-plane/monitors/routes/world.ts";
 import { WIDE_PLANS } from "#test/support/wide-plans.ts";
 import { createWatchedAccount } from "#test/support/watched-account.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { defaultDraft, DEFAULT_SETTINGS } from "#control-plane/kinds/defaults.ts";
-import { sealSecrets } from "#control-plane/kinds/secrets.ts";
+import { defaultDraft, DEFAULT_SETTINGS } from "#control-plane/outages/kinds/defaults.ts";
+import { sealSecrets } from "#control-plane/outages/kinds/secrets.ts";
 import type { StoredMonitor } from "#control-plane/monitors/store.ts";
 import { exportMonitors } from "#control-plane/monitors/transfer/export.ts";
-import { createEncryption } from "#control-plane/secrets/encryption.ts";
+import { createEncryption } from "#control-plane/core/secrets/encryption.ts";
 import { seeded } from "#test/support/seeded.ts";
 
 const encryption = createEncryption(new Uint8Array(32), { bytes: (count) => new Uint8Array(count) });

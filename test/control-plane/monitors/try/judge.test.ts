@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { judgedFinding } from "#control-plane/checking/watch/observe.ts";
-import { defaultDraft } from "#control-plane/kinds/defaults.ts";
-import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
+import { judgedFinding } from "#control-plane/watching/checking/watch/observe.ts";
+import { defaultDraft } from "#control-plane/outages/kinds/defaults.ts";
+import type { MonitorDraft } from "#control-plane/outages/kinds/monitor.ts";
 import { judgeChecks, type FoundAt } from "#control-plane/monitors/try/judge.ts";
 
 const AT = Date.UTC(2030, 0, 1);

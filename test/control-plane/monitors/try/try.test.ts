@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ok } from "#shared/outcome.ts";
+import { ok } from "#shared/contracts/outcome.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { GOOD, startTrialWorld, type TrialWorld } from "#test/control-plane/monitors/try/world.ts";
 import { createManualClock } from "#test/support/clock.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { statusOf, type StatusFacts } from "#control-plane/probes/status.ts";
+import { statusOf, type StatusFacts } from "#control-plane/checks/probes/status.ts";
 import { listRegions } from "#control-plane/surfaces/catalogue/region-routes.ts";
 import { targetGroup } from "#control-plane/surfaces/operator/service-discovery.ts";
-import { agentOf } from "#test/control-plane/probes/presence/replica.ts";
+import { agentOf } from "#test/control-plane/checks/probes/presence/replica.ts";
 
 const dublin = { region: "eu-west", city: "Dublin", country: "IE", asn: 64_500, tags: ["aws", "edge"] };
 

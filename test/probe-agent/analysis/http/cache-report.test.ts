@@ -1,4 +1,4 @@
-import { sortFindings } from "#shared/findings.ts";
+import { sortFindings } from "#shared/contracts/findings.ts";
 import { cacheFindings } from "#probe-agent/analysis/http/cache-findings.ts";
 import type { HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 import { expectWellFormed } from "#test/support/findings.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { sortFindings } from "#shared/findings.ts";
+import { sortFindings } from "#shared/contracts/findings.ts";
 import { responseFindings, SYNTAX_FAULTS, type ResponseFacts } from "#probe-agent/analysis/http/response-findings.ts";
 import { expectWellFormed, kinds } from "#test/support/findings.ts";
 

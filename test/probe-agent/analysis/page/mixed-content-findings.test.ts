@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { sortFindings } from "#shared/findings.ts";
+import { sortFindings } from "#shared/contracts/findings.ts";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { findMixedContent } from "#probe-agent/analysis/page/mixed-content.ts";
 import { describeMixedContent } from "#probe-agent/analysis/page/mixed-content/report.ts";

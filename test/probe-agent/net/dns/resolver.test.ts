@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { createEgress, NO_ALLOW_LISTS } from "#shared/egress.ts";
+import { createEgress, NO_ALLOW_LISTS } from "#shared/internet/egress.ts";
 import { arpaName } from "#probe-agent/dns-codec/address.ts";
 import { createDns, parseResolvConf } from "#probe-agent/net/dns/create.ts";
 import { parseServer } from "#probe-agent/net/dns/server-address.ts";

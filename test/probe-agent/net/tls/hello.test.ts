@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { createEgress, NO_ALLOW_LISTS } from "#shared/egress.ts";
+import { createEgress, NO_ALLOW_LISTS } from "#shared/internet/egress.ts";
 import type { HelloRequest } from "#probe-agent/port/tls.ts";
 import { createTls } from "#probe-agent/net/tls.ts";
 import { createPki } from "#test/servers/pki.ts";

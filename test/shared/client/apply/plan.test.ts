@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SECRET_PLACES } from "#control-plane/kinds/secrets.ts";
+import { SECRET_PLACES } from "#control-plane/outages/kinds/secrets.ts";
 import { SECRET_FIELDS, type Row } from "#shared/client/apply/document.ts";
 import { planChanges, type Plan } from "#shared/client/apply/plan.ts";
 import { settlePlan } from "#shared/client/apply/settle-plan.ts";

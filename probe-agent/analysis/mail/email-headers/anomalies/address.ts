@@ -1,5 +1,5 @@
 import { finding } from "#probe-agent/analysis/text/findings.ts";
-import { registrableDomain } from "#shared/registrable-domain.ts";
+import { registrableDomain } from "#shared/internet/registrable-domain.ts";
 import {
   when,
   type AnomalyDraft,

@@ -1,4 +1,4 @@
-import { SEVERITIES } from "#shared/findings.ts";
+import { SEVERITIES } from "#shared/contracts/findings.ts";
 import { listFirst } from "#shared/text/list.ts";
 import { addressAnomalies } from "#probe-agent/analysis/mail/email-headers/anomalies/address.ts";
 import {

@@ -1,4 +1,4 @@
-import { withoutTrailing } from "#shared/strip-trailing.ts";
+import { withoutTrailing } from "#shared/text/strip-trailing.ts";
 import { readMailDate, type MailDate } from "#probe-agent/analysis/mail/email-headers/date.ts";
 import { tokenize, type Token } from "#probe-agent/analysis/mail/email-headers/lexer.ts";
 import { readClient } from "#probe-agent/analysis/mail/email-headers/received/client.ts";

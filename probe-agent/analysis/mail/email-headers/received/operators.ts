@@ -1,4 +1,4 @@
-import { registrableDomain } from "#shared/registrable-domain.ts";
+import { registrableDomain } from "#shared/internet/registrable-domain.ts";
 
 /**
  * Domains under which one mail operator names both its receiving hosts and its Authentication-Results, as seen in

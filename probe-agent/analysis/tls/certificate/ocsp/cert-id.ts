@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { isSameOctets } from "#shared/same-octets.ts";
+import { isSameOctets } from "#shared/text/same-octets.ts";
 import {
   bitString,
   childrenOf,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Finding } from "#shared/findings.ts";
+import type { Finding } from "#shared/contracts/findings.ts";
 import { DMARC_ADVICE } from "#probe-agent/analysis/mail/dmarc/advice.ts";
 import { parseDmarc } from "#probe-agent/analysis/mail/dmarc/record.ts";
 import { readBimi } from "#probe-agent/analysis/mail/domain/bimi.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { MAX_HEADERS_BYTES } from "#shared/tools/email-header/limits.ts";
-import { MAX_RESULT_BYTES } from "#shared/wire.ts";
+import { MAX_RESULT_BYTES } from "#shared/protocol/wire.ts";
 import { analyseHeaders } from "#probe-agent/analysis/email-headers.ts";
 import { cpuTime } from "#test/support/cpu-time.ts";
 

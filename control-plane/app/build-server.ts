@@ -1,0 +1,214 @@
+import { readFileSync } from "node:fs";
+import { CONTRACTS } from "#shared/tools/index.ts";
+import type { App } from "#control-plane/app/app.ts";
+import { registerAudit } from "#control-plane/app/audit-routes.ts";
+import { registerBatches } from "#control-plane/checks/batches/routes.ts";
+import { registerChanges } from "#control-plane/accounts/changes/routes.ts";
+import { createGatedServer } from "#control-plane/accounts/gated-server.ts";
+import { readIncidentEvidence } from "#control-plane/watching/evidence/requests.ts";
+import type { Gate, Hook } from "#control-plane/http/gate.ts";
+import { createServer, type ServerTls } from "#control-plane/http/server.ts";
+import { createWrites } from "#control-plane/http/writes.ts";
+import { createVisitLimiter } from "#control-plane/http/limits/visits.ts";
+import { createIncidentWrites } from "#control-plane/outages/incidents/writes.ts";
+import { createIncidentPages } from "#control-plane/public/incident-pages/incident-pages.ts";
+import { registerIncidentPages } from "#control-plane/public/incident-pages/routes.ts";
+import { createTestMails, type TestMails } from "#control-plane/notify/mail/test-mail/test-mails.ts";
+import { registerConfirmation } from "#control-plane/notify/mail/routes.ts";
+import { registerUnsubscription } from "#control-plane/notify/mail/recipients/routes.ts";
+import { registerMeasurements } from "#control-plane/checks/measurements/routes.ts";
+import { registerHeartbeats } from "#control-plane/watching/heartbeats/routes.ts";
+import type { HistoryMonitor } from "#control-plane/outages/history/ports.ts";
+import { registerMonitoring } from "#control-plane/app/monitoring-routes.ts";
+import { sessionCookieOf } from "#control-plane/surfaces/dashboard/door/cookie.ts";
+import { registerDashboard } from "#control-plane/surfaces/dashboard/dashboard.ts";
+import { registerProbeRoutes } from "#control-plane/checks/probes/routes.ts";
+import { registerAdminQueue } from "#control-plane/surfaces/operator/queues.ts";
+import { refuseOthersAtDomains } from "#control-plane/public/status-pages/routes/own-domains.ts";
+import { registerPublicPages } from "#control-plane/public/status-pages/routes/public-page.ts";
+import { registerSharedPage } from "#control-plane/surfaces/share-page/routes.ts";
+import { createHome } from "#control-plane/surfaces/home/home.ts";
+import { registerAdminProbes } from "#control-plane/surfaces/operator/probes.ts";
+import { checkTool } from "#control-plane/surfaces/mcp/check-tool.ts";
+import { getBatchTool } from "#control-plane/surfaces/mcp/get-batch.ts";
+import { getMonitorTool } from "#control-plane/surfaces/mcp/get-monitor.ts";
+import { getStatusPageTool } from "#control-plane/surfaces/mcp/get-status-page.ts";
+import { listEventsTool } from "#control-plane/surfaces/mcp/list-events.ts";
+import { listWebhooksTool } from "#control-plane/surfaces/mcp/list-webhooks.ts";
+import { listMonitorsTool } from "#control-plane/surfaces/mcp/list-monitors.ts";
+import { createProtocol } from "#control-plane/surfaces/mcp/protocol.ts";
+import { registerMcp } from "#control-plane/surfaces/mcp/routes.ts";
+import { createOpenChecks } from "#control-plane/surfaces/open-tier/open-checks.ts";
+import { registerOpenTier } from "#control-plane/surfaces/open-tier/routes.ts";
+import { registerAccount } from "#control-plane/surfaces/account/routes.ts";
+import { registerAccountMetrics } from "#control-plane/surfaces/account-metrics/routes.ts";
+import { createScrapes } from "#control-plane/surfaces/account-metrics/scrape.ts";
+import { registerBlackbox } from "#control-plane/surfaces/blackbox/routes.ts";
+import { registerSubscriptions } from "#control-plane/public/status-pages/routes/subscriptions.ts";
+import { addComponents } from "#control-plane/surfaces/api-document/components.ts";
+import { collectRoutes, registerDocs } from "#control-plane/surfaces/api-document/routes.ts";
+import { registerRegions } from "#control-plane/surfaces/catalogue/region-routes.ts";
+import { registerServiceDiscovery } from "#control-plane/surfaces/operator/service-discovery.ts";
+import { registerTools } from "#control-plane/surfaces/rest/routes.ts";
+import { registerCatalogue } from "#control-plane/surfaces/catalogue/routes.ts";
+import type { Teardown } from "#control-plane/core/teardown.ts";
+import { registerUserRoutes } from "#control-plane/people/users/routes.ts";
+import { createWebhookActions } from "#control-plane/notify/webhooks/actions.ts";
+import { registerDeliveryLog } from "#control-plane/notify/webhooks/log/routes.ts";
+import { registerWebhooks } from "#control-plane/notify/webhooks/routes/routes.ts";
+import { registerAdminWarnings } from "#control-plane/people/warnings/routes.ts";
+import type { Parts } from "#control-plane/app/open-parts.ts";
+
+type HttpServer = ReturnType<typeof createServer>;
+
+/** Creates the HTTP server with every surface; it does not listen yet. */
+export async function buildServer(app: App, parts: Parts, version: string, teardown: Teardown) {
+  const { config } = app;
+  const { hub, presence, checks, background } = parts;
+  const { monitors, statusPages } = background.monitoring;
+  const refuse = refuseOthersAtDomains((host) => statusPages.slugOfDomain(host));
+  const server = createServer({ ...app, refuse }, readTls(config.tls));
+  teardown.push(() => server.close());
+  await collectRoutes(server, { baseUrl: config.baseUrl, version });
+  addComponents(server, CONTRACTS);
+  const agents = () => Array.from(hub.roster.sessions()).length;
+  const degraded = () => (presence.unadvertised().length > 0 ? ["grpc_advertise"] : []);
+  const { gate, admin } = createGatedServer(app, { agents, degraded, server });
+  const mcp = createProtocol(
+    [
+      ...CONTRACTS.map((contract) => checkTool(checks, contract)),
+      getBatchTool(background.batches),
+      listMonitorsTool(monitors),
+      getMonitorTool(monitors),
+      getStatusPageTool(statusPages),
+      listWebhooksTool(app.sql, background.webhooks),
+      listEventsTool(app.sql, background.deliveries.log),
+    ],
+    version,
+    (error) => app.log.debug({ err: error }, "mcp: message refused"),
+  );
+  teardown.push(() => mcp.close());
+  const testMails = createTestMails({
+    ...app,
+    recipients: background.mail.recipients,
+    deliveries: background.mail.sender === null ? null : background.deliveries,
+  });
+  registerCallers(server, app, parts, gate, testMails);
+  registerMcp(server, { gate, protocol: mcp, config });
+  registerOperator(server, app, parts, admin);
+  const { measurements, monitoring, webhooks } = background;
+  const visits = createVisitLimiter(app.clock);
+  const { baseUrl } = config;
+  const canMail = background.mail.sender !== null;
+  await registerDashboard(server, {
+    ...app,
+    users: parts.users,
+    monitors,
+    trials: background.monitoring.trials,
+    history: background.monitoring.history,
+    statusPages,
+    subscribers: background.subscribers,
+    pictures: background.monitoring.pictures,
+    maintenance: background.monitoring.maintenance,
+    webhooks,
+    testMails,
+    checks,
+    presence,
+    gate,
+    measurements,
+    visits,
+    baseUrl,
+    canMail,
+    incidents: createIncidentWrites({
+      ...app,
+      events: background.events,
+      monitorsOf: async (on, accountId, ids) => [...(await monitors.owned(on, accountId, ids))],
+      pagesOf: (on, accountId, ids) => statusPages.owned(on, accountId, ids),
+    }),
+    evidenceOf: readIncidentEvidence,
+    canSignUp: config.signUp === "open",
+  });
+  registerAudit(server, { ...app, ...monitoring, measurements, webhooks, gate, admin });
+  await registerDocs(server);
+  return { server, mcp };
+}
+
+/** Registers the routes of API callers. */
+function registerCallers(server: HttpServer, app: App, parts: Parts, gate: Gate, testMails: TestMails): void {
+  const { config, clock } = app;
+  const { hub, presence, checks, openLimits, answers } = parts;
+  const { measurements, batches, mail, subscribers, webhooks, events, deliveries, monitoring } = parts.background;
+  const { timeoutMs } = config.webhooks;
+  const webhookActions = createWebhookActions({ ...app, deliveries, timeoutMs });
+  registerTools(server, checks, gate, CONTRACTS, measurements);
+  const { record } = app.changes;
+  const writes = createWrites({ ...app, answers, record });
+  registerMeasurements(server, { checks, gate, writes, measurements, contracts: CONTRACTS });
+  registerBatches(server, { gate, writes, batches });
+  // One limit for all that anyone can read.
+  const visits = createVisitLimiter(clock);
+  registerMonitoring(server, { ...app, ...monitoring, gate, writes, events, testMails, visits });
+  registerWebhooks(server, { gate, writes, sql: app.sql, webhooks, actions: webhookActions });
+  registerDeliveryLog(server, { gate, sql: app.sql, log: deliveries.log });
+  registerSubscriptions(server, { clock, pages: monitoring.statusPages, subscribers });
+  registerHeartbeats(server, { clock, pings: monitoring.pings });
+  registerSharedPage(server, { visits, measurements, clock });
+  const { baseUrl } = config;
+  const { registry } = app.metrics;
+  const open = createOpenChecks({ checks, ...openLimits, registry });
+  const sessionOf = async (request: Parameters<typeof sessionCookieOf>[0]) => {
+    const token = sessionCookieOf(request);
+    return token === null ? null : await parts.users.sessions.find(token);
+  };
+  const memberOf = async (request: Parameters<typeof sessionCookieOf>[0]) => (await sessionOf(request))?.email ?? null;
+  const home = createHome(CONTRACTS, { open, clock, baseUrl, memberOf });
+  const memberAccount = async (request: Parameters<typeof sessionCookieOf>[0]) =>
+    (await sessionOf(request))?.accountId ?? null;
+  registerPublicPages(server, { clock, gate, visits, memberAccount, pages: monitoring.statusPages, baseUrl, home });
+  registerConfirmation(server, { clock, recipients: mail.recipients });
+  const { recipients, unsubscriptions } = mail;
+  registerUnsubscription(server, { clock, unsubscriptions });
+  const linked = { ...app, baseUrl: config.baseUrl, events, recipients, pictures: monitoring.pictures };
+  const pages = createIncidentPages({ ...linked, evidenceOf: readIncidentEvidence });
+  registerIncidentPages(server, { clock, pages });
+  registerOpenTier(server, CONTRACTS, { open, baseUrl });
+  registerBlackbox(server, checks, gate);
+  const { history } = monitoring;
+  const readUptimes = (listed: readonly HistoryMonitor[]) => history.uptimes(listed);
+  registerAccountMetrics(server, {
+    gate,
+    scrape: createScrapes({ ...app, readUptimes }),
+  });
+  const { monitors } = monitoring;
+  registerAccount(server, {
+    gate,
+    count: async (accountId) => {
+      const nothing = { limit: 0, offset: 0 };
+      const [monitorPage, keyPage, subscriptions] = await Promise.all([
+        monitors.list(accountId, {}, nothing),
+        app.keys.list({ accountId }, nothing.limit, nothing.offset),
+        webhooks.list(app.sql, accountId),
+      ]);
+      return { monitors: monitorPage.total, webhooks: subscriptions.length, keys: keyPage.total };
+    },
+  });
+  registerChanges(server, { gate, sql: app.sql, changes: app.changes });
+  registerCatalogue(server, gate, CONTRACTS);
+  registerRegions(server, gate, hub.roster, presence);
+}
+
+/** Registers the routes of the operator. */
+function registerOperator(server: HttpServer, app: App, parts: Parts, admin: Hook): void {
+  const { probes, background, listing, warnings, users } = parts;
+  registerAdminQueue(server, admin, background);
+  registerAdminProbes(server, admin, listing);
+  registerServiceDiscovery(server, admin, listing, app.config.baseUrl);
+  registerAdminWarnings(server, admin, warnings);
+  registerProbeRoutes(server, admin, probes);
+  const { record } = app.changes;
+  registerUserRoutes(server, { ...app, users, admin, record, baseUrl: app.config.baseUrl });
+}
+
+function readTls(tls: App["config"]["tls"]): ServerTls | undefined {
+  return tls === null ? undefined : { cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) };
+}

@@ -1,0 +1,105 @@
+import { parseLocations } from "#shared/internet/locations.ts";
+import type { Contract } from "#shared/tools/define.ts";
+import type { CheckContext } from "#control-plane/checks/context.ts";
+import type { Sql } from "#control-plane/core/database/connect.ts";
+import { askProbes, type UnitCall } from "#control-plane/checks/jobs/durable-run/ask-probes.ts";
+import type { DurableWork, Unanswered } from "#control-plane/checks/jobs/durable-run/work.ts";
+import { createEventLog, type EventLog, type PlacedLocation } from "#control-plane/checks/measurements/event-log.ts";
+import { createJournal } from "#control-plane/checks/measurements/journal.ts";
+import { recordEvents } from "#control-plane/checks/measurements/journal/store.ts";
+import type { MeasurementMetrics } from "#control-plane/checks/measurements/metrics.ts";
+import {
+  claimMeasurement,
+  finishMeasurement,
+  MEASUREMENT_RUNS,
+  readAttempts,
+  readLocations,
+  type StoredMeasurement,
+} from "#control-plane/checks/measurements/store.ts";
+import { parseStoredLocation } from "#control-plane/checks/measurements/view.ts";
+
+/** Dependencies of the work on measurements. */
+export interface MeasurementWorkDeps {
+  readonly sql: Sql;
+  readonly checks: CheckContext;
+  readonly contracts: ReadonlyMap<string, Contract>;
+  readonly metrics: MeasurementMetrics;
+}
+
+/** Measurements as durable work. A unit is a location; one call checks all; results are events in the journal. */
+export function createMeasurementWork(deps: MeasurementWorkDeps): DurableWork<StoredMeasurement, PlacedLocation> {
+  const { sql, metrics } = deps;
+  return {
+    async claim(id, now) {
+      const measurement = await claimMeasurement(sql, id, now);
+      if (measurement?.run === 1) {
+        metrics.lag.observe(Math.max(0, now.getTime() - measurement.createdAt.getTime()) / 1_000);
+      }
+      return measurement;
+    },
+    async begin(measurement, writing) {
+      const open = (await readLocations(sql, measurement.id)).filter(({ status }) => status === null);
+      const journal = createJournal({
+        ...writing,
+        write: (events, after, dropped) => recordEvents(sql, measurement, events, after, dropped),
+        after: measurement.events,
+      });
+      const locations = open.map(({ ordinal, location }) => ({ ordinal, place: parseStoredLocation(location) }));
+      const earlier = measurement.run === 1 ? new Map<number, number>() : await readAttempts(sql, measurement.id);
+      const log = createEventLog(journal, locations, earlier);
+      return {
+        groups: locations.length === 0 ? [] : [locations],
+        perform: (group, signal) =>
+          checkLocations(deps, { measurement, log, onProgressDropped: () => journal.drop() }, group, signal),
+        giveUp: ({ unit, error }) => log.addFailure(unit, error),
+        settle: () => journal.settle(),
+      };
+    },
+    postpone: (lease, now) => MEASUREMENT_RUNS.postpone(sql, lease, now),
+    async finish(lease, now) {
+      const status = await finishMeasurement(sql, lease, now);
+      if (status !== null) metrics.ended.inc({ status });
+    },
+  };
+}
+
+interface OpenMeasurement {
+  readonly measurement: StoredMeasurement;
+  readonly log: EventLog;
+  readonly onProgressDropped: () => void;
+}
+
+/** Checks locations with one call. Their results reach the log as events during the call. */
+async function checkLocations(
+  { checks, contracts }: MeasurementWorkDeps,
+  { measurement, log, onProgressDropped }: OpenMeasurement,
+  locations: readonly PlacedLocation[],
+  signal: AbortSignal,
+): Promise<readonly Unanswered<PlacedLocation>[]> {
+  const contract = contracts.get(measurement.tool);
+  // If another release added the tool, a replica that has it makes the call.
+  const call: UnitCall =
+    contract === undefined
+      ? null
+      : {
+          contract,
+          params: JSON.parse(measurement.params) as Record<string, unknown>,
+          accountId: measurement.accountId,
+          locations: parseExpression(measurement.expression),
+          places: locations.map(({ place }) => place),
+          maxLocations: locations.length,
+          signal,
+          onEvent: (event, planned) => log.addEvent(event, planned),
+          onProgressDropped,
+        };
+  const answers = await askProbes(checks, call, locations.length);
+  return locations.flatMap((unit, index) => {
+    const answer = answers[index];
+    return answer?.isAnswered === false ? [{ unit, error: answer.error }] : [];
+  });
+}
+
+function parseExpression(expression: string | null) {
+  const parsed = expression === null ? null : parseLocations(JSON.parse(expression) as string[]);
+  return parsed?.ok === true ? parsed.items : [];
+}

@@ -1,0 +1,128 @@
+import type { Clock } from "#shared/time/clock.ts";
+import type { GuardedDatabase } from "#control-plane/core/database/guarded.ts";
+import type { Notifications } from "#control-plane/core/database/notifications.ts";
+import { REVOKED, type Admission, type Enrolled, type Gatekeeper } from "#control-plane/checks/dispatch/admission.ts";
+import type { Rejection } from "#control-plane/checks/dispatch/hello.ts";
+import { createAdmittedAgents, enrolledOf } from "#control-plane/checks/probes/admitted-agents.ts";
+import type { Authority, Holder } from "#control-plane/checks/probes/authority.ts";
+import { PROBE_CHANNEL, type StoredProbe, findProbes } from "#control-plane/checks/probes/store.ts";
+import { DatabaseAway } from "#control-plane/core/database/database-away.ts";
+
+const MOST_READS = 3;
+
+/** Reads the enrolment of single agents. */
+interface EnrolmentReader {
+  /**
+   * Returns the row of an agent as of the last `invalidate`, null if there is none. Rejects if the database is not
+   * available or the row changes during each of three reads.
+   */
+  read(agentId: string): Promise<StoredProbe | null>;
+  /** Makes reads in progress of these agents start again. */
+  invalidate(isMeant: (agentId: string) => boolean): void;
+}
+
+/** Creates a reader of enrolments. */
+function createEnrolmentReader(database: GuardedDatabase): EnrolmentReader {
+  const reads = new Set<{ readonly agentId: string; stale: boolean }>();
+  return {
+    async read(agentId) {
+      for (let turn = 1; ; turn += 1) {
+        const mark = { agentId, stale: false };
+        reads.add(mark);
+        const [row] = await database.run((sql) => findProbes(sql, [agentId])).finally(() => reads.delete(mark));
+        if (!mark.stale) return row ?? null;
+        if (turn === MOST_READS) throw new DatabaseAway("the enrolment changes faster than it can be read");
+      }
+    },
+    invalidate(isMeant) {
+      for (const mark of reads) if (isMeant(mark.agentId)) mark.stale = true;
+    },
+  };
+}
+
+/** Dependencies of the gatekeeper. */
+interface GatekeeperDeps {
+  readonly authority: Pick<Authority, "identify">;
+  /** For reads that a stream waits for. */
+  readonly database: GuardedDatabase;
+  readonly notifications: Notifications;
+  readonly clock: Clock;
+  /** Milliseconds between reads of all admitted agents, which find changes whose notification was lost. */
+  readonly sweepMs?: number;
+}
+
+const NO_CERTIFICATE = refuse(
+  "identity",
+  "the client certificate is missing, expired or not issued by this control plane; enrol the agent with a join token",
+);
+const EXPIRED = refuse("identity", "the client certificate has expired; enrol the agent again with a new join token");
+const REPLACED = refuse(
+  "identity",
+  "the client certificate was replaced by newer ones: another process uses this agent's identity; enrol the agent again",
+);
+const AWAY = refuse("capacity", "the control plane cannot reach its database; try again", true);
+
+/** Decides which agents can attach, and reports changes to the enrolment of admitted agents until `close`. */
+export function createGatekeeper(deps: GatekeeperDeps): Gatekeeper & { close(): void } {
+  const { authority, database, notifications, clock, sweepMs = 5_000 } = deps;
+  const listeners: ((agentId: string, enrolled: Enrolled | null) => void)[] = [];
+  const reader = createEnrolmentReader(database);
+  const admitted = createAdmittedAgents(database, (agentId, enrolled) => {
+    for (const listener of listeners) listener(agentId, enrolled);
+  });
+
+  function recheck(isMeant: (agentId: string) => boolean): void {
+    reader.invalidate(isMeant);
+    admitted.recheck(isMeant);
+  }
+
+  notifications.listen(
+    PROBE_CHANNEL,
+    (payload) => {
+      const account = /^account:(\d+)$/.exec(payload)?.[1];
+      if (account === undefined) return recheck((id) => id === payload);
+      // The account of an agent whose enrolment is being read is not known yet.
+      recheck((id) => !admitted.has(id) || admitted.accountOf(id) === Number(account));
+    },
+    () => recheck(() => true),
+  );
+  const sweep = setInterval(() => admitted.recheck(() => true), sweepMs);
+  sweep.unref();
+
+  return {
+    async admit(certificate): Promise<Admission> {
+      const holder = certificate === null ? null : authority.identify(certificate);
+      if (holder === null) return { ok: false, rejection: NO_CERTIFICATE };
+      let row: StoredProbe | null;
+      try {
+        row = await reader.read(holder.agentId);
+      } catch {
+        return { ok: false, rejection: AWAY };
+      }
+      const rejection = refuseHolder(holder, row, clock.now());
+      if (row === null || rejection !== null) return { ok: false, rejection: rejection ?? REVOKED };
+      const enrolled = enrolledOf(row);
+      admitted.add(enrolled);
+      return { ok: true, enrolled };
+    },
+    onChange: (listener) => void listeners.push(listener),
+    close() {
+      clearInterval(sweep);
+      admitted.close();
+    },
+  };
+}
+
+/**
+ * Returns the rejection of the holder of a valid certificate; null if it can attach. An agent without a row was
+ * deleted.
+ */
+export function refuseHolder(holder: Holder, row: StoredProbe | null, now: Date): Rejection | null {
+  if (row === null || row.revokedAt !== null) return REVOKED;
+  if (holder.notAfter <= now) return EXPIRED;
+  return holder.serial === row.serial || holder.serial === row.previousSerial ? null : REPLACED;
+}
+
+function refuse(reason: Rejection["reason"], message: string, retry = false): Rejection {
+  return { reason, message, retry };
+}

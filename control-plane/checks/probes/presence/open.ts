@@ -1,0 +1,33 @@
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import type { Clock } from "#shared/time/clock.ts";
+import type { Config } from "#control-plane/core/config.ts";
+import { connect } from "#control-plane/core/database/connect.ts";
+import { guardDatabase } from "#control-plane/core/database/guarded.ts";
+import type { Notifications } from "#control-plane/core/database/notifications.ts";
+import { createPresence, type PresenceService } from "#control-plane/checks/probes/presence/presence.ts";
+
+const TIMEOUT_MS = 2_000;
+
+/** Dependencies of the presence of a replica. */
+interface PresenceDeps {
+  readonly config: Pick<Config, "databaseUrl" | "grpcAdvertise">;
+  readonly notifications: Notifications;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly registry: Registry;
+}
+
+/** Opens the presence of this replica on a separate connection. Call `start` before agents can attach. */
+export function openPresence({ config, notifications, clock, log, registry }: PresenceDeps): PresenceService {
+  // Signs of life of the last half second can be lost in a crash of the database: the next one repeats them.
+  const options = { name: "vantage presence", connections: 1, statementTimeoutMs: TIMEOUT_MS, durable: false };
+  return createPresence({
+    database: guardDatabase(() => connect(config.databaseUrl, options), TIMEOUT_MS),
+    notifications,
+    clock,
+    log,
+    registry,
+    address: config.grpcAdvertise ?? "",
+  });
+}

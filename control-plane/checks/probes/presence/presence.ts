@@ -1,0 +1,203 @@
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import type { Clock } from "#shared/time/clock.ts";
+import { DatabaseAway } from "#control-plane/core/database/database-away.ts";
+import type { GuardedDatabase } from "#control-plane/core/database/guarded.ts";
+import type { Notifications } from "#control-plane/core/database/notifications.ts";
+import type { Presence, ReplicaInfo } from "#control-plane/checks/dispatch/presence.ts";
+import { createOwnAttachments } from "#control-plane/checks/probes/presence/attachments.ts";
+import { DEAD_MS } from "#control-plane/checks/probes/presence/dead-replicas.ts";
+import { createPresenceMetrics, type PresenceMetrics } from "#control-plane/checks/probes/presence/metrics.ts";
+import { createSnapshotReader } from "#control-plane/checks/probes/presence/snapshot-reader.ts";
+import { EMPTY_SNAPSHOT, type PresenceSnapshot } from "#control-plane/checks/probes/presence/snapshot.ts";
+import { createRounds } from "#control-plane/checks/probes/presence/rounds.ts";
+import { createSignOfLife } from "#control-plane/checks/probes/presence/sign-of-life.ts";
+import { PRESENCE_CHANNEL } from "#control-plane/checks/probes/presence/store.ts";
+
+/** Interval between signs of life, in milliseconds. */
+const BEAT_MS = 1_000;
+/** Interval in milliseconds between reads without a notification, because a notification can be lost. */
+const SWEEP_MS = 2_000;
+/**
+ * Pause after a round, and so between two notifications. It is shorter than DEAD_MS: a replica that waited two seconds
+ * for a slow database must not look dead because of a long pause after that.
+ */
+const REST = { leastMs: 100, mostMs: 1_000 };
+
+/** Presence that runs from `start` to `stop`. */
+export interface PresenceService extends Presence {
+  /** Returns the ids of live replicas without an advertised address, if there are several replicas (advertised.ts). */
+  unadvertised(): readonly string[];
+  /** Registers this replica and reads the first snapshot. Also resolves if the database is away. Call it once. */
+  start(replicaId: string): Promise<void>;
+  /** Removes this replica from the database if it is available, and closes the connection. */
+  stop(): Promise<void>;
+}
+
+/** Dependencies of presence. */
+interface PresenceDeps {
+  /** Used only by presence: a sign of life must not wait behind other statements. */
+  readonly database: GuardedDatabase;
+  readonly notifications: Notifications;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly registry: Registry;
+  /** host:port at which agents reach this replica; empty if not advertised. */
+  readonly address: string;
+}
+
+/**
+ * Opens the presence of a replica: it keeps the replica's own rows in the database up to date and reads those of the
+ * others. All statements run one after the other in rounds: write the changes, then read. No error reaches the hub.
+ * While the database is away the snapshot stays unchanged. If a read shows wrong rows of this replica, they are written
+ * again.
+ */
+export function createPresence(deps: PresenceDeps): PresenceService {
+  const { database, notifications, clock, log, address } = deps;
+  const attachments = createOwnAttachments();
+  const reader = createSnapshotReader({ database, clock, attachments });
+  const signOfLife = createSignOfLife({ database, clock, attachments });
+  const metrics = createPresenceMetrics(deps.registry, {
+    clock,
+    snapshot: () => reader.snapshot(),
+    own: (id) => attachments.get(id),
+  });
+  const failures = createFailureLog(log, metrics);
+  const advertised = createAdvertiseWatch(DEAD_MS);
+  const listeners: (() => void)[] = [];
+  const timers: NodeJS.Timeout[] = [];
+  let self: ReplicaInfo = { id: "", address };
+  let isStopped = false;
+  const rounds = createRounds(runRound, REST, clock);
+
+  async function runRound(): Promise<void> {
+    let operation: Operation = "write";
+    try {
+      if (signOfLife.isDue()) await signOfLife.write(self);
+      operation = "read";
+      if (reader.isDue()) await readSnapshot();
+      // There are more changes than fit into one statement, or the read has found changes.
+      if (attachments.hasChanges()) rounds.wake();
+      failures.noteSuccess();
+    } catch (error) {
+      // The next sign of life tries to write and read again.
+      failures.noteFailure(operation, error);
+    }
+  }
+
+  async function readSnapshot(): Promise<void> {
+    const { haveReplicasChanged } = await reader.read(self);
+    metrics.noteRead();
+    const { replicas } = reader.snapshot();
+    logAdvertised(log, advertised, replicas, clock.monotonic());
+    if (!haveReplicasChanged) return;
+    log.info({ replicas: replicas.map((replica) => replica.id) }, "replicas changed");
+    for (const listener of listeners) listener();
+  }
+
+  function demandReading(): void {
+    reader.demand();
+    if (!isStopped) rounds.wake();
+  }
+
+  return {
+    absent: () => reader.absent(),
+    unadvertised: () => advertised.missing(),
+    replicas: () => replicasOf(reader.snapshot(), self),
+    onReplicas: (listener) => void listeners.push(listener),
+    changed(agent, state) {
+      attachments.apply(agent, state);
+      reader.forgetAbsent();
+      if (!isStopped) rounds.wake();
+    },
+    async start(replicaId) {
+      self = { id: replicaId, address };
+      await runRound();
+      const repeat = (ms: number, work: () => void) => timers.push(setInterval(work, ms).unref());
+      repeat(BEAT_MS, () => {
+        signOfLife.demand();
+        rounds.wake();
+      });
+      repeat(SWEEP_MS, demandReading);
+      const onNotification = (sender: string) => {
+        if (sender !== replicaId) demandReading();
+      };
+      notifications.listen(PRESENCE_CHANNEL, onNotification, demandReading);
+    },
+    async stop() {
+      isStopped = true;
+      for (const timer of timers) clearInterval(timer);
+      await rounds.stop();
+      // If this fails, the other replicas notice within seconds that this one is gone.
+      await signOfLife.remove(self).catch(() => {});
+      await database.close();
+    },
+  };
+}
+
+/** Returns the known replicas. Before the first read this replica knows only itself. */
+function replicasOf(snapshot: PresenceSnapshot, self: ReplicaInfo): readonly ReplicaInfo[] {
+  return snapshot === EMPTY_SNAPSHOT ? [self] : snapshot.replicas;
+}
+
+type Operation = "write" | "read";
+
+/** Counts every failure. Logs the first of several failures in a row, and their end. */
+function createFailureLog(log: Logger, metrics: Pick<PresenceMetrics, "failures">) {
+  let isFailing = false;
+  return {
+    noteSuccess(): void {
+      if (isFailing) log.info("presence is up to date again");
+      isFailing = false;
+    },
+    noteFailure(operation: Operation, error: unknown): void {
+      metrics.failures.inc({ operation });
+      if (!isFailing) log.warn({ err: error, operation }, "presence is stale: the database is not available");
+      else if (!(error instanceof DatabaseAway)) log.error({ err: error, operation }, "presence failed");
+      isFailing = true;
+    },
+  };
+}
+
+/** Logs a change of the set of replicas without an advertised address. */
+function logAdvertised(log: Logger, watch: AdvertiseWatch, known: readonly ReplicaInfo[], nowMs: number): void {
+  const change = watch.update(known, nowMs);
+  const replicas = known.map(({ id }) => id);
+  if (change === "incomplete") {
+    log.warn(
+      { replicas, without_address: watch.missing() },
+      "some replicas do not advertise an address: agents cannot attach to them; set VANTAGE_GRPC_ADVERTISE on each replica",
+    );
+  } else if (change === "complete") log.info({ replicas }, "all replicas advertise an address again");
+}
+
+/**
+ * Watches for replicas without an advertised address. Agents reach such a replica only if a load balancer happens to
+ * send them there, and a job for an agent that is attached to another replica is answered with 503.
+ */
+interface AdvertiseWatch {
+  /** Takes the live replicas as last read from the database. Returns a change of `missing` that should be logged. */
+  update(replicas: readonly ReplicaInfo[], nowMs: number): "incomplete" | "complete" | null;
+  /** Returns the ids of the replicas without an address; empty if there is only one replica. */
+  missing(): readonly string[];
+}
+
+/**
+ * Creates a watch. A change counts after it has lasted `settleMs` milliseconds. For that time a replica that crashed is
+ * still listed, and a replica that restarts must not count as two.
+ */
+export function createAdvertiseWatch(settleMs: number): AdvertiseWatch {
+  let missing: readonly string[] = [];
+  let candidate: readonly string[] = [];
+  let since = -Infinity;
+  return {
+    update(replicas, nowMs) {
+      const found = replicas.length < 2 ? [] : replicas.filter(({ address }) => address === "").map(({ id }) => id);
+      if (found.join() !== candidate.join()) [candidate, since] = [found, nowMs];
+      if (candidate.join() === missing.join() || (candidate.length > 0 && nowMs - since < settleMs)) return null;
+      missing = candidate;
+      return missing.length > 0 ? "incomplete" : "complete";
+    },
+    missing: () => missing,
+  };
+}

@@ -1,0 +1,18 @@
+import type { Random } from "#shared/time/clock.ts";
+import type { Sql } from "#control-plane/core/database/connect.ts";
+import { keepFact } from "#control-plane/core/secrets/store.ts";
+
+const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const LENGTH = 12;
+
+/**
+ * Returns the id of this installation: 12 letters and digits, made once and kept in the database, the same for all
+ * replicas. It tells installations apart that send to one provider. It is no secret.
+ */
+export async function readInstallation(sql: Sql, random: Random): Promise<string> {
+  // Four bytes a digit: with one, the first digits would be likelier than the others.
+  const bytes = Buffer.from(random.bytes(4 * LENGTH));
+  const digits = Array.from({ length: LENGTH }, (_, index) => DIGITS[bytes.readUInt32BE(4 * index) % DIGITS.length]);
+  const kept = await keepFact(sql, "installation", Buffer.from(digits.join("")));
+  return Buffer.from(kept).toString();
+}

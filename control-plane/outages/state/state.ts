@@ -1,0 +1,133 @@
+import type { CheckFault } from "#control-plane/outages/state/observation.ts";
+
+/** The status of a monitor. Whether it is degraded is a separate fact about one that is up. */
+export type Status = "up" | "down" | "unknown";
+
+/** Planned checks in a row whose first try failed at a location. Each passed on its re-check, but for one that is under way. */
+export interface FirstTries {
+  readonly failed: number;
+  /** Unix milliseconds of the beginning of the first of them. */
+  readonly since: number;
+  /** Fault of the newest of them. */
+  readonly fault: CheckFault | null;
+}
+
+/** The newest verdict of a location. Times are Unix milliseconds. */
+export interface LocationState {
+  readonly verdict: "up" | "down";
+  /** When the check of this verdict began. */
+  readonly at: number;
+  /** Number of checks in a row with this verdict. */
+  readonly streak: number;
+  /** When the first check of the streak began. */
+  readonly since: number;
+  /** Fault of the newest failing check; null if the verdict is up. */
+  readonly fault: CheckFault | null;
+  /** Absent: the newest planned check was good, or its failure goes on. */
+  readonly firstTries?: FirstTries;
+}
+
+/**
+ * The notice of the present outage, which waits because the monitor is in maintenance or the monitor it depends on is
+ * down, or for a moment because the next checks of that one show whether it is. Times are Unix milliseconds.
+ */
+export type HeldNotice = {
+  /** Status before the outage, for the notice. */
+  readonly previous: "up" | "unknown";
+} & (
+  | {
+      readonly reason: "maintenance" | "dependency";
+      /** When the reason was first found to have ended; null: it still holds. */
+      readonly endedAt: number | null;
+    }
+  | {
+      readonly reason: "undecided";
+      /** When the outage was confirmed. */
+      readonly heldAt: number;
+    }
+);
+
+/** A lack of results: too few are fresh to judge the monitor. Not of a monitor that waits for pings. */
+export interface Unwatched {
+  /** When it began, Unix milliseconds. */
+  readonly since: number;
+  /** Whether people were notified. */
+  readonly isTold: boolean;
+}
+
+/** A location at a time, Unix milliseconds. */
+export interface DatedLocation {
+  readonly location: string;
+  readonly at: number;
+}
+
+/** Everything that the next transition of a monitor depends on. Times are Unix milliseconds. */
+export interface MonitorState {
+  readonly status: Status;
+  /** The newest status other than unknown, with which events compare; null: none yet. */
+  readonly lastKnown: "up" | "down" | null;
+  /** When the status last changed; null: never. */
+  readonly changedAt: number | null;
+  /** When lastKnown began: the first failing check of the outage, or the first good one since; null: none yet. */
+  readonly knownSince: number | null;
+  /** When the newest failing check began, of any location; null: none has failed. A recovery begins after it. */
+  readonly failedAt: number | null;
+  /** Whether it is degraded while it is up; while the status is unknown: whether it was. */
+  readonly isDegraded: boolean;
+  /**
+   * Whether a notice was sent that the monitor is degraded, and none since then of its end or of an outage; if not, none
+   * is sent when it no longer is.
+   */
+  readonly isDegradedReported: boolean;
+  /** Good checks in a row that were slower than degradedMs, 3 at most; negative: that were not. */
+  readonly slowStreak: number;
+  /** Times of the newest changes between up and down within the last hour, oldest first, 5 at most. */
+  readonly changes: readonly number[];
+  readonly isFlapping: boolean;
+  /** When people were last told that it is flapping; null: they were not, or it is not. */
+  readonly flappingToldAt: number | null;
+  /**
+   * The failing locations as the newest event named them. While up: those that keep failing alone (the advisory). While
+   * down: all that fail. While unknown: those of lastKnown.
+   */
+  readonly failing: readonly string[];
+  /** The locations whose first tries fail each time, as the newest event named them; none while the monitor is down. */
+  readonly unsteady: readonly string[];
+  /** When the next reminder of the outage is due; null: none is. */
+  readonly remindAt: number | null;
+  readonly held: HeldNotice | null;
+  /** The incident of the present outage, set by the caller of the transition; null: none is open. */
+  readonly incidentId: number | null;
+  /** By configured location; a missing one has no verdict yet, or cannot check. */
+  readonly locations: ReadonlyMap<string, LocationState>;
+  /** Locations whose probe's own network was down, each with the beginning of its newest check that said so. */
+  readonly blind: readonly DatedLocation[];
+  /** The only one of several locations that can check, and when that was last so; null: it is not so. It decides alone. */
+  readonly alone: DatedLocation | null;
+  /** null: there are enough results, or nobody has looked yet. */
+  readonly unwatched: Unwatched | null;
+}
+
+/** The state of a monitor that is new, resumed, or has a new target. */
+export const NEW_STATE: MonitorState = {
+  status: "unknown",
+  lastKnown: null,
+  changedAt: null,
+  knownSince: null,
+  failedAt: null,
+  isDegraded: false,
+  isDegradedReported: false,
+  slowStreak: 0,
+  changes: [],
+  isFlapping: false,
+  flappingToldAt: null,
+  failing: [],
+  unsteady: [],
+  remindAt: null,
+  held: null,
+  incidentId: null,
+  locations: new Map(),
+  blind: [],
+  alone: null,
+  unwatched: null,
+};

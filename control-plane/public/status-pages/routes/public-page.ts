@@ -1,0 +1,156 @@
+import { Type } from "typebox";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "#shared/time/clock.ts";
+import { notFound } from "#control-plane/http/error-handler.ts";
+import { Refusal } from "#control-plane/http/errors.ts";
+import { createDocument, sendDocument } from "#control-plane/http/operations/document.ts";
+import { readQuery } from "#control-plane/http/params.ts";
+import type { ErrorRenderer } from "#control-plane/http/request.ts";
+import { SentFile, sendFile } from "#control-plane/http/sent-file.ts";
+import { takeVisit } from "#control-plane/http/visits.ts";
+import { PAGE_SCRIPTS } from "#control-plane/public/status-pages/browser/scripts.ts";
+import { renderBadge, renderErrorBadge } from "#control-plane/public/status-pages/render/badge.ts";
+import { createEntrances, type EntranceDeps } from "#control-plane/public/status-pages/routes/public-entrances.ts";
+import { PUBLIC_FORMATS } from "#control-plane/public/status-pages/routes/public-formats.ts";
+import {
+  HASHED_CACHE,
+  OWN_CACHE,
+  PUBLIC_CACHE,
+  READABLE,
+} from "#control-plane/public/status-pages/routes/public-headers.ts";
+import { registerPastPages } from "#control-plane/public/status-pages/routes/past-pages.ts";
+import { addRoutes, errorRendererOf } from "#control-plane/public/status-pages/routes/public-route.ts";
+import { createPublicSender } from "#control-plane/public/status-pages/routes/public-sender.ts";
+
+/** Content-Type of badges. */
+const SVG_TYPE = "image/svg+xml; charset=utf-8";
+
+/** Renders an error as a badge. */
+const renderBadgeError: ErrorRenderer = ({ code }, _request, reply) => {
+  reply.type(SVG_TYPE).headers(READABLE);
+  return renderErrorBadge(code.replaceAll("_", " "));
+};
+
+const BADGE_QUERY = Type.Object({
+  label: Type.Optional(
+    Type.String({ maxLength: 40, description: "Text on the left; by default status or uptime", examples: ["API"] }),
+  ),
+  monitor: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: "Id of a monitor of the page" }),
+  ),
+  metric: Type.Optional(
+    Type.String({ enum: ["status", "uptime"], description: "uptime: percentage of the last 90 days" }),
+  ),
+});
+
+/** Documentation of the badge. */
+const BADGE = {
+  path: "/badge.svg",
+  type: SVG_TYPE,
+  operation: {
+    id: "read_status_page_badge",
+    summary: "Get the status of a page, or of one of its monitors, as a badge",
+  },
+} as const;
+
+/** Dependencies of the routes. */
+interface PublicPagesDeps extends EntranceDeps {
+  readonly clock: Clock;
+  /** Address of this service. */
+  readonly baseUrl: string;
+  /** Answers requests for the root that are for no page's domain; null: there is nothing for this client. */
+  readonly home?: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> | null;
+}
+
+/**
+ * Registers the public forms of status pages: HTML, feeds, badge, and JSON in Statuspage's shape, at /status/<slug> and
+ * at the root of the pages' own domains.
+ */
+export function registerPublicPages(server: FastifyInstance, { baseUrl, clock, home, ...deps }: PublicPagesDeps): void {
+  const serviceUrl = baseUrl.endsWith("/") ? baseUrl.slice(0, -1) : baseUrl;
+  const sender = createPublicSender(clock);
+  registerPageScripts(server);
+  registerPastPages(server, { clock, ...deps });
+  registerLogos(server, deps);
+  const renderError = errorRendererOf(deps.pages);
+  const readView = (slug: string, viewer: number | null) => deps.pages.view(slug, viewer);
+  for (const entrance of createEntrances(deps)) {
+    const { prefix } = entrance;
+    for (const format of PUBLIC_FORMATS) {
+      addRoutes(server, prefix, format, {
+        ...(format.path === "" ? { renderError } : {}),
+        async handler(request, reply) {
+          if (prefix === "" && format.path === "" && deps.pages.slugOfDomain(request.headers.host ?? "") === null) {
+            takeVisit(deps.visits, request);
+            const answered = home?.(request, reply) ?? null;
+            if (answered === null) throw notFound();
+            return await answered;
+          }
+          const { found: view, isForAll } = await entrance.read(request, reply, readView, format.path === "");
+          const base = entrance.baseOf(view);
+          const document = sender.documentOf(view, `${base} ${format.path}`, format.type, () =>
+            format.render(view, { base, serviceUrl }),
+          );
+          reply.headers(format.headers(view));
+          return await sender.send(request, reply, document, view, isForAll);
+        },
+      });
+    }
+    addRoutes(
+      server,
+      prefix,
+      { ...BADGE, query: BADGE_QUERY },
+      {
+        renderError: renderBadgeError,
+        async handler(request, reply) {
+          const { label = null, monitor = null, metric = "status" } = readQuery(BADGE_QUERY, request);
+          const { found: view, isForAll } = await entrance.read(request, reply, readView);
+          const draw = (): string => {
+            const badge = renderBadge(view, { label, monitorId: monitor, isUptime: metric === "uptime" });
+            if (badge === null) throw new Refusal("not_found", "The page has no monitor with this id.");
+            return badge;
+          };
+          // Badges with a label are not kept: clients choose the label.
+          const document =
+            label === null
+              ? sender.documentOf(view, `badge ${monitor} ${metric}`, SVG_TYPE, draw)
+              : createDocument(draw(), { type: SVG_TYPE, cacheControl: PUBLIC_CACHE });
+          reply.headers(READABLE);
+          return await sender.send(request, reply, document, view, isForAll);
+        },
+      },
+    );
+  }
+}
+
+/** Registers the scripts of pages, at the service and at the pages' own domains. */
+function registerPageScripts(server: FastifyInstance): void {
+  for (const { path, text } of PAGE_SCRIPTS) {
+    const document = createDocument(text, { type: "text/javascript; charset=utf-8", cacheControl: HASHED_CACHE });
+    server.route({
+      method: ["GET", "HEAD"],
+      url: path,
+      schema: { hide: true },
+      config: { isOfPage: true },
+      handler: (request, reply) => sendDocument(request, reply, document),
+    });
+  }
+}
+
+/** The address of a logo has the hash of its content. */
+const LOGO = { path: "/logo/:file", type: "image/*", operation: null } as const;
+
+/** Registers the logos of pages, at /status/<slug>/logo/ and at the pages' own domains, for those who see the page. */
+function registerLogos(server: FastifyInstance, deps: EntranceDeps): void {
+  for (const entrance of createEntrances(deps)) {
+    addRoutes(server, entrance.prefix, LOGO, {
+      async handler(request, reply) {
+        const { file } = request.params as { readonly file: string };
+        const readLogo = (slug: string, viewer: number | null) => deps.pages.logo(slug, viewer, `/logo/${file}`);
+        const { found: logo, isForAll } = await entrance.read(request, reply, readLogo, true);
+        const sent = new SentFile(logo.type, Buffer.from(logo.content), logo.hash);
+        return sendFile(request, reply, sent, isForAll ? HASHED_CACHE : OWN_CACHE);
+      },
+    });
+  }
+}

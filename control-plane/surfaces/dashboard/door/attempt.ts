@@ -1,0 +1,31 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { deviceCookie } from "#control-plane/surfaces/dashboard/door/cookie.ts";
+import { SIGN_IN } from "#control-plane/surfaces/dashboard/strings/people.ts";
+import type { Client } from "#control-plane/people/users/sessions.ts";
+import type { SignIn } from "#control-plane/people/users/sign-in.ts";
+
+/** When to try again where too many passwords are checked, seconds: those that wait take a few. */
+const BUSY_SECONDS = 5;
+
+/** Returns where a request comes from; its session, once the door has looked for it. */
+export function clientOf(request: FastifyRequest): Client {
+  const { clientAddress: address, headers, session, raw } = request;
+  const userAgent = headers["user-agent"] ?? "";
+  return { address, userAgent, device: deviceCookie(request), session, isGone: () => raw.socket.destroyed };
+}
+
+/** Sets the status of a sign-in that failed, and Retry-After. Returns the sentence that says why. */
+export function refuse(reply: FastifyReply, failed: Exclude<SignIn, { readonly kind: "ok" }>): string {
+  switch (failed.kind) {
+    case "wrong":
+    case "homeless":
+      reply.code(403);
+      return SIGN_IN[failed.kind];
+    case "busy":
+      reply.code(503).header("retry-after", String(BUSY_SECONDS));
+      return SIGN_IN.busy;
+    case "limited":
+      reply.code(429).header("retry-after", String(failed.retryAfterSeconds));
+      return SIGN_IN.limited(failed.retryAfterSeconds);
+  }
+}

@@ -1,0 +1,121 @@
+import type { Change } from "#control-plane/http/access/changes.ts";
+import type { Form } from "#control-plane/surfaces/dashboard/door/form.ts";
+import { renderCheck } from "#control-plane/surfaces/dashboard/frame/choices.ts";
+import { renderHidden } from "#control-plane/surfaces/dashboard/frame/fields.ts";
+import { formatLocal } from "#control-plane/surfaces/dashboard/frame/times.ts";
+import { BELONGINGS, MEMBERS } from "#control-plane/surfaces/dashboard/strings/people.ts";
+import type { Sql } from "#control-plane/core/database/connect.ts";
+import type { KeyEntry, Keys } from "#control-plane/accounts/keys/keys.ts";
+import { changeOf } from "#control-plane/monitors/changed-fields.ts";
+import type { Monitors } from "#control-plane/monitors/monitors.ts";
+import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import type { AlsoDone, ListedMember } from "#control-plane/people/users/members.ts";
+import { rolesAbove, type Role } from "#control-plane/people/users/roles.ts";
+import type { Session } from "#control-plane/people/users/sessions.ts";
+import type { Invite, Users } from "#control-plane/people/users/users.ts";
+
+/** What a member has made in the account, and gets from it. */
+interface Belongings {
+  readonly keys: readonly KeyEntry[];
+  /** Names of the monitors that have the member's address in their notify_emails. */
+  readonly monitors: readonly string[];
+  /** Open invites of the member that end. */
+  readonly invites: readonly Invite[];
+}
+
+/** Dependencies of what belongs to members. */
+export interface BelongingsDeps {
+  readonly sql: Sql;
+  readonly keys: Pick<Keys, "list" | "revokeOf">;
+  readonly monitors: Pick<Monitors, "mailedTo" | "leave">;
+  readonly users: Pick<Users, "invites">;
+}
+
+/** More keys than a form has fields for. */
+const MOST_KEYS = 400;
+const MOST_NAMES = 20;
+/** Values of the fields: of a key, and of the address in notify_emails. */
+const valueOf = (keyId: number): string => `key-${keyId}`;
+const ADDRESS = "address";
+
+/** Reads what belongs to a member. `next`: the role that the member keeps; null: none. */
+export async function readBelongings(
+  { sql, keys, monitors, users }: BelongingsDeps,
+  accountId: number,
+  { userId, email }: ListedMember,
+  next: Role | null,
+): Promise<Belongings> {
+  const [made, mailed, open] = await Promise.all([
+    keys.list({ accountId, madeBy: userId }, MOST_KEYS, 0),
+    monitors.mailedTo(accountId, email),
+    users.invites(sql, accountId),
+  ]);
+  const lost = rolesAbove(next);
+  const invites = open.filter(({ madeBy, role }) => madeBy === userId && role !== null && lost.includes(role));
+  return { keys: made.keys, monitors: mailed.map(({ name }) => name), invites };
+}
+
+/** Reports whether there is anything that a member leaves behind or loses. */
+export function hasAny({ keys, monitors, invites }: Belongings): boolean {
+  return keys.length + monitors.length + invites.length > 0;
+}
+
+const renderLegend: (data: { readonly legend: string }) => string = compileTemplate(
+  `<fieldset class="field"><legend><%= it.legend %></legend>`,
+);
+
+const renderInvites: (data: { readonly names: readonly string[] }) => string = compileTemplate(
+  `<div><p>${BELONGINGS.invites}</p><ul><% for (const name of it.names) { %><li><%= name %></li><% } %></ul></div>`,
+);
+
+/** Renders what belongs to a member as parts of a form: what ends with it, and what can. */
+export function renderBelongings(
+  { keys, monitors, invites }: Belongings,
+  { email }: Pick<ListedMember, "email">,
+  { timezone }: Pick<Session, "timezone">,
+  isTicked: boolean,
+): readonly string[] {
+  const parts: string[] = [];
+  if (invites.length > 0) {
+    const names = invites.map((one) => `${one.email ?? MEMBERS.anybody}, ${MEMBERS.roles[one.role ?? "viewer"]}`);
+    parts.push(renderInvites({ names }));
+  }
+  const check = (value: string, label: string): string =>
+    renderHidden("shown", value) + renderCheck({ name: "end", value, label, isOn: isTicked });
+  if (keys.length > 0) {
+    const checks = keys.map(({ id, name, prefix, usedAt }) => {
+      const used = usedAt === null ? null : formatLocal(usedAt, timezone);
+      return check(valueOf(id), BELONGINGS.key(name, prefix, used));
+    });
+    parts.push(`${renderLegend({ legend: BELONGINGS.keys })}${checks.join("")}</fieldset>`);
+  }
+  if (monitors.length > 0) {
+    const names = monitors.slice(0, MOST_NAMES).join(", ");
+    const label = BELONGINGS.address(email, names, Math.max(0, monitors.length - MOST_NAMES));
+    parts.push(`${renderLegend({ legend: BELONGINGS.mails })}${check(ADDRESS, label)}</fieldset>`);
+  }
+  return parts;
+}
+
+/**
+ * Returns what ends by a form, for the transaction that changes the member. What the form has not shown, such as a key of a
+ * moment ago, goes with a member who is removed, and stays with one who is not.
+ */
+export function endBelongings(
+  { keys, monitors }: BelongingsDeps,
+  accountId: number,
+  { userId, email }: ListedMember,
+  form: Form,
+  isRemoval: boolean,
+): AlsoDone {
+  const [shown, ticked] = [new Set(form.list("shown")), new Set(form.list("end"))];
+  const ends = (value: string): boolean => ticked.has(value) || (isRemoval && !shown.has(value));
+  return async (tx) => {
+    const revoked = await keys.revokeOf(tx, { accountId, madeBy: userId }, (id) => ends(valueOf(id)));
+    const left = ends(ADDRESS) ? await monitors.leave(tx, accountId, email) : [];
+    return [
+      ...revoked.map(({ id, name }): Change => ({ resource: "key", id, name, action: "deleted" })),
+      ...left.map((one) => changeOf(one, "changed", one.changed)),
+    ];
+  };
+}

@@ -1,0 +1,235 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { RecordChanges } from "#control-plane/http/access/changes.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
+import { readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
+import { sendConfirmation } from "#control-plane/surfaces/dashboard/frame/confirmation.ts";
+import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
+import {
+  endBelongings,
+  hasAny,
+  readBelongings,
+  renderBelongings,
+  type BelongingsDeps,
+} from "#control-plane/surfaces/dashboard/members/belongings.ts";
+import {
+  renderCreatedInvite,
+  renderMembersPage,
+  type MembersView,
+} from "#control-plane/surfaces/dashboard/members/page.ts";
+import { clientOf } from "#control-plane/surfaces/dashboard/door/attempt.ts";
+import type { SignInDeps } from "#control-plane/surfaces/dashboard/sign-in/routes.ts";
+import { MEMBERS } from "#control-plane/surfaces/dashboard/strings/people.ts";
+import type { Transaction } from "#control-plane/core/database/connect.ts";
+import { transact } from "#control-plane/core/database/transaction.ts";
+import type { Turns } from "#control-plane/core/database/turns.ts";
+import { Refusal } from "#control-plane/http/errors.ts";
+import type { Keys } from "#control-plane/accounts/keys/keys.ts";
+import { spellMailAddress } from "#control-plane/core/mail-address.ts";
+import {
+  memberChange,
+  type ListedMember,
+  type MemberAction,
+  type MemberChange,
+} from "#control-plane/people/users/members.ts";
+import { ROLES, rolesAbove, type Role } from "#control-plane/people/users/roles.ts";
+
+const PATH = "/app/members";
+const SHOWN = { schema: { hide: true } } as const;
+const MOST_INVITES = 100;
+
+/** Dependencies of the members' pages. */
+interface MemberPagesDeps extends SignInDeps, Omit<BelongingsDeps, "users"> {
+  readonly keys: Keys;
+  readonly turns: Turns;
+  /** Address of the service, without a slash at its end. */
+  readonly baseUrl: string;
+  /** Logs changes. */
+  readonly record: RecordChanges;
+}
+
+interface ById {
+  Params: { id: string };
+}
+
+/** Registers /app/members: members, their roles, and invites, for owners. */
+export function registerMembers(scope: FastifyInstance, deps: MemberPagesDeps): void {
+  const { door, users, sql, turns, record, baseUrl, canMail } = deps;
+  const page = door.page({ needs: "manage", isSensitive: true });
+  const form = door.form({ needs: "manage", isSensitive: true });
+
+  scope.route({ ...page, ...SHOWN, url: PATH, handler: (request, reply) => sendMembers(request, reply, deps, {}) });
+
+  scope.route<ById>({
+    ...form,
+    ...SHOWN,
+    url: `${PATH}/:id/role`,
+    async handler(request, reply) {
+      const session = memberOf(request);
+      const member = await findMember(request, deps);
+      const given = readForm(request);
+      const role = roleOf(given.text("role"));
+      if (role === null) throw new Refusal("missing_parameter", `role must be one of ${ROLES.join(", ")}.`);
+      const { accountId } = session;
+      const isOwn = member.userId === session.userId;
+      const isLower = rolesAbove(role).includes(member.role);
+      if (isLower && !given.has("confirmed")) {
+        const belongings = await readBelongings(deps, accountId, member, role);
+        if (isOwn || hasAny(belongings)) {
+          return sendConfirmation(request, reply, {
+            title: isOwn ? MEMBERS.demoteTitle : MEMBERS.lowerTitle(member.email),
+            sentence: isOwn ? MEMBERS.demoteSentence : MEMBERS.lowerSentence(member.email, role),
+            action: `${PATH}/${member.userId}/role`,
+            submit: MEMBERS.change,
+            back: PATH,
+            fields: { role, confirmed: "1" },
+            parts: renderBelongings(belongings, member, session, false),
+          });
+        }
+      }
+      const also = isLower ? endBelongings(deps, accountId, member, given, false) : undefined;
+      const changed = await users.members.setRole(actionOf(request), member.userId, role, also);
+      return answerChange(request, reply, deps, changed, isOwn ? "/sign-in" : `${PATH}?done=role`);
+    },
+  });
+
+  scope.route<ById>({
+    ...page,
+    ...SHOWN,
+    url: `${PATH}/:id/remove`,
+    async handler(request, reply) {
+      const session = memberOf(request);
+      const member = await findMember(request, deps);
+      const { userId, email } = member;
+      const isOwn = userId === session.userId;
+      const belongings = await readBelongings(deps, session.accountId, member, null);
+      return sendConfirmation(request, reply, {
+        title: isOwn ? MEMBERS.leaveTitle : MEMBERS.removeTitle(email),
+        sentence: isOwn ? MEMBERS.leaveSentence : MEMBERS.removeSentence(email),
+        action: `${PATH}/${userId}/remove`,
+        submit: isOwn ? MEMBERS.leave : MEMBERS.remove,
+        back: PATH,
+        parts: renderBelongings(belongings, member, session, true),
+      });
+    },
+  });
+
+  scope.route<ById>({
+    ...form,
+    ...SHOWN,
+    url: `${PATH}/:id/remove`,
+    async handler(request, reply) {
+      const session = memberOf(request);
+      const member = await findMember(request, deps);
+      const { userId } = member;
+      const isOwn = userId === session.userId;
+      const also = endBelongings(deps, session.accountId, member, readForm(request), true);
+      const changed = await users.members.remove(actionOf(request), userId, also);
+      return answerChange(request, reply, deps, changed, isOwn ? "/sign-in" : `${PATH}?done=member_removed`);
+    },
+  });
+
+  scope.route({
+    ...form,
+    ...SHOWN,
+    url: `${PATH}/invites`,
+    async handler(request, reply) {
+      const session = memberOf(request);
+      const given = readForm(request);
+      const typed = { email: given.text("email").trim(), role: given.text("role") };
+      const email = typed.email === "" ? null : spellMailAddress(typed.email);
+      if (typed.email !== "" && email === null) {
+        return sendMembers(request, reply.code(400), deps, { typed, emailProblem: MEMBERS.emailProblem });
+      }
+      const role = roleOf(typed.role);
+      if (role === null) throw new Refusal("missing_parameter", `role must be one of ${ROLES.join(", ")}.`);
+      const { accountId } = session;
+      const mailedTo = canMail ? email : null;
+      const create = async (tx: Transaction) => {
+        if (!(await users.members.lockForOwner(tx, session))) return "not_allowed" as const;
+        if ((await users.countInvites(tx, accountId)) >= MOST_INVITES) return "too_many" as const;
+        const created = await users.invite(tx, { accountId, email, role, madeBy: session.userId });
+        const change = { resource: "invite", id: created.id, name: email, action: "created" } as const;
+        await record(tx, memberChange(actionOf(request), [change]));
+        const mail = { purpose: "invite", email: mailedTo ?? "", link: created, accountId } as const;
+        const exceeded = mailedTo === null ? null : await users.mails.request(tx, mail);
+        if (exceeded === "invites") throw tooManyMailed();
+        return { ...created, limit: exceeded };
+      };
+      const made = await turns.run(accountId, () => transact(sql, create));
+      if (made === "not_allowed") throw new Refusal("insufficient_scope", MEMBERS.notAllowed);
+      if (made === "too_many") return sendMembers(request, reply.code(409), deps, { typed, problem: MEMBERS.tooMany });
+      const { token, expiresAt, limit } = made;
+      const created = { url: `${baseUrl}/invite/${token}`, expiresAt, mailedTo, limit };
+      const body = renderCreatedInvite(created, session);
+      return sendPage(request, reply.code(201), { title: MEMBERS.createdTitle, session, body, isNarrow: true });
+    },
+  });
+
+  scope.route<ById>({
+    ...form,
+    ...SHOWN,
+    url: `${PATH}/invites/:id/revoke`,
+    async handler(request, reply) {
+      const { accountId } = memberOf(request);
+      const id = Number(request.params.id);
+      if (!Number.isSafeInteger(id)) throw new Refusal("not_found", "There is no such invite.");
+      await transact(sql, async (tx) => {
+        // One that is used or over in the meantime does not work any more either.
+        if (!(await users.revokeInvite(tx, accountId, id))) return;
+        await record(tx, memberChange(actionOf(request), [{ resource: "invite", id, name: null, action: "deleted" }]));
+      });
+      return reply.redirect(`${PATH}?done=invite_revoked`, 303);
+    },
+  });
+}
+
+function tooManyMailed(): Refusal {
+  const message = MEMBERS.tooManyMailed;
+  return new Refusal("rate_limit_exceeded", { message, headers: { "retry-after": "3600" } });
+}
+
+/** Returns who changes something, from where. */
+export function actionOf(request: FastifyRequest): MemberAction {
+  return { session: memberOf(request), from: clientOf(request) };
+}
+
+function roleOf(text: string): Role | null {
+  return ROLES.find((role) => role === text) ?? null;
+}
+
+/** Finds the member of the session's account whose id is in the path. Throws Refusal. */
+async function findMember(request: FastifyRequest<ById>, { users, sql }: MemberPagesDeps): Promise<ListedMember> {
+  const members = await users.members.list(sql, memberOf(request).accountId);
+  const found = members.find(({ userId }) => String(userId) === request.params.id);
+  if (found === undefined) throw new Refusal("not_found", MEMBERS.gone);
+  return found;
+}
+
+function answerChange(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: MemberPagesDeps,
+  changed: MemberChange,
+  path: string,
+): Promise<FastifyReply> | FastifyReply {
+  if (changed === "gone") throw new Refusal("not_found", MEMBERS.gone);
+  if (changed === "not_allowed") throw new Refusal("insufficient_scope", MEMBERS.notAllowed);
+  if (changed === "last_owner") return sendMembers(request, reply.code(409), deps, { problem: MEMBERS.lastOwner });
+  deps.keys.lookup.forgetAccount(memberOf(request).accountId);
+  return reply.redirect(path, 303);
+}
+
+async function sendMembers(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { users, sql, canMail }: MemberPagesDeps,
+  more: Partial<MembersView>,
+): Promise<FastifyReply> {
+  const session = memberOf(request);
+  const [members, invites] = await Promise.all([
+    users.members.list(sql, session.accountId),
+    users.invites(sql, session.accountId),
+  ]);
+  const body = renderMembersPage({ session, members, invites, canMail, ...more });
+  return sendPage(request, reply, { title: MEMBERS.title, session, body });
+}

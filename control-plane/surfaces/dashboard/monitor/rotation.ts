@@ -1,0 +1,49 @@
+import type { FastifyInstance } from "fastify";
+import { secretChange } from "#control-plane/http/access/diff-shown.ts";
+import { memberOf, type Door } from "#control-plane/surfaces/dashboard/door/door.ts";
+import type { MemberWrites } from "#control-plane/surfaces/dashboard/door/member-writes.ts";
+import { sendConfirmation } from "#control-plane/surfaces/dashboard/frame/confirmation.ts";
+import { findHeartbeat, type WithId } from "#control-plane/surfaces/dashboard/monitor/own.ts";
+import { HEARTBEAT } from "#control-plane/surfaces/dashboard/strings/monitor.ts";
+import { requireWritten } from "#control-plane/http/written.ts";
+import { changeOf } from "#control-plane/monitors/changed-fields.ts";
+import type { Monitors } from "#control-plane/monitors/monitors.ts";
+
+const URL = "/app/monitors/:id/rotate";
+
+/** Registers the replacement of the address of a heartbeat, after a question. */
+export function registerRotation(
+  scope: FastifyInstance,
+  { door, monitors, writes }: { readonly door: Door; readonly monitors: Monitors; readonly writes: MemberWrites },
+): void {
+  scope.route<WithId>({
+    ...door.page({ needs: "write" }),
+    url: URL,
+    schema: { hide: true },
+    async handler(request, reply) {
+      const { id } = await findHeartbeat(request, monitors);
+      return sendConfirmation(request, reply, {
+        title: HEARTBEAT.rotateTitle,
+        sentence: HEARTBEAT.rotateSentence,
+        action: `/app/monitors/${id}/rotate`,
+        submit: HEARTBEAT.rotate,
+        back: `/app/monitors/${id}`,
+      });
+    },
+  });
+  scope.route<WithId>({
+    ...door.form({ needs: "write" }),
+    url: URL,
+    schema: { hide: true },
+    async handler(request, reply) {
+      const { id } = await findHeartbeat(request, monitors);
+      const own = { accountId: memberOf(request).accountId, id };
+      const ran = await writes.run(request, async (tx) => {
+        const data = requireWritten(await monitors.rotate(tx, own));
+        return { data: null, changes: [changeOf(data, "rotated", [secretChange("heartbeat_url")])] };
+      });
+      if (!ran.ok) throw ran.refusal;
+      return reply.redirect(`/app/monitors/${own.id}?done=rotated#address`, 303);
+    },
+  });
+}

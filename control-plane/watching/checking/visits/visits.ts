@@ -1,0 +1,164 @@
+import type { Logger } from "pino";
+import type { Clock } from "#shared/time/clock.ts";
+import type { Queryable, Sql } from "#control-plane/core/database/connect.ts";
+import { transact } from "#control-plane/core/database/transaction.ts";
+import { areCovered } from "#control-plane/outages/maintenance/coverage/coverage.ts";
+import { startUpkeep } from "#control-plane/core/database/upkeep.ts";
+import { encodeState } from "#control-plane/outages/state/encoding.ts";
+import { nextVisit } from "#control-plane/outages/state/next-visit.ts";
+import {
+  decideVisit,
+  followedBy,
+  type FindUnserved,
+  type VisitDecision,
+} from "#control-plane/watching/checking/visits/decide.ts";
+import {
+  listDueVisits,
+  lockVisited,
+  moveMonitorVisits,
+  readDueVisits,
+  visitWoken,
+  writeVisited,
+  type ChangedMonitor,
+  type PlannedVisit,
+  type VisitedMonitor,
+} from "#control-plane/watching/checking/visits/store.ts";
+import {
+  applyChanges,
+  type ApplyDeps,
+  type MonitorChange,
+} from "#control-plane/watching/checking/watch/apply-changes.ts";
+
+/** Visits monitors when time alone changes something about them. */
+interface Visits {
+  /** Visits all that are due now, but for those that other replicas visit. */
+  visit(): Promise<void>;
+  /** Starts no further visits, and waits for those that are running. */
+  stop(): Promise<void>;
+}
+
+/** Dependencies of visits. */
+interface VisitsDeps {
+  readonly sql: Sql;
+  readonly clock: Pick<Clock, "now">;
+  readonly log: Logger;
+  readonly unserved: FindUnserved;
+  readonly recording: ApplyDeps;
+}
+
+const EVERY_MS = 1_000;
+/** Maximum number of monitors of one transaction. */
+const MOST_AT_ONCE = 300;
+/** Maximum number of changes of monitors of one round that composites follow. */
+const MOST_WOKEN = 5_000;
+/** Time until the next visit of a row that cannot be read, in milliseconds. */
+const UNREADABLE_MS = 60_000;
+
+/**
+ * Starts the visits of one replica. Several replicas share the work. Most visits find that newer results have arrived,
+ * and take no lock. What changes is decided again under the lock of the state, so that it happens once.
+ */
+export function startVisits({ sql, clock, log, unserved, recording }: VisitsDeps): Visits {
+  let isStopped = false;
+  let running: Promise<void> | null = null;
+
+  async function visitAll(): Promise<void> {
+    await visitWoken(sql, clock.now(), MOST_WOKEN);
+    for (;;) {
+      if (isStopped) return;
+      const now = clock.now();
+      const ids = await listDueVisits(sql, now, MOST_AT_ONCE);
+      if (ids.length === 0) return;
+      const decided = await decideAll(sql, ids, now);
+      const waiting = decided.flatMap(({ row, decision }) => (decision.kind === "wait" ? planned(row, decision) : []));
+      const moved = waiting.length === 0 ? 0 : await moveMonitorVisits(sql, waiting);
+      const changing = decided.flatMap(({ row, decision }) => (decision.kind === "change" ? row.monitorId : []));
+      const changed = changing.length === 0 ? 0 : await change(changing);
+      // Those that are left belong to other replicas, or have changed since they were read.
+      if (ids.length < MOST_AT_ONCE || moved + changed === 0) return;
+    }
+  }
+
+  /** Changes monitors for which a look without a lock has found something to change. Returns how many there were. */
+  async function change(ids: readonly number[]): Promise<number> {
+    return transact(sql, async (tx) => {
+      const locked = await lockVisited(tx, ids);
+      const now = clock.now();
+      // A separate statement: its snapshot is taken when the states are locked, so it sees what earlier holders wrote.
+      const decided = await decideAll(tx, locked, now);
+      const changes = decided.flatMap(({ decision }) => (decision.kind === "change" ? [decision] : []));
+      if (changes.length === 0) return 0;
+      const applied = await applyChanges(
+        tx,
+        recording,
+        changes.map((one): MonitorChange => one.change),
+        now,
+      );
+      const written = changes.map(({ change: { monitor, settings }, visitBy }, index): ChangedMonitor => {
+        const made = applied[index];
+        if (made === undefined) throw new Error("a change of a monitor has no result");
+        const { state, rechecks } = made;
+        // What a schedule checks is looked at again by its checks.
+        const looks = settings.isPassive ? rechecks.map(({ at }) => at) : [];
+        const visitAt = Math.min(visitBy ?? Infinity, nextVisit(settings, state, now.getTime()), ...looks);
+        return { monitorId: monitor.id, status: state.status, state: encodeState(state), visitAt, rechecks };
+      });
+      await writeVisited(tx, written);
+      return written.length;
+    });
+  }
+
+  /** Reads those of these monitors that are due, and decides about them. */
+  async function decideAll(
+    db: Queryable,
+    ids: readonly number[],
+    now: Date,
+  ): Promise<readonly { readonly row: VisitedMonitor; readonly decision: VisitDecision }[]> {
+    const rows = await readDueVisits(db, ids, now);
+    const down = rows.flatMap((row) =>
+      followedBy(row).flatMap(({ id, tags, status }) =>
+        status === "down" ? [{ accountId: row.accountId, monitorId: id, tags, at: now }] : [],
+      ),
+    );
+    const isCovered = await areCovered(db, down);
+    const covered = new Set(down.flatMap(({ monitorId }, index) => (isCovered[index] === true ? [monitorId] : [])));
+    return rows.map((row) => ({ row, decision: decide(row, covered, now) }));
+  }
+
+  /** Decides about one row. One that cannot be read waits, so that it does not hold up those beside it. */
+  function decide(row: VisitedMonitor, covered: ReadonlySet<number>, now: Date): VisitDecision {
+    try {
+      return decideVisit(row, covered, unserved, now.getTime());
+    } catch (error) {
+      log.error(
+        { err: error, monitor: row.monitorId },
+        "monitors: a row cannot be read; it is visited again in a minute",
+      );
+      return { kind: "wait", visitAt: now.getTime() + UNREADABLE_MS };
+    }
+  }
+
+  async function visit(): Promise<void> {
+    running ??= visitAll().finally(() => {
+      running = null;
+    });
+    await running;
+  }
+
+  const upkeep = startUpkeep({ everyMs: EVERY_MS, round: visit, name: "monitors: visits", log });
+  return {
+    visit,
+    async stop() {
+      isStopped = true;
+      upkeep.stop();
+      await running?.catch(() => {});
+    },
+  };
+}
+
+function planned(
+  { monitorId, stateVersion }: VisitedMonitor,
+  { visitAt }: Pick<PlannedVisit, "visitAt">,
+): PlannedVisit {
+  return { monitorId, stateVersion, visitAt };
+}

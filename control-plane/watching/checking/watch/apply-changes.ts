@@ -1,0 +1,137 @@
+import { toNewEvent } from "#control-plane/watching/checking/watch/notices.ts";
+import { applyToIncidents, type Outage, type OutageFacts } from "#control-plane/watching/checking/watch/outage.ts";
+import type { Transaction } from "#control-plane/core/database/connect.ts";
+import type { Events } from "#control-plane/notify/events/events.ts";
+import { addStatusChanges } from "#control-plane/outages/history/record.ts";
+import { areCovered } from "#control-plane/outages/maintenance/coverage/coverage.ts";
+import { noteAccountChanged } from "#control-plane/core/page-changes/page-changes.ts";
+import { statusChangedAt } from "#control-plane/outages/state/change-time.ts";
+import type { Dependency } from "#control-plane/outages/state/dependency.ts";
+import { holdNotices } from "#control-plane/outages/state/hold-notices.ts";
+import type { Recheck } from "#control-plane/outages/state/rechecks.ts";
+import type { StateSettings } from "#control-plane/outages/state/settings.ts";
+import type { MonitorState } from "#control-plane/outages/state/state.ts";
+import type { Transition } from "#control-plane/outages/state/transition.ts";
+import { kindOf } from "#control-plane/outages/kinds/kinds.ts";
+
+/** Orders evidence for outages whose incidents this transaction opened. */
+type RequestEvidence = (
+  tx: Transaction,
+  outages: readonly {
+    readonly incidentId: number;
+    readonly cause: { readonly code: string; readonly message: string };
+    readonly confirmedAt: Date;
+    readonly monitor: OutageFacts;
+  }[],
+) => Promise<void>;
+
+/** What changes are applied with. */
+export interface ApplyDeps {
+  readonly events: Events;
+  readonly requestEvidence: RequestEvidence;
+}
+
+/** A transition of a monitor whose state is locked, with the facts on which its notices depend. */
+export interface MonitorChange {
+  readonly monitor: OutageFacts & {
+    readonly tags: readonly string[];
+    /** The monitor it depends on; null: none. */
+    readonly dependsOn: number | null;
+  };
+  readonly settings: StateSettings;
+  /** The state from which the transition begins. */
+  readonly before: MonitorState;
+  readonly transition: Transition;
+  /** What is known about the monitor that it depends on. */
+  readonly dependency: Dependency;
+  /** Time of the transition, Unix milliseconds: that of a missed ping can lie before the time at which it is written. */
+  readonly now: number;
+}
+
+/** What is to be written after a change. */
+export interface AppliedChange {
+  /** The state to write, with its incident. */
+  readonly state: MonitorState;
+  /** Extra checks to schedule, those that held notices wait for included. */
+  readonly rechecks: readonly Recheck[];
+}
+
+/**
+ * Does all that follows from transitions of different monitors but for writing their states: status changes, incidents,
+ * events and deliveries. The number of statements does not grow with the number of monitors, as far as their outages
+ * begin and end (see applyToIncidents). The accounts and the states of the monitors must be locked, in the order of all
+ * writers (see lockMonitors). `writtenAt` is the present time. The result has the order of the changes.
+ */
+export async function applyChanges(
+  tx: Transaction,
+  { events, requestEvidence }: ApplyDeps,
+  changes: readonly MonitorChange[],
+  writtenAt: Date,
+): Promise<readonly AppliedChange[]> {
+  if (new Set(changes.map(({ monitor }) => monitor.id)).size < changes.length) {
+    throw new Error("two changes of one monitor cannot be applied together");
+  }
+  const covered = await areCovered(
+    tx,
+    changes.map(({ monitor: { id, accountId, tags }, now }) => ({ accountId, monitorId: id, tags, at: new Date(now) })),
+  );
+  const noticed = changes.map((change, index) => {
+    const { monitor, settings, before, transition, dependency, now } = change;
+    return {
+      monitor,
+      before,
+      noticed: holdNotices(settings, transition, { maintenance: covered[index] === true, dependency }, now),
+      suppressedBy: dependency === "down" ? monitor.dependsOn : null,
+      at: new Date(now),
+    };
+  });
+  await addStatusChanges(tx, noticed.flatMap(listStatusChanges), writtenAt);
+  const outages = await applyToIncidents(tx, noticed);
+  const applied = noticed.map((change, index) => ({ ...change, outage: outages[index] ?? NO_OUTAGE }));
+  await requestEvidence(tx, applied.flatMap(listOpened));
+  await noteAccountChanged(
+    tx,
+    changes.map(({ monitor }) => monitor.accountId),
+  );
+  await events.publish(
+    tx,
+    applied.flatMap(({ monitor, noticed: { state, notices }, outage }) =>
+      notices.map((notice) => toNewEvent(monitor, notice, { state, outage, writtenAt })),
+    ),
+  );
+  return applied.map(({ noticed: { state, rechecks }, outage }) => {
+    return { state: { ...state, incidentId: outage.openId }, rechecks };
+  });
+}
+
+const NO_OUTAGE: Outage = { openId: null, incident: null, isOpened: false };
+
+/** Lists the incident that a transition opened, if it did, and its kind has evidence. */
+function listOpened({
+  monitor,
+  outage: { incident, isOpened },
+}: {
+  readonly monitor: OutageFacts;
+  readonly outage: Outage;
+}) {
+  const isGathered = kindOf(monitor.checkType).evidence.gathers !== "nothing";
+  if (!isOpened || incident === null || !isGathered) return [];
+  const { id: incidentId, cause, confirmedAt } = incident;
+  return { incidentId, cause: cause ?? { code: "unknown", message: "" }, confirmedAt, monitor };
+}
+
+/** Lists the change of status of a transition, if it has one. */
+function listStatusChanges({
+  monitor,
+  before,
+  noticed: { events, state },
+}: {
+  readonly monitor: OutageFacts;
+  readonly before: MonitorState;
+  readonly noticed: Transition;
+}) {
+  return events.flatMap((event) => {
+    const changedAt = statusChangedAt(event, before);
+    return changedAt === null ? [] : { monitorId: monitor.id, at: new Date(changedAt), status: state.status };
+  });
+}

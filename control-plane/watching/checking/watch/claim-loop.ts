@@ -1,0 +1,140 @@
+import type { Logger } from "pino";
+import type { Clock, Random } from "#shared/time/clock.ts";
+import type { Sql } from "#control-plane/core/database/connect.ts";
+import type { Roster } from "#control-plane/checks/dispatch/roster.ts";
+import { claimSlots, releaseSlots, type ClaimedSlot } from "#control-plane/watching/checking/schedule/store.ts";
+import { createAbsences } from "#control-plane/watching/checking/watch/absences.ts";
+import type { WatchedMonitors } from "#control-plane/watching/checking/watch/watched.ts";
+
+/** Claims due slots while there is room for their checks. */
+interface ClaimLoop {
+  /** Looks for due slots now instead of at the next tick. */
+  wake(): void;
+  /** Claims nothing more. Resolves when a running claim has ended. */
+  stop(): Promise<void>;
+}
+
+/** Dependencies of the loop. */
+interface ClaimLoopDeps {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly roster: Roster;
+  readonly replicaId: string;
+  readonly monitors: WatchedMonitors;
+  /** Number of checks that run or wait to be recorded. */
+  readonly busy: () => number;
+  /** Accounts whose slots are left alone for now. */
+  readonly fullAccounts: () => readonly number[];
+  /** Runs the check of a slot that is served here. */
+  readonly check: (slot: ClaimedSlot) => void;
+  /** Records that no probe anywhere can serve a slot. */
+  readonly recordUnserved: (slot: ClaimedSlot) => void;
+}
+
+/** Maximum number of checks that run or wait to be recorded at the same time in one replica. */
+export const MOST_BUSY = 2_000;
+/** Maximum number of slots of one claim. */
+export const MOST_CLAIMED = 250;
+/** Time between two claims when there is nothing to do, in milliseconds. It is a part of the schedule lag. */
+const TICK_MS = 50;
+/** Time beyond a check's timeout after which another replica repeats it, in milliseconds. */
+const LEASE_GRACE_MS = 10_000;
+/** Time for agents to attach after the start of a replica before their locations count as unserved, in milliseconds. */
+const ATTACH_MS = 30_000;
+/** Time after which a slot that is not served here, and that claims cannot leave out, is claimed again, in milliseconds. */
+const RELEASED_MS = 1_000;
+const LEASE_BYTES = 6;
+/**
+ * A claim that leaves accounts out reads over all their due slots. Then the pause between two claims is this many times
+ * as long as a claim takes, at most MOST_PAUSE_MS, so that the database does not spend its time with that.
+ */
+const PAUSE_TIMES = 9;
+const MOST_PAUSE_MS = 500;
+
+/** Starts to claim slots. */
+export function startClaimLoop(deps: ClaimLoopDeps): ClaimLoop {
+  const { sql, clock, random, log, roster, monitors } = deps;
+  const absences = createAbsences(roster, monitors);
+  const startedAt = clock.monotonic();
+  let running: Promise<void> | null = null;
+  /** Monotonic time until which nothing is claimed while accounts are left out. */
+  let pausedUntil = 0;
+  const stopping = new AbortController();
+
+  async function claimOnce(): Promise<number> {
+    const most = Math.min(MOST_CLAIMED, MOST_BUSY - deps.busy());
+    if (most <= 0) return 0;
+    const now = clock.now();
+    const hasWaited = clock.monotonic() - startedAt > ATTACH_MS;
+    const { absent, unserved, privateAccounts } = absences.known();
+    const fullAccounts = deps.fullAccounts();
+    const beganAt = clock.monotonic();
+    const slots = await claimSlots(sql, {
+      now,
+      most,
+      lease: Buffer.from(random.bytes(LEASE_BYTES)).readUIntBE(0, LEASE_BYTES) + 1,
+      claimedBy: deps.replicaId,
+      graceMs: LEASE_GRACE_MS,
+      absent,
+      unserved: hasWaited ? unserved : [],
+      privateAccounts,
+      fullAccounts,
+    });
+    const tookMs = clock.monotonic() - beganAt;
+    pausedUntil = fullAccounts.length === 0 ? 0 : beganAt + tookMs + Math.min(PAUSE_TIMES * tookMs, MOST_PAUSE_MS);
+    const released: ClaimedSlot[] = [];
+    for (const slot of slots) {
+      const served = absences.whereServed(slot.accountId, slot.location);
+      const lateMs = now.getTime() - slot.plannedAt.getTime();
+      if (served === "here") deps.check(slot);
+      else if (served === "nowhere" && hasWaited && lateMs >= slot.intervalSeconds * 1_000) deps.recordUnserved(slot);
+      else released.push(slot);
+    }
+    // After a restart the most overdue slots are claimed before agents have attached. They must stay the first.
+    const next = absences.known();
+    const isLeftOut = ({ accountId, location }: ClaimedSlot) =>
+      next.absent.includes(location) && !next.privateAccounts.includes(accountId);
+    const [leftOut, others] = [released.filter(isLeftOut), released.filter((slot) => !isLeftOut(slot))];
+    const soon = new Date(now.getTime() + RELEASED_MS);
+    if (leftOut.length > 0)
+      await releaseSlots(
+        sql,
+        leftOut.map((slot) => ({ ...slot, dueAt: null })),
+      );
+    if (others.length > 0)
+      await releaseSlots(
+        sql,
+        others.map((slot) => ({ ...slot, dueAt: soon })),
+      );
+    return slots.length;
+  }
+
+  async function claimAll(): Promise<void> {
+    try {
+      while (!stopping.signal.aborted && (await claimOnce()) === MOST_CLAIMED);
+    } catch (error) {
+      log.debug({ err: error }, "monitors: due checks could not be claimed; the next attempt follows");
+    }
+  }
+
+  function wake(): void {
+    if (stopping.signal.aborted || running !== null) return;
+    if (clock.monotonic() < pausedUntil && deps.fullAccounts().length > 0) return;
+    running = claimAll().finally(() => {
+      running = null;
+    });
+  }
+
+  const timer = setInterval(wake, TICK_MS);
+  timer.unref();
+  return {
+    wake,
+    async stop() {
+      stopping.abort();
+      clearInterval(timer);
+      await running;
+    },
+  };
+}

@@ -1,0 +1,237 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import type { Clock, Random } from "#shared/time/clock.ts";
+import { waitAtMost } from "#shared/time/time-limit.ts";
+import type { CheckContext } from "#control-plane/checks/context.ts";
+import { tryCheck } from "#control-plane/checks/run-check.ts";
+import type { Sql } from "#control-plane/core/database/connect.ts";
+import { probeOf, type ProbedType } from "#control-plane/outages/kinds/kinds.ts";
+import { decodeState } from "#control-plane/outages/state/encoding.ts";
+import { releaseSlots, type ClaimedSlot } from "#control-plane/watching/checking/schedule/store.ts";
+import { createAccountShares } from "#control-plane/watching/checking/watch/account-shares.ts";
+import type { ApplyDeps } from "#control-plane/watching/checking/watch/apply-changes.ts";
+import { MOST_BUSY, MOST_CLAIMED, startClaimLoop } from "#control-plane/watching/checking/watch/claim-loop.ts";
+import { createWatchMetrics, type WatchMetrics } from "#control-plane/watching/checking/watch/metrics.ts";
+import { monitorCall } from "#control-plane/watching/checking/watch/monitor-call.ts";
+import { judgedFinding, readFinding, UNSERVED, type Finding } from "#control-plane/watching/checking/watch/observe.ts";
+import type { PictureFinding } from "#control-plane/watching/checking/watch/picture-finding.ts";
+import { isExtraCheck, latenessMs } from "#control-plane/watching/checking/watch/plan-record.ts";
+import { createPostponer } from "#control-plane/watching/checking/watch/postponer.ts";
+import { isProbeBusy } from "#control-plane/watching/checking/watch/probe-busy.ts";
+import { createRecordWithEvents } from "#control-plane/watching/checking/watch/record-events.ts";
+import { createRecorder } from "#control-plane/watching/checking/watch/recorder.ts";
+import { createUnserved } from "#control-plane/watching/checking/watch/unserved.ts";
+import { createWatchedMonitors } from "#control-plane/watching/checking/watch/watched.ts";
+import { openSecrets } from "#control-plane/outages/kinds/secrets.ts";
+import { createReleasingMap } from "#control-plane/core/releasing-map.ts";
+import type { Encryption } from "#control-plane/core/secrets/encryption.ts";
+
+/** The checks of monitors that this replica runs. */
+export interface Watch {
+  /** Looks for due checks now: a monitor was created, changed or is to be run. */
+  wake(): void;
+  /** Returns those among the locations of an account's monitor that have had no connected probe for some time. */
+  unserved(accountId: number, locations: readonly string[]): readonly string[];
+  /** Claims no more checks, lets running ones finish for `graceMs`, and gives the others back. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** The last good checks, with which the evidence of an outage is compared. */
+interface BaselinePort {
+  /** Reports whether the next check of a slot is to be reported in full. `now` is Unix milliseconds. */
+  wants(slot: Pick<ClaimedSlot, "monitorId" | "location">, now: number): boolean;
+  /** Takes the full result of a good check. `at` is Unix milliseconds of its beginning. */
+  add(check: {
+    readonly monitorId: number;
+    readonly location: string;
+    readonly at: number;
+    readonly target: string;
+    readonly accountId: number;
+    readonly checkType: ProbedType;
+    readonly whole: unknown;
+  }): void;
+}
+
+/** The certificates and registrations that checks depend on. */
+interface ExpiryWatch {
+  /** Notes the certificate that a check has seen. */
+  note(monitorId: number, fingerprint: string): void;
+  /** Judges a check of a domain monitor by what the registry said last. */
+  judgeDomain(monitorId: number): Promise<Pick<Finding, "verdict" | "fault">>;
+}
+
+/** Dependencies of the watch. */
+interface WatchDeps {
+  readonly sql: Sql;
+  readonly checks: CheckContext;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly registry: Registry;
+  /** What records changes of monitors beside their states. */
+  readonly recording: ApplyDeps;
+  readonly baselines: BaselinePort;
+  readonly expiry: ExpiryWatch;
+  /** Examines the pictures of visual monitors (picture-finding.ts). */
+  readonly pictureFinding: PictureFinding;
+  /** Opens the secrets of monitors. */
+  readonly encryption: Encryption;
+}
+
+/**
+ * A running check. Each has its own signal, because adding a listener to a shared signal takes time in proportion to the
+ * listeners that it has.
+ */
+interface RunningCheck {
+  readonly stop: AbortController;
+  readonly ended: Promise<void>;
+}
+
+/** Time for observations to be recorded when the replica stops, in milliseconds. Others are checked again. */
+const RECORD_MS = 5_000;
+/** Longest time that a check waits for a free agent, in milliseconds. With its jitter it is within the grace of leases. */
+const WAIT_MS = 4_000;
+/** Time after which a check tries again for which every agent of its location was busy, in milliseconds. */
+const BUSY_RETRY_MS = 1_000;
+/** Time after which a picture is taken again that could not be stored, in milliseconds. */
+const PICTURE_RETRY_MS = 10_000;
+/**
+ * Lateness beyond which a check belongs to a backlog, and the time over which its checks are spread, milliseconds. A check
+ * that waits takes room: of the 1,000 that one account gets, a second would leave 1,150 checks/s.
+ */
+const LATE_MS = 5_000;
+const JITTER_MS = 250;
+
+/** Starts to run the checks of monitors. */
+export function startWatch(deps: WatchDeps): Watch {
+  const { sql, checks, clock, log } = deps;
+  const monitors = createWatchedMonitors();
+  const unserved = createUnserved({ roster: checks.hub.roster, monitors, clock });
+  const running = createReleasingMap<number, RunningCheck>();
+  let started = 0;
+  const metrics: WatchMetrics = createWatchMetrics(deps.registry, {
+    running: () => running.size,
+    unrecorded: () => recorder.waiting(),
+  });
+  const recordWithEvents = createRecordWithEvents({ sql, metrics, ...deps.recording });
+  const recorder = createRecorder({ sql, clock, metrics, log, recordWithEvents });
+  const shares = createAccountShares(MOST_BUSY, MOST_CLAIMED);
+  const postponer = createPostponer(sql, log);
+  /** Slots whose checks were cancelled because this replica stops: not more than were running. */
+  const abandoned: ClaimedSlot[] = [];
+
+  function postpone(slot: ClaimedSlot, retryAfterMs: number): void {
+    metrics.postponed.inc();
+    postponer.add(slot, new Date(clock.now().getTime() + retryAfterMs));
+  }
+
+  function record(slot: ClaimedSlot, beganAt: number, finding: Finding): void {
+    const isExtra = isExtraCheck(slot, beganAt);
+    const lagMs = latenessMs(slot, beganAt);
+    if (!isExtra) metrics.lag.observe(lagMs / 1_000);
+    if (finding.fingerprint !== null) deps.expiry.note(slot.monitorId, finding.fingerprint);
+    const { state, stateVersion } = slot;
+    const isRecheck = isExtra && !slot.isRequested;
+    const absent = unserved.among(slot.accountId, slot.plannedLocations);
+    const monitor = monitors.of(slot);
+    recorder.add({ slot, monitor, finding, beganAt, lagMs, isRecheck, unserved: absent, state, stateVersion });
+  }
+
+  /** Begins late checks at random moments of JITTER_MS, so that many of them do not reach their targets together. */
+  async function begin(slot: ClaimedSlot, signal: AbortSignal): Promise<void> {
+    if (latenessMs(slot, clock.now().getTime()) > LATE_MS) {
+      const [byte = 0] = deps.random.bytes(1);
+      await sleep((byte / 255) * JITTER_MS, undefined, { signal }).catch(() => {});
+    }
+    if (signal.aborted) abandoned.push(slot);
+    else await check(slot, signal);
+  }
+
+  async function check(slot: ClaimedSlot, signal: AbortSignal): Promise<void> {
+    let beganAt = clock.now().getTime();
+    const monitor = monitors.of(slot);
+    if (probeOf(monitor.checkType).judgedBy === "registry") {
+      const { verdict, fault } = await deps.expiry.judgeDomain(slot.monitorId);
+      return record(slot, beganAt, judgedFinding(verdict, fault));
+    }
+    const known = decodeState(slot.state).locations.get(slot.location)?.verdict ?? null;
+    const isWhole = known === "up" && deps.baselines.wants(slot, beganAt);
+    const { contract, params } = monitorCall(monitor, openSecrets(deps.encryption, slot.secrets), known, isWhole);
+    const answer = await tryCheck(checks, {
+      contract,
+      params,
+      accountId: slot.accountId,
+      locations: monitors.location(slot.location) ?? [],
+      maxLocations: 1,
+      signal,
+      waitMs: WAIT_MS,
+      // What waits for a free agent has not begun.
+      onSent: () => (beganAt = clock.now().getTime()),
+    });
+    if (answer.kind === "postponed") return postpone(slot, answer.retryAfterMs);
+    const isLate = latenessMs(slot, clock.now().getTime()) >= slot.intervalSeconds * 1_000;
+    if (isProbeBusy(answer) && !isLate) return postpone(slot, BUSY_RETRY_MS);
+    const found = readFinding(answer);
+    if (found === null) {
+      abandoned.push(slot);
+      return;
+    }
+    const finding = await deps.pictureFinding(slot, monitor, { answer, finding: found, beganAt });
+    // It is not kept until this replica stops: while pictures cannot be stored, each of their checks ends here.
+    if (finding === null) return postponer.add(slot, new Date(clock.now().getTime() + PICTURE_RETRY_MS));
+    if (finding.verdict === "up" && finding.whole !== null) {
+      const { monitorId, location, accountId, checkType, url: target } = slot;
+      deps.baselines.add({ monitorId, location, accountId, checkType, target, at: beganAt, whole: finding.whole });
+    }
+    record(slot, beganAt, { ...finding, whole: null });
+  }
+
+  const loop = startClaimLoop({
+    sql,
+    clock,
+    random: deps.random,
+    log,
+    roster: checks.hub.roster,
+    replicaId: checks.hub.replicaId,
+    monitors,
+    busy: () => running.size + recorder.waiting(),
+    fullAccounts: () => shares.full(),
+    check(slot) {
+      if (!shares.begin(slot.accountId)) return postponer.add(slot, null);
+      const stop = new AbortController();
+      // After a bug nothing is known about the target. The slot is claimed again when its lease has ended.
+      const run = begin(slot, stop.signal).catch((error: unknown) => {
+        log.error({ err: error, monitor: slot.monitorId }, "monitors: a check failed unexpectedly");
+      });
+      started += 1;
+      const number = started;
+      const ended = run.finally(() => {
+        running.delete(number);
+        shares.end(slot.accountId);
+      });
+      running.set(number, { stop, ended });
+    },
+    recordUnserved: (slot) => record(slot, clock.now().getTime(), UNSERVED),
+  });
+
+  return {
+    wake: () => loop.wake(),
+    unserved: (accountId, locations) => unserved.among(accountId, locations),
+    async stop(graceMs) {
+      await loop.stop();
+      const timer = setTimeout(() => {
+        for (const one of running.values()) one.stop.abort();
+      }, graceMs);
+      await Promise.all(Array.from(running.values(), ({ ended }) => ended));
+      clearTimeout(timer);
+      await waitAtMost(RECORD_MS, recorder.settle(), undefined);
+      if (abandoned.length > 0) {
+        await releaseSlots(
+          sql,
+          abandoned.map((slot) => ({ ...slot, dueAt: null })),
+        );
+      }
+    },
+  };
+}

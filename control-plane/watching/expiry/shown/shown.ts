@@ -1,0 +1,123 @@
+import type { Queryable } from "#control-plane/core/database/connect.ts";
+import { describeOldTls, firstToEnd, type CertificateFacts } from "#control-plane/watching/expiry/facts/certificate.ts";
+import {
+  describeNoEnd,
+  publishesEnd,
+  type RegistrationFacts,
+} from "#control-plane/watching/expiry/facts/registration.ts";
+import { daysLeft } from "#control-plane/watching/expiry/notices/thresholds.ts";
+import { describeLookError, type LookError } from "#control-plane/watching/expiry/shown/look-error.ts";
+import { readTargets } from "#control-plane/watching/expiry/shown/store.ts";
+import type { Advisory } from "#control-plane/outages/state/advisory.ts";
+
+/** What is known about the certificate and the registration of a monitor, as reads show it. Times are ISO 8601 UTC. */
+export interface ExpiryFacts {
+  /** null: it has none, or it was not found yet. */
+  readonly certificate: {
+    readonly issuer: string;
+    readonly subject: string;
+    readonly fingerprint_sha256: string;
+    readonly not_before: string;
+    readonly not_after: string;
+    readonly days_left: number;
+    /** The certificate of the chain that is sent whose validity ends first; it may be the server's own one. */
+    readonly first_to_end: {
+      readonly role: "leaf" | "intermediate" | "root";
+      readonly subject: string;
+      readonly issuer: string;
+      readonly fingerprint_sha256: string;
+      readonly not_after: string;
+      readonly days_left: number;
+    };
+    readonly trusted: boolean;
+    readonly trust_error: string | null;
+    readonly looked_at: string;
+    readonly chain_changed_at: string | null;
+  } | null;
+  /** null: it is not watched, or the registry has not answered yet. */
+  readonly domain: {
+    readonly name: string;
+    readonly registrar: string | null;
+    readonly expires_at: string | null;
+    readonly end_published: boolean;
+    readonly days_left: number | null;
+    readonly status: readonly string[];
+    readonly looked_at: string;
+  } | null;
+  /** null: the last look succeeded, or there was none yet. */
+  readonly certificate_error: LookError | null;
+  /** What people should know about the server or the domain, from wherever it is checked; absent: nothing. */
+  readonly advisory?: Advisory;
+  readonly domain_error: LookError | null;
+}
+
+/** Reads what is known about the certificates and registrations of monitors, with one statement. */
+export async function readExpiryFacts(
+  sql: Queryable,
+  monitorIds: readonly number[],
+  now: Date,
+): Promise<ReadonlyMap<number, ExpiryFacts>> {
+  const shown = new Map<number, ExpiryFacts>();
+  for (const row of await readTargets(sql, monitorIds)) {
+    const known = shown.get(row.monitorId) ?? NOTHING;
+    const error = describeLookError(row, now);
+    const facts = row.facts === null || row.lookedAt === null ? null : { text: row.facts, lookedAt: row.lookedAt };
+    if (facts === null && error === null) continue;
+    if (row.kind === "certificate") {
+      const certificate = facts && showCertificate(facts, row.changedAt, now);
+      const old = facts && describeOldTls(JSON.parse(facts.text) as CertificateFacts);
+      const advisory = old && { ...old, locations: [] };
+      shown.set(row.monitorId, { ...known, certificate, certificate_error: error, ...(advisory && { advisory }) });
+    } else {
+      const domain = facts && showDomain(facts, row.target, now);
+      const hasNoEnd = facts !== null && domain?.end_published === false;
+      const noEnd = hasNoEnd
+        ? { since: row.changedAt ?? facts.lookedAt, message: describeNoEnd(row.target), locations: [] }
+        : null;
+      shown.set(row.monitorId, { ...(noEnd && { advisory: noEnd }), ...known, domain, domain_error: error });
+    }
+  }
+  return shown;
+}
+
+const NOTHING: ExpiryFacts = { certificate: null, domain: null, certificate_error: null, domain_error: null };
+
+/** Facts that were found by a look, as JSON. */
+interface Found {
+  readonly text: string;
+  readonly lookedAt: Date;
+}
+
+function showCertificate({ text, lookedAt }: Found, changedAt: Date | null, now: Date): ExpiryFacts["certificate"] {
+  const facts = JSON.parse(text) as CertificateFacts;
+  const first = firstToEnd(facts);
+  const daysUntil = (end: string): number => daysLeft(Date.parse(end), now.getTime());
+  return {
+    issuer: facts.issuer,
+    subject: facts.subject,
+    fingerprint_sha256: facts.fingerprint,
+    not_before: facts.notBefore,
+    not_after: facts.notAfter,
+    days_left: daysUntil(facts.notAfter),
+    first_to_end: {
+      role: first.role,
+      subject: first.subject,
+      issuer: first.issuer,
+      fingerprint_sha256: first.fingerprint,
+      not_after: first.notAfter,
+      days_left: daysUntil(first.notAfter),
+    },
+    trusted: facts.trusted,
+    trust_error: facts.trustError,
+    looked_at: lookedAt.toISOString(),
+    chain_changed_at: changedAt?.toISOString() ?? null,
+  };
+}
+
+function showDomain({ text, lookedAt }: Found, name: string, now: Date): ExpiryFacts["domain"] {
+  const facts = JSON.parse(text) as RegistrationFacts;
+  const { registrar, expires, status } = facts;
+  const days_left = expires === null ? null : daysLeft(Date.parse(expires), now.getTime());
+  const end = { expires_at: expires, end_published: publishesEnd(facts), days_left };
+  return { name, registrar, ...end, status, looked_at: lookedAt.toISOString() };
+}

@@ -1,0 +1,191 @@
+import type { Logger } from "pino";
+import type { Clock } from "#shared/time/clock.ts";
+import type { Sql } from "#control-plane/core/database/connect.ts";
+import { DatabaseAway, isDatabaseAway } from "#control-plane/core/database/database-away.ts";
+import type { GuardedDatabase } from "#control-plane/core/database/guarded.ts";
+import { createPump } from "#control-plane/core/database/pump.ts";
+import { transact } from "#control-plane/core/database/transaction.ts";
+import type { HeartbeatMetrics } from "#control-plane/watching/heartbeats/metrics.ts";
+import type { Ping } from "#control-plane/watching/heartbeats/ping.ts";
+import { judgeHeartbeats } from "#control-plane/watching/heartbeats/changes/apply.ts";
+import { planPings, toDecoys, type PlannedPings } from "#control-plane/watching/heartbeats/pings/plan.ts";
+import { createPingQueue, type PingedToken } from "#control-plane/watching/heartbeats/pings/queue.ts";
+import { createUnjudged } from "#control-plane/watching/heartbeats/pings/unjudged.ts";
+import { findHeartbeats, writePings } from "#control-plane/watching/heartbeats/pings/store.ts";
+import type { ApplyDeps } from "#control-plane/watching/checking/watch/apply-changes.ts";
+import type { Encryption } from "#control-plane/core/secrets/encryption.ts";
+
+/** Records pings, many in one statement, and makes the statuses follow them. */
+export interface PingRecorder {
+  /**
+   * Records a ping. Resolves, once it is committed, with the time at which the next one is expected, in Unix
+   * milliseconds. A ping to an unknown address does the same work and is forgotten. `isMergeable`: it can be stored as one
+   * with equal and mergeable pings that wait beside it. Rejects with DatabaseAway.
+   */
+  record(token: string, ping: Ping, options: { readonly isMergeable: boolean }): Promise<number>;
+  /**
+   * Resolves when the statuses of an account's monitors follow the pings that this replica has answered; null: they do
+   * now.
+   */
+  whenSettled(accountId: number): Promise<void> | null;
+  /** Number of requests that wait for their ping to be recorded. */
+  waiting(): number;
+  /** When the first ping arrived that is not recorded yet, Unix milliseconds; null: all are. */
+  oldestArrival(): number | null;
+  /**
+   * Resolves when every ping that was added is recorded or refused, and the statuses follow. Further ones are refused:
+   * others can take them.
+   */
+  close(): Promise<void>;
+}
+
+/** Dependencies of the recorder. */
+interface PingRecorderDeps {
+  /** For transactions. */
+  readonly sql: Sql;
+  /** For statements that requests wait for. */
+  readonly database: GuardedDatabase;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly encryption: Pick<Encryption, "digest">;
+  readonly metrics: HeartbeatMetrics;
+  readonly changes: ApplyDeps;
+}
+
+/** Maximum number of addresses in one statement. */
+const MOST_AT_ONCE = 500;
+/** Maximum number of monitors in one transaction that changes statuses. */
+const MOST_JUDGED = 200;
+/** Maximum number of requests that wait. Further ones are refused. */
+const MOST_WAITING = 100_000;
+/** How long a request waits for its ping to be recorded while the database is away, in milliseconds. */
+const LONGEST_WAIT_MS = 10_000;
+const RETRY_MS = 100;
+
+/** Creates the recorder of one replica. The pings to one address are recorded one after the other. */
+export function createPingRecorder(deps: PingRecorderDeps): PingRecorder {
+  const { sql, database, clock, log, encryption, metrics, changes } = deps;
+  const queue = createPingQueue();
+  const closed: (() => void)[] = [];
+  let isClosing = false;
+  /** Monitors whose states do not follow the pings yet that were recorded. */
+  const unjudged = createUnjudged();
+
+  const pump = createPump(async () => {
+    const batch = queue.take(MOST_AT_ONCE);
+    if (batch.length > 0) await flush(batch).catch((error: unknown) => retry(batch, error));
+    if (queue.hasWaiting()) pump.wake();
+    else finishWaiting();
+  });
+
+  // After the answers: they must not take longer for addresses that exist.
+  const judgePump = createPump(async () => {
+    const left = await judge(unjudged.take(MOST_JUDGED)).catch((error: unknown) => {
+      const level = isDatabaseAway(error) ? "debug" : "error";
+      log[level]({ err: error }, "heartbeats: statuses could not follow the pings; the next visits make up for it");
+      return [];
+    });
+    unjudged.finish(left);
+    if (unjudged.hasWaiting()) judgePump.wake();
+    else finishWaiting();
+  });
+
+  async function judge(ids: readonly number[]): Promise<readonly number[]> {
+    return ids.length === 0 ? [] : transact(sql, (tx) => judgeHeartbeats(tx, changes, ids, clock.now().getTime()));
+  }
+
+  async function flush(batch: readonly PingedToken[]): Promise<void> {
+    const found = await database.run((client) =>
+      findHeartbeats(
+        client,
+        batch.map(({ hash }) => hash),
+      ),
+    );
+    const byIndex = new Map(found.map((row) => [row.index, row]));
+    const planned = batch.flatMap((pinged, index) => {
+      try {
+        return planPings(encryption, pinged, byIndex.get(index) ?? null);
+      } catch (error) {
+        refuse(pinged, error);
+        return [];
+      }
+    });
+    const writes = planned.flatMap(({ write }) => (write === null ? [] : [write]));
+    if (planned.length === 0) return;
+    const written = await database
+      .run((client) => writePings(client, writes, toDecoys(planned)))
+      .catch((error: unknown) => {
+        retry(
+          planned.map(({ pinged }) => pinged),
+          error,
+        );
+        return null;
+      });
+    if (written === null) return;
+    for (const one of planned) {
+      // Otherwise the heartbeat was changed since it was read: its pings are planned again.
+      const isDone = one.write === null || written.has(one.write.id);
+      finish(one, isDone ? one.pinged.taken.length : 0);
+    }
+    for (const { write, accountId } of planned) {
+      if (write === null || accountId === null || write.record.verdicts.length === 0) continue;
+      if (written.has(write.id)) unjudged.add({ monitorId: write.id, accountId });
+    }
+    if (unjudged.hasWaiting()) judgePump.wake();
+  }
+
+  function finish({ pinged, answers }: PlannedPings, count: number): void {
+    queue.finish(pinged, count).forEach((recorded, index) => {
+      const nextExpected = answers[index]?.nextExpected ?? 0;
+      metrics.pings.inc({ kind: answers[index]?.isCounted === true ? recorded.ping.kind : "unknown" });
+      for (const { resolve } of recorded.waiters) resolve(nextExpected);
+    });
+  }
+
+  /** A broken row must not keep the pings to other addresses from being recorded. */
+  function refuse(pinged: PingedToken, error: unknown): void {
+    log.error({ err: error }, "heartbeats: the pings to one address cannot be planned; they are refused");
+    for (const { waiters } of queue.finish(pinged, pinged.taken.length)) {
+      for (const { reject } of waiters) reject(new Error("a ping cannot be planned", { cause: error }));
+    }
+  }
+
+  /** Nothing is known about the batch: what was committed is recorded again, the rest for the first time. */
+  function retry(batch: readonly PingedToken[], error: unknown): void {
+    if (isDatabaseAway(error)) log.debug({ err: error }, "heartbeats: pings could not be recorded; retried in 0.1 s");
+    else log.error({ err: error }, "heartbeats: pings could not be recorded; retried in 0.1 s");
+    setTimeout(() => {
+      for (const pinged of batch) queue.finish(pinged, 0);
+      const before = clock.monotonic() - LONGEST_WAIT_MS;
+      for (const { reject } of queue.dropBefore(before)) {
+        reject(new DatabaseAway("the ping could not be recorded", { cause: error }));
+      }
+      pump.wake();
+    }, RETRY_MS);
+  }
+
+  function finishWaiting(): void {
+    if (queue.size() === 0 && unjudged.isEmpty()) for (const done of closed.splice(0)) done();
+  }
+
+  return {
+    record: (token, ping, { isMergeable }) =>
+      new Promise((resolve, reject) => {
+        if (isClosing) return reject(new DatabaseAway("this replica stops"));
+        if (queue.size() >= MOST_WAITING) return reject(new DatabaseAway("too many pings wait to be recorded"));
+        const since = clock.monotonic();
+        const isAdded = queue.add(token, { ping, waiter: { since, resolve, reject } }, isMergeable);
+        if (!isAdded) return reject(new DatabaseAway("too many pings to one address wait to be recorded"));
+        pump.wake();
+      }),
+    whenSettled: (accountId) => unjudged.whenSettled(accountId),
+    waiting: () => queue.size(),
+    oldestArrival: () => queue.oldestArrival(),
+    close: () =>
+      new Promise((resolve) => {
+        isClosing = true;
+        closed.push(resolve);
+        pump.wake();
+      }),
+  };
+}

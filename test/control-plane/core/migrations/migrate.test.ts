@@ -1,0 +1,100 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { connect, type Sql } from "#control-plane/core/database/connect.ts";
+import { createMigrationCheck, migrate } from "#control-plane/core/migrations/migrate.ts";
+import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+
+let database: TestDatabase;
+let sql: Sql;
+let folder: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  sql = connect(database.url, { name: "test", connections: 2, statementTimeoutMs: 5_000 });
+});
+
+afterAll(async () => {
+  await sql.end();
+  await database.drop();
+});
+
+beforeEach(async () => {
+  await sql.unsafe("drop schema public cascade; create schema public");
+  folder = mkdtempSync(join(tmpdir(), "migrations-"));
+  write("0001-first.sql", "create table first (n integer); insert into first values (1);");
+  write("0002-second.sql", "create table second (n integer);");
+});
+
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
+const run = () => migrate(database.url, pathToFileURL(`${folder}/`));
+const isUpToDate = () => createMigrationCheck(pathToFileURL(`${folder}/`))(sql);
+
+describe("migrations", () => {
+  it("are applied once, in order, and the check reports when the database is up to date", async () => {
+    expect(await isUpToDate()).toBe(false);
+    expect(await run()).toEqual({ applied: ["0001-first.sql", "0002-second.sql"] });
+    expect(await isUpToDate()).toBe(true);
+    expect(await run()).toEqual({ applied: [] });
+    write("0003-third.sql", "create table third (n integer);");
+    expect(await isUpToDate()).toBe(false);
+    expect(await run()).toEqual({ applied: ["0003-third.sql"] });
+    expect(await sql`select number from schema_migrations order by number`).toEqual([
+      { number: 1 },
+      { number: 2 },
+      { number: 3 },
+    ]);
+  });
+
+  it("can be run by many processes at the same time: exactly one applies each file", async () => {
+    const runs = await Promise.all(Array.from({ length: 6 }, run));
+    expect(runs.flatMap(({ applied }) => applied).toSorted()).toEqual(["0001-first.sql", "0002-second.sql"]);
+    expect(await sql`select n from first`).toEqual([{ n: 1 }]);
+  });
+
+  it("are all or nothing, file by file", async () => {
+    write("0002-second.sql", "create table second (n integer); select 1 / 0;");
+    await expect(run()).rejects.toThrow("migration 0002-second.sql failed");
+    expect(await sql`select to_regclass('first') is not null as first, to_regclass('second') as second`).toEqual([
+      { first: true, second: null },
+    ]);
+    write("0002-second.sql", "create table second (n integer); insert into first values (1), (2);");
+    expect(await run()).toEqual({ applied: ["0002-second.sql"] });
+  });
+
+  it("that violate a constraint themselves do not count as applied", async () => {
+    write("0002-second.sql", "create table second (n integer primary key); insert into second values (1), (1);");
+    await expect(run()).rejects.toThrow("migration 0002-second.sql failed");
+    expect(await isUpToDate()).toBe(false);
+  });
+
+  it("must not change after they were applied", async () => {
+    await run();
+    write("0001-first.sql", "create table other (n integer);");
+    await expect(run()).rejects.toThrow("migration 0001-first.sql was changed");
+    await expect(isUpToDate()).rejects.toThrow("was changed");
+  });
+
+  it("of a newer release are ignored", async () => {
+    write("0003-third.sql", "create table third (n integer);");
+    await run();
+    rmSync(join(folder, "0003-third.sql"));
+    expect(await run()).toEqual({ applied: [] });
+    expect(await isUpToDate()).toBe(true);
+  });
+
+  it.each(["0004-gap.sql", "0002-again.sql", "3-short.sql", "0003-Upper.sql"])("cannot be named %s", async (name) => {
+    write(name, "select 1;");
+    await expect(run()).rejects.toThrow("expected number");
+  });
+
+  it("of this release apply to an empty database", async () => {
+    const { applied } = await migrate(database.url);
+    expect(applied[0]).toBe("0001-accounts-keys-limits.sql");
+    expect(await createMigrationCheck()(sql)).toBe(true);
+  });
+});

@@ -1,0 +1,40 @@
+import { pino } from "pino";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { createEncryption } from "#control-plane/core/secrets/encryption.ts";
+import { createSubscribers } from "#control-plane/public/status-pages/subscribers/subscribers.ts";
+import { startPageWorld, type PageWorld } from "#test/control-plane/public/status-pages/world.ts";
+import { createManualClock, systemRandom } from "#test/support/clock.ts";
+import { MASTER_KEY } from "#test/support/master-key.ts";
+
+const HOUR_MS = 3_600_000;
+
+let world: PageWorld;
+beforeAll(async () => {
+  world = await startPageWorld();
+});
+afterAll(() => world?.stop());
+
+it("an address is deleted 48 hours after it was asked, unless it is confirmed", async () => {
+  const { id } = await world.createPage(await world.owner());
+  const { sql } = world.app;
+  const clock = createManualClock(new Date("2026-03-10T12:00:00Z"));
+  const add = (email: string, hours: number, isConfirmed: boolean) => {
+    const askedAt = new Date(clock.now().getTime() - hours * HOUR_MS);
+    return sql`
+      insert into status_page_subscribers (page_id, email, asked_at, confirmed_at)
+      values (${id}, ${email}, ${askedAt}, ${isConfirmed ? askedAt : null})`;
+  };
+  await add("recent@example.com", 47, false);
+  await add("old@example.com", 49, false);
+  await add("reader@example.com", 49, true);
+  const log = pino({ level: "silent" });
+  const encryption = createEncryption(MASTER_KEY, systemRandom);
+  const deps = { sql, clock, random: systemRandom, log, encryption, baseUrl: "https://a.example", mailer: null };
+  const subscribers = createSubscribers(deps);
+  await subscribers.upkeep();
+  subscribers.close();
+  const rows = await sql<
+    { email: string }[]
+  >`select email from status_page_subscribers where page_id = ${id} order by 1`;
+  expect(rows.map(({ email }) => email)).toEqual(["reader@example.com", "recent@example.com"]);
+});
