@@ -19,7 +19,7 @@ import { migrate } from "#control-plane/core/migrations/migrate.ts";
 import { overridePlans } from "#control-plane/core/plans/override.ts";
 import { BUILT_IN_PLANS } from "#control-plane/core/plans/plans.ts";
 import { readAdminToken } from "#control-plane/core/secrets/admin-token.ts";
-import { serve } from "#control-plane/app/serve.ts";
+import { serve } from "#control-plane/app/server.ts";
 
 const hostClock: Clock = { now: () => new Date(), monotonic: () => performance.now() };
 const random: Random = { bytes: (count) => randomBytes(count) };

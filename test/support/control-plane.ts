@@ -2,7 +2,7 @@ import { pino, type Logger } from "pino";
 import { createApp, type App, type AppOverrides } from "#control-plane/app/app.ts";
 import { readConfig, type Config } from "#control-plane/core/config.ts";
 import type { PlanName, Plans } from "#control-plane/core/plans/plans.ts";
-import { serve, type ServeOptions } from "#control-plane/app/serve.ts";
+import { serve, type ServeOptions } from "#control-plane/app/server.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
 import { startDocumentedProxy, type DocumentedProxy } from "#test/support/documented.ts";

@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import type { App } from "#control-plane/app/app.ts";
-import { registerAudit } from "#control-plane/app/audit-routes.ts";
+import { registerAudit } from "#control-plane/people/audit/routes/routes.ts";
 import { registerBatches } from "#control-plane/checks/batches/routes.ts";
 import { registerChanges } from "#control-plane/accounts/changes/routes.ts";
 import { createGatedServer } from "#control-plane/accounts/gated-server.ts";
 import { readIncidentEvidence } from "#control-plane/watching/evidence/requests.ts";
 import type { Gate, Hook } from "#control-plane/http/gate.ts";
 import { createServer, type ServerTls } from "#control-plane/http/server.ts";
-import { createWrites } from "#control-plane/http/writes.ts";
+import { createWrites, type Writes } from "#control-plane/http/writes.ts";
 import { createVisitLimiter } from "#control-plane/http/limits/visits.ts";
 import { createIncidentWrites } from "#control-plane/outages/incidents/writes.ts";
 import { createIncidentPages } from "#control-plane/public/incident-pages/incident-pages.ts";
@@ -19,7 +19,6 @@ import { registerUnsubscription } from "#control-plane/notify/mail/recipients/ro
 import { registerMeasurements } from "#control-plane/checks/measurements/routes.ts";
 import { registerHeartbeats } from "#control-plane/watching/heartbeats/routes.ts";
 import type { HistoryMonitor } from "#control-plane/outages/history/ports.ts";
-import { registerMonitoring } from "#control-plane/app/monitoring-routes.ts";
 import { sessionCookieOf } from "#control-plane/surfaces/dashboard/door/cookie.ts";
 import { registerDashboard } from "#control-plane/surfaces/dashboard/dashboard.ts";
 import { registerProbeRoutes } from "#control-plane/checks/probes/routes.ts";
@@ -51,18 +50,91 @@ import { registerRegions } from "#control-plane/surfaces/catalogue/region-routes
 import { registerServiceDiscovery } from "#control-plane/surfaces/operator/service-discovery.ts";
 import { registerTools } from "#control-plane/surfaces/rest/routes.ts";
 import { registerCatalogue } from "#control-plane/surfaces/catalogue/routes.ts";
-import type { Teardown } from "#control-plane/core/teardown.ts";
+import { openTogether, type Teardown } from "#control-plane/core/teardown.ts";
 import { registerUserRoutes } from "#control-plane/people/users/routes.ts";
 import { createWebhookActions } from "#control-plane/notify/webhooks/actions.ts";
 import { registerDeliveryLog } from "#control-plane/notify/webhooks/log/routes.ts";
 import { registerWebhooks } from "#control-plane/notify/webhooks/routes/routes.ts";
 import { registerAdminWarnings } from "#control-plane/people/warnings/routes.ts";
-import type { Parts } from "#control-plane/app/open-parts.ts";
+import { openParts, type PartOptions, type Parts } from "#control-plane/app/parts.ts";
+import type { AddressLimiter } from "#control-plane/http/access/ports.ts";
+import type { Events } from "#control-plane/notify/events/events.ts";
+import { registerIncidents } from "#control-plane/outages/incidents/routes.ts";
+import { createWindowRows } from "#control-plane/outages/maintenance/document-rows.ts";
+import { registerMaintenance } from "#control-plane/outages/maintenance/routes.ts";
+import { registerMonitors } from "#control-plane/monitors/routes/routes.ts";
+import { registerStatusPages } from "#control-plane/public/status-pages/routes/routes.ts";
+import { ENOUGH_DESCRIPTORS } from "#shared/process/descriptor-limit.ts";
+import { type ConnectionPlan, planConnections } from "#control-plane/checks/descriptors.ts";
+import { CONNECTION_LIMITS, type ConnectionLimits } from "#control-plane/checks/dispatch/grpc/limits.ts";
+import { listenGrpc } from "#control-plane/checks/dispatch/grpc.ts";
+import { limitConnections } from "#control-plane/http/connection/connections.ts";
+import type { Queryable } from "#control-plane/core/database/connect.ts";
 
 type HttpServer = ReturnType<typeof createServer>;
 
+/** A listening replica. */
+interface Service {
+  /** Ports in use; the chosen ones if 0 was configured. */
+  readonly ports: { readonly http: number; readonly grpc: number };
+  /** Stops accepting requests, lets those in progress finish, then ends the agents' streams. */
+  stop(): Promise<void>;
+}
+
+/** Time for requests in progress to finish when the process stops, milliseconds. */
+const STOP_GRACE_MS = 10_000;
+/** The same for background jobs; unfinished ones continue at another replica. */
+const JOBS_GRACE_MS = 5_000;
+
+/** Options of a replica besides its app. */
+export interface ServeOptions extends PartOptions {
+  /** Connection limits that differ from those of a process with the usual number of descriptors. */
+  readonly connections?: Partial<ConnectionPlan & ConnectionLimits>;
+}
+
+/** Opens hub and surfaces over an open app and listens. If a part cannot be opened, closes the others and rejects. */
+export function serve(app: App, options: ServeOptions): Promise<Service> {
+  return openTogether(app.log, (teardown) => openService(app, options, teardown));
+}
+
+async function openService(app: App, options: ServeOptions, teardown: Teardown): Promise<Service> {
+  const { config, clock, log } = app;
+  const { registry } = app.metrics;
+  const unlimited = [...CONNECTION_LIMITS.unlimited, ...config.trustedProxies];
+  const plan = { ...CONNECTION_LIMITS, ...planConnections(ENOUGH_DESCRIPTORS), unlimited, ...options.connections };
+  const parts = await openParts(app, options, teardown);
+  const { hub, presence, probes, background } = parts;
+  const { server, mcp } = await buildServer(app, parts, options.version, teardown);
+
+  await presence.start(hub.replicaId);
+  limitConnections(server.server, plan.http, { clock, registry });
+  const { security } = probes;
+  const grpc = await listenGrpc({ hub, address: config.grpc, limits: plan, security, clock, log, registry });
+  teardown.push(() => grpc.stop());
+  // The listener waits for the agents' streams to end; the hub ends them.
+  teardown.push(() => hub.stop());
+  await server.listen({ host: config.http.host, port: config.http.port });
+  // Requests and jobs in progress need the agents: both finish before anything else closes.
+  teardown.push(async () => {
+    const force = setTimeout(() => server.server.closeAllConnections(), STOP_GRACE_MS);
+    const closing = Promise.all([background.stop(JOBS_GRACE_MS), server.close(), mcp.close()]);
+    await closing.finally(() => clearTimeout(force));
+  });
+  return {
+    ports: { http: portOf(server.server.address()) ?? config.http.port, grpc: grpc.port },
+    stop() {
+      app.drain();
+      return teardown.run();
+    },
+  };
+}
+
+function portOf(address: string | { readonly port: number } | null): number | null {
+  return typeof address === "object" && address !== null ? address.port : null;
+}
+
 /** Creates the HTTP server with every surface; it does not listen yet. */
-export async function buildServer(app: App, parts: Parts, version: string, teardown: Teardown) {
+async function buildServer(app: App, parts: Parts, version: string, teardown: Teardown) {
   const { config } = app;
   const { hub, presence, checks, background } = parts;
   const { monitors, statusPages } = background.monitoring;
@@ -122,8 +194,7 @@ export async function buildServer(app: App, parts: Parts, version: string, teard
     incidents: createIncidentWrites({
       ...app,
       events: background.events,
-      monitorsOf: async (on, accountId, ids) => [...(await monitors.owned(on, accountId, ids))],
-      pagesOf: (on, accountId, ids) => statusPages.owned(on, accountId, ids),
+      ...namedIn(background.monitoring),
     }),
     evidenceOf: readIncidentEvidence,
     canSignUp: config.signUp === "open",
@@ -147,7 +218,7 @@ function registerCallers(server: HttpServer, app: App, parts: Parts, gate: Gate,
   registerBatches(server, { gate, writes, batches });
   // One limit for all that anyone can read.
   const visits = createVisitLimiter(clock);
-  registerMonitoring(server, { ...app, ...monitoring, gate, writes, events, testMails, visits });
+  registerMonitoring(server, app, monitoring, { gate, writes, events, testMails, visits });
   registerWebhooks(server, { gate, writes, sql: app.sql, webhooks, actions: webhookActions });
   registerDeliveryLog(server, { gate, sql: app.sql, log: deliveries.log });
   registerSubscriptions(server, { clock, pages: monitoring.statusPages, subscribers });
@@ -195,6 +266,46 @@ function registerCallers(server: HttpServer, app: App, parts: Parts, gate: Gate,
   registerChanges(server, { gate, sql: app.sql, changes: app.changes });
   registerCatalogue(server, gate, CONTRACTS);
   registerRegions(server, gate, hub.roster, presence);
+}
+
+/** What the routes of monitors and their incidents share with others. */
+interface Shared {
+  readonly gate: Gate;
+  readonly writes: Writes;
+  readonly events: Events;
+  readonly testMails: TestMails;
+  /** Limits reads of status pages without a key by client address. */
+  readonly visits: AddressLimiter;
+}
+
+/** Registers the routes of monitors, incidents, maintenance and status pages. */
+function registerMonitoring(
+  server: HttpServer,
+  app: App,
+  monitoring: Parts["background"]["monitoring"],
+  shared: Shared,
+): void {
+  const deps = { ...app, ...monitoring, ...shared };
+  const { statusPages } = monitoring;
+  registerMonitors(server, { ...deps, parts: [statusPages.rows, createWindowRows(deps)] });
+  registerMaintenance(server, deps);
+  registerIncidents(server, {
+    ...deps,
+    ...namedIn(monitoring),
+    evidenceOf: readIncidentEvidence,
+    nameCaller: (on, { keyId }) => app.keys.label(on, keyId),
+  });
+  registerStatusPages(server, { ...deps, pages: statusPages });
+}
+
+/** What incidents ask about the monitors and pages that they name. */
+function namedIn({ monitors, statusPages }: Parts["background"]["monitoring"]) {
+  return {
+    monitorsOf: async (on: Queryable, accountId: number, ids: readonly number[]) => [
+      ...(await monitors.owned(on, accountId, ids)),
+    ],
+    pagesOf: (on: Queryable, accountId: number, ids: readonly number[]) => statusPages.owned(on, accountId, ids),
+  };
 }
 
 /** Registers the routes of the operator. */

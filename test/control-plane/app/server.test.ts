@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vites
 import { createApp } from "#control-plane/app/app.ts";
 import { readConfig, type Config } from "#control-plane/core/config.ts";
 import { BUILT_IN_PLANS } from "#control-plane/core/plans/plans.ts";
-import { serve } from "#control-plane/app/serve.ts";
+import { serve } from "#control-plane/app/server.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { startControlPlaneProcess } from "#test/support/control-plane-process.ts";
 import { freePort } from "#test/support/free-port.ts";

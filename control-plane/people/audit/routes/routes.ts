@@ -3,7 +3,7 @@ import { createAuditExports } from "#control-plane/people/audit/export.ts";
 import { registerAuditOperator } from "#control-plane/people/audit/routes/operator.ts";
 import { registerAuditExport } from "#control-plane/people/audit/routes/export.ts";
 import { createAuditSecrets } from "#control-plane/people/audit/secrets.ts";
-import { createAuditSources, type AuditSourcesDeps } from "#control-plane/app/audit-sources.ts";
+import { createAuditSources, type AuditSourcesDeps } from "#control-plane/people/audit/sources.ts";
 import type { Gate, Hook } from "#control-plane/http/gate.ts";
 import type { createServer } from "#control-plane/http/server.ts";
 import type { Encryption } from "#control-plane/core/secrets/encryption.ts";
