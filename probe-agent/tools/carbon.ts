@@ -1,6 +1,6 @@
 import { ok } from "#shared/contracts/outcome.ts";
 import { carbon as contract } from "#shared/tools/carbon.ts";
-import { carbonReport, GRID_INTENSITY_G_PER_KWH } from "#probe-agent/analysis/carbon.ts";
+import { carbonReport, GRID_INTENSITY_G_PER_KWH } from "#probe-agent/analysis/page/carbon.ts";
 import { resourceLimitations, sumBytes } from "#probe-agent/analysis/page/page-resources/measured.ts";
 import type { ResourceType } from "#probe-agent/analysis/page/page-resources/resource.ts";
 import { headerValues } from "#probe-agent/analysis/http/header-list.ts";

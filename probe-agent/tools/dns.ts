@@ -1,6 +1,6 @@
 import { ok, failed, type Outcome } from "#shared/contracts/outcome.ts";
 import { dns as contract, SERVER_INPUT as INPUT } from "#shared/tools/dns.ts";
-import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
+import { toMicroseconds } from "#probe-agent/analysis/network/statistics.ts";
 import { typeResult, type TypeAnswer } from "#probe-agent/analysis/dns/dns-rows.ts";
 import { jsonBytes } from "#probe-agent/analysis/text/json-size.ts";
 import { isFailing, reportLookup } from "#probe-agent/tools/dns/report.ts";

@@ -12,7 +12,7 @@ import { classifyAddress } from "#shared/internet/egress.ts";
 import { isLocalName } from "#shared/egress/names.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { waitAtMost } from "#shared/time/time-limit.ts";
-import { evaluateSpf } from "#probe-agent/analysis/spf.ts";
+import { evaluateSpf } from "#probe-agent/analysis/mail/spf.ts";
 import { findDelivery, type DeliveryRows } from "#probe-agent/analysis/mail/email-headers/delivery.ts";
 import type { SpfResolver } from "#probe-agent/analysis/mail/spf/lookup.ts";
 import { isSpfRecord } from "#probe-agent/analysis/mail/spf/parse.ts";

@@ -1,6 +1,6 @@
 import { ok, type Outcome, failed } from "#shared/contracts/outcome.ts";
 import { ping as contract, type PingResult, type PingReply, type PortRow } from "#shared/tools/ping.ts";
-import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
+import { toMicroseconds } from "#probe-agent/analysis/network/statistics.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Address } from "#probe-agent/port/address.ts";
 import { implement, type Implementation, type Untimed } from "#probe-agent/tools/implement.ts";

@@ -5,7 +5,7 @@ import { leadingText } from "#probe-agent/analysis/text/json-size.ts";
 import type { HttpFacts } from "#probe-agent/analysis/site/health/snapshot.ts";
 import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
 import { describePreloadFaults } from "#probe-agent/analysis/web/security/described-findings.ts";
-import { ALGORITHM_VERSION, isGradable } from "#probe-agent/analysis/security-headers.ts";
+import { ALGORITHM_VERSION, isGradable } from "#probe-agent/analysis/web/security-headers.ts";
 import { parseHsts } from "#probe-agent/analysis/web/security/hsts.ts";
 import { headerInventory } from "#probe-agent/analysis/web/security/inventory.ts";
 import { evaluatePreload, type PreloadEvidence } from "#probe-agent/analysis/web/security/preload.ts";

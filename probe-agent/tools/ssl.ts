@@ -4,7 +4,7 @@ import type { ResultOf } from "#shared/tools/define.ts";
 import { ssl as contract } from "#shared/tools/ssl.ts";
 import { sslReport } from "#probe-agent/analysis/tls/ssl.ts";
 import { readServerChain, type ServerChain } from "#probe-agent/analysis/tls/ssl/server.ts";
-import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
+import { toMicroseconds } from "#probe-agent/analysis/network/statistics.ts";
 import type { Address, Resolved } from "#probe-agent/port/address.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 import { firstThatConnects } from "#probe-agent/tools/ssl/connect.ts";

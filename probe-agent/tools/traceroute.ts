@@ -1,6 +1,6 @@
 import { ok } from "#shared/contracts/outcome.ts";
 import { traceroute as contract } from "#shared/tools/traceroute.ts";
-import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
+import { toMicroseconds } from "#probe-agent/analysis/network/statistics.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 import { blockedNote, onlyVersion, preferredAddress } from "#probe-agent/tools/ping/address.ts";
 import { traceRoute } from "#probe-agent/tools/ping/traceroute.ts";

@@ -1,18 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readSourceFiles } from "#test/laws/source-files.ts";
 
-/** Entry points with fixed paths that nothing in the product calls. */
-const ENTRY_POINTS: ReadonlySet<string> = new Set([
-  "control-plane/people/audit/canonical.ts#canonicalize",
-  "probe-agent/analysis/carbon.ts#co2PerVisit",
-  "probe-agent/analysis/dnssec.ts#validateRecords",
-  "probe-agent/analysis/email-headers.ts#analyseHeaders",
-  "probe-agent/analysis/html-metadata.ts#openGraph",
-  "probe-agent/analysis/html-metadata.ts#structuredData",
-  "probe-agent/analysis/robots.ts#robotsAllowed",
-  "probe-agent/analysis/tech.ts#detect",
-]);
-
 const files = readSourceFiles();
 
 /** Names that modules import, as path#name; path#* for a whole module. */
@@ -60,10 +48,10 @@ describe("exports", () => {
     expect(idle).toEqual([]);
   });
 
-  it("that tests alone import are used in their own file, or are fixed entry points", () => {
+  it("that tests alone import are used in their own file", () => {
     const idle = exported
       .filter(({ key, path }) => !byProduct.has(key) && !byProduct.has(`${path}#*`))
-      .filter(({ key, uses }) => uses < 2 && !ENTRY_POINTS.has(key))
+      .filter(({ uses }) => uses < 2)
       .map(({ key }) => key);
     expect(idle).toEqual([]);
   });

@@ -1,5 +1,5 @@
+import { canonicalize } from "#test/entry-points.ts";
 import { createHash, createHmac } from "node:crypto";
-import { canonicalize } from "#control-plane/people/audit/canonical.ts";
 import type { PlanName } from "#control-plane/core/plans/plans.ts";
 import type { Answer, TestControlPlane } from "#test/support/control-plane.ts";
 

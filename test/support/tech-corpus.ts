@@ -1,5 +1,5 @@
+import { detect } from "#test/entry-points.ts";
 import { readdirSync, readFileSync } from "node:fs";
-import { detect } from "#probe-agent/analysis/tech.ts";
 import { compileRules } from "#probe-agent/analysis/page/tech/compile.ts";
 import type { TechRules } from "#probe-agent/analysis/page/tech/rule.ts";
 import type { TechPage } from "#probe-agent/analysis/page/tech/subject.ts";

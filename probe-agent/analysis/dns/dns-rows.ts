@@ -1,6 +1,6 @@
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { dns } from "#shared/tools/dns.ts";
-import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
+import { toMicroseconds } from "#probe-agent/analysis/network/statistics.ts";
 import { followCnames } from "#probe-agent/analysis/dns/cname-chain.ts";
 import { extendedErrorName } from "#probe-agent/analysis/dns/extended-errors.ts";
 import { fairShares, jsonBytes, leading } from "#probe-agent/analysis/text/json-size.ts";

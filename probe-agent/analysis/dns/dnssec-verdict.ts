@@ -1,4 +1,4 @@
-import type { Verdict } from "#probe-agent/analysis/dnssec.ts";
+import type { Verdict } from "#probe-agent/analysis/dns/dnssec.ts";
 import {
   hasAnswer,
   describeSilence,

@@ -1,6 +1,6 @@
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { check } from "#shared/tools/check.ts";
-import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
+import { toMicroseconds } from "#probe-agent/analysis/network/statistics.ts";
 import type { ConnectAttempt, IpVersion } from "#probe-agent/port/address.ts";
 import type { Hop } from "#probe-agent/port/http.ts";
 

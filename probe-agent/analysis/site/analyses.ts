@@ -5,7 +5,7 @@ import { isJsonObject, parseTdmRep } from "#probe-agent/analysis/page/ai/page-de
 import { aiPage } from "#probe-agent/analysis/page/ai/page.ts";
 import { readCookies } from "#probe-agent/analysis/web/cookies/report.ts";
 import { cspReport } from "#probe-agent/analysis/web/csp/report.ts";
-import { analyseHeadersPlaced, hopAddresses } from "#probe-agent/analysis/email-headers.ts";
+import { analyseHeadersPlaced, hopAddresses } from "#probe-agent/analysis/mail/email-headers.ts";
 import { healthReport } from "#probe-agent/analysis/site/health/report.ts";
 import { parseMtaStsPolicy } from "#probe-agent/analysis/mail/domain/mta-sts.ts";
 import { mixedContentReport } from "#probe-agent/analysis/page/mixed-content/report.ts";

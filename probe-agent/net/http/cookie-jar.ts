@@ -1,4 +1,4 @@
-import { parseSetCookie, type Cookie } from "#probe-agent/analysis/cookies.ts";
+import { parseSetCookie, type Cookie } from "#probe-agent/analysis/web/cookies.ts";
 import { domainMatches } from "#probe-agent/analysis/web/cookies/rejection.ts";
 
 /**

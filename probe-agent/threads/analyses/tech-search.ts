@@ -1,6 +1,6 @@
 import { cmsReport } from "#probe-agent/analysis/page/cms/report.ts";
 import { readRawPage } from "#probe-agent/analysis/html/pages/reading.ts";
-import { detectWatched } from "#probe-agent/analysis/tech.ts";
+import { detectWatched } from "#probe-agent/analysis/page/tech.ts";
 import { compileRules } from "#probe-agent/analysis/page/tech/compile.ts";
 import type { TechRules } from "#probe-agent/analysis/page/tech/rule.ts";
 import {

@@ -1,4 +1,4 @@
-import { validate, type AnsweredQuestion, type Verdict } from "#probe-agent/analysis/dnssec.ts";
+import { validate, type AnsweredQuestion, type Verdict } from "#probe-agent/analysis/dns/dnssec.ts";
 import { predictQuestions } from "#probe-agent/analysis/dns/dnssec/predict-questions.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { createLookups, type Resolver } from "#probe-agent/tools/dns/lookups.ts";

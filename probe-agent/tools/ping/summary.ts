@@ -1,5 +1,5 @@
 import type { PingReply } from "#shared/tools/ping.ts";
-import { rttStatistics } from "#probe-agent/analysis/statistics.ts";
+import { rttStatistics } from "#probe-agent/analysis/network/statistics.ts";
 import type { Part } from "#probe-agent/tools/ping/part.ts";
 
 /**

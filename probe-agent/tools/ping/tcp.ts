@@ -1,6 +1,6 @@
 import { failed, ok, type Outcome } from "#shared/contracts/outcome.ts";
 import type { PingReply } from "#shared/tools/ping.ts";
-import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
+import { toMicroseconds } from "#probe-agent/analysis/network/statistics.ts";
 import { isLate } from "#probe-agent/analysis/network/late-reply.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Address } from "#probe-agent/port/address.ts";

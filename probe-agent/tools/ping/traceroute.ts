@@ -1,7 +1,7 @@
 import { failed, ok, type Outcome } from "#shared/contracts/outcome.ts";
 import type { HopRow, TraceResult } from "#shared/tools/trace-result.ts";
 import { hopLoss, pathHash, findRefusal, type EchoEvidence } from "#probe-agent/analysis/network/route-loss.ts";
-import { hopStatistics, toMicroseconds } from "#probe-agent/analysis/statistics.ts";
+import { hopStatistics, toMicroseconds } from "#probe-agent/analysis/network/statistics.ts";
 import { traceFindings } from "#probe-agent/analysis/network/trace-findings.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Address } from "#probe-agent/port/address.ts";

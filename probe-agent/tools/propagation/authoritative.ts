@@ -6,7 +6,7 @@ import {
   dropTruncated,
   type ComparableAnswer,
 } from "#probe-agent/analysis/dns/propagation.ts";
-import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
+import { toMicroseconds } from "#probe-agent/analysis/network/statistics.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Address, Resolved } from "#probe-agent/port/address.ts";
 import type { DnsAnswer, DnsRecord } from "#probe-agent/port/dns.ts";

@@ -12,7 +12,7 @@ import {
 } from "#probe-agent/analysis/dns/propagation.ts";
 import { isAnswer } from "#probe-agent/analysis/dns/propagation-failures.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
-import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
+import { toMicroseconds } from "#probe-agent/analysis/network/statistics.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { DnsAnswer, DnsQuestion } from "#probe-agent/port/dns.ts";
 import type { JobInput } from "#probe-agent/tools/implement.ts";

@@ -4,7 +4,7 @@ import type { protocol } from "#shared/tools/protocol.ts";
 import type { AlternativeService } from "#probe-agent/analysis/http/alt-svc.ts";
 import { quicVersionName } from "#probe-agent/analysis/network/quic-versions.ts";
 import type { ServiceBinding } from "#probe-agent/analysis/dns/service-binding.ts";
-import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
+import { toMicroseconds } from "#probe-agent/analysis/network/statistics.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Address } from "#probe-agent/port/address.ts";
 

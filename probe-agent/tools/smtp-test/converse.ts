@@ -1,4 +1,4 @@
-import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
+import { toMicroseconds } from "#probe-agent/analysis/network/statistics.ts";
 import {
   MAX_TRANSCRIPT,
   type Conversation,

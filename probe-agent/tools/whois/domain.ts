@@ -2,7 +2,7 @@ import { domainToASCII } from "node:url";
 import { ok, type Outcome } from "#shared/contracts/outcome.ts";
 import { waitAtMost } from "#shared/time/time-limit.ts";
 import type { RdapDomain } from "#probe-agent/analysis/registry/rdap/domain.ts";
-import type { WhoisRecord } from "#probe-agent/analysis/whois.ts";
+import type { WhoisRecord } from "#probe-agent/analysis/registry/whois.ts";
 import { serverText } from "#probe-agent/analysis/registry/whois/servers.ts";
 import type { DomainSubject } from "#probe-agent/analysis/registry/whois/subject.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";

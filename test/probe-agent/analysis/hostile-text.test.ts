@@ -9,7 +9,7 @@ import { parseSrcsetAddresses } from "#probe-agent/analysis/page/mixed-content/r
 import { styleReferences } from "#probe-agent/analysis/page/page-resources/style-references.ts";
 import { parseRobotsTags } from "#probe-agent/analysis/http/robots-tag.ts";
 import { isNonDescriptive } from "#probe-agent/analysis/page/seo/link-texts.ts";
-import { parseWhois } from "#probe-agent/analysis/whois.ts";
+import { parseWhois } from "#probe-agent/analysis/registry/whois.ts";
 import { findEmail } from "#probe-agent/analysis/registry/whois/registrar.ts";
 import { hasNear } from "#probe-agent/analysis/registry/whois/verdict.ts";
 import { splitNote } from "#probe-agent/analysis/registry/whois/note.ts";

@@ -1,8 +1,8 @@
+import { detect } from "#test/entry-points.ts";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { detect } from "#probe-agent/analysis/tech.ts";
 import { compileRules } from "#probe-agent/analysis/page/tech/compile.ts";
 import { readConfig } from "#probe-agent/config.ts";
 import { openData } from "#probe-agent/data/open.ts";

@@ -1,6 +1,6 @@
+import { co2PerVisit } from "#test/entry-points.ts";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
-import { co2PerVisit } from "#probe-agent/analysis/carbon.ts";
 import { carbon } from "#probe-agent/tools/carbon.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { startDnsServer } from "#test/servers/dns.ts";

@@ -1,4 +1,4 @@
-import { verifyChain } from "#probe-agent/analysis/certificate.ts";
+import { verifyChain } from "#probe-agent/analysis/tls/certificate.ts";
 import { parseCertificate, type Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { satisfiesTlsa, type Tlsa } from "#probe-agent/analysis/tls/certificate/tlsa.ts";
 import { MAX_TLSA, tlsaRow } from "#probe-agent/analysis/mail/domain/tlsa.ts";

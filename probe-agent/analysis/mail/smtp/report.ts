@@ -18,7 +18,7 @@ import type { SmtpReply } from "#probe-agent/port/smtp.ts";
 import { describeSmtpTls, type TlsTrust } from "#probe-agent/analysis/mail/smtp/tls.ts";
 import { leading } from "#probe-agent/analysis/text/json-size.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
-import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
+import { toMicroseconds } from "#probe-agent/analysis/network/statistics.ts";
 
 type Result = ResultOf<typeof smtpTest>;
 /** The fields of the result that depend on the conversation, the reverse name and the TLSA records. */

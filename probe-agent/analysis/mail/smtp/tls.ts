@@ -3,7 +3,7 @@ import type { smtpTest } from "#shared/tools/smtp-test.ts";
 import { verifyServerChain } from "#probe-agent/analysis/tls/certificate/server.ts";
 import { describeCertificate } from "#probe-agent/analysis/tls/certificate/describe.ts";
 import { parseCertificate, type Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
-import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
+import { toMicroseconds } from "#probe-agent/analysis/network/statistics.ts";
 import type { TlsObservation } from "#probe-agent/port/tls.ts";
 
 /** A TLS session in a result. */

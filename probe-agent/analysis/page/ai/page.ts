@@ -7,7 +7,7 @@ import {
   findContentUsage,
 } from "#probe-agent/analysis/page/ai/page-declarations.ts";
 import { semanticHtml } from "#probe-agent/analysis/page/ai/semantics.ts";
-import { locateData } from "#probe-agent/analysis/html-metadata.ts";
+import { locateData } from "#probe-agent/analysis/page/html-metadata.ts";
 import { visibleText } from "#probe-agent/analysis/html/text.ts";
 import { countWords } from "#probe-agent/analysis/html/words.ts";
 import type { Page } from "#probe-agent/analysis/html/read-page.ts";

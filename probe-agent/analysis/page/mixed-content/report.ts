@@ -1,4 +1,4 @@
-import { analyseCsp } from "#probe-agent/analysis/csp.ts";
+import { analyseCsp } from "#probe-agent/analysis/web/csp.ts";
 import { deliveredPolicies, enforcedTexts } from "#probe-agent/analysis/web/csp/delivery.ts";
 import {
   adviseOn,

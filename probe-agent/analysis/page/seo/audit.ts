@@ -1,4 +1,4 @@
-import { locateData } from "#probe-agent/analysis/html-metadata.ts";
+import { locateData } from "#probe-agent/analysis/page/html-metadata.ts";
 import { documentBase } from "#probe-agent/analysis/http/address.ts";
 import { metaContent } from "#probe-agent/analysis/html/page.ts";
 import { visibleText } from "#probe-agent/analysis/html/text.ts";

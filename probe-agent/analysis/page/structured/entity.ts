@@ -1,4 +1,4 @@
-import type { LocatedData } from "#probe-agent/analysis/html-metadata.ts";
+import type { LocatedData } from "#probe-agent/analysis/page/html-metadata.ts";
 import { isObject, type JsonLdObject } from "#probe-agent/analysis/page/structured/json-ld.ts";
 import type { StructuredItem, StructuredValue } from "#probe-agent/analysis/page/structured/item.ts";
 import type { ItemContents } from "#probe-agent/analysis/page/structured/microdata.ts";

@@ -1,5 +1,5 @@
 import { fairShares, jsonBytes, leading } from "#probe-agent/analysis/text/json-size.ts";
-import { locateData } from "#probe-agent/analysis/html-metadata.ts";
+import { locateData } from "#probe-agent/analysis/page/html-metadata.ts";
 import { lineCounter } from "#probe-agent/analysis/html/lines.ts";
 import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import { readEntities, type Entity, type TopEntity } from "#probe-agent/analysis/page/structured/entity.ts";

@@ -1,4 +1,4 @@
-import { parseWhois, type WhoisRecord } from "#probe-agent/analysis/whois.ts";
+import { parseWhois, type WhoisRecord } from "#probe-agent/analysis/registry/whois.ts";
 import { readWhoisLines } from "#probe-agent/analysis/registry/whois/lines.ts";
 import { parseNumberWhois, type NumberAnswer } from "#probe-agent/analysis/registry/whois/number-resource.ts";
 import { quoteLimit } from "#probe-agent/analysis/registry/whois/verdict.ts";

@@ -1,4 +1,4 @@
-import { analyseCsp } from "#probe-agent/analysis/csp.ts";
+import { analyseCsp } from "#probe-agent/analysis/web/csp.ts";
 import { classifyCsp, type CspClassification, type CspResult } from "#probe-agent/analysis/web/csp/observatory.ts";
 import { scored, UNREAD, type CheckId, type CheckFinding } from "#probe-agent/analysis/site/health/checks.ts";
 import type { HealthSnapshot } from "#probe-agent/analysis/site/health/snapshot.ts";

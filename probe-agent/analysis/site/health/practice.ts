@@ -1,5 +1,5 @@
 import { listAll } from "#shared/text/list.ts";
-import { analyseCsp } from "#probe-agent/analysis/csp.ts";
+import { analyseCsp } from "#probe-agent/analysis/web/csp.ts";
 import {
   notApplicable,
   scored,

@@ -1,4 +1,4 @@
-import { verifyChain, type ChainRequest, type ChainVerification } from "#probe-agent/analysis/certificate.ts";
+import { verifyChain, type ChainRequest, type ChainVerification } from "#probe-agent/analysis/tls/certificate.ts";
 import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
 import { accessLocations } from "#probe-agent/analysis/tls/certificate/extensions.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";

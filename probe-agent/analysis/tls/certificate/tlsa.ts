@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { ChainVerification } from "#probe-agent/analysis/certificate.ts";
-import { verifyChain } from "#probe-agent/analysis/certificate.ts";
+import type { ChainVerification } from "#probe-agent/analysis/tls/certificate.ts";
+import { verifyChain } from "#probe-agent/analysis/tls/certificate.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 
 /** A TLSA record (RFC 6698 section 2.1). A field that cannot be read is -1. */

@@ -1,4 +1,4 @@
-import type { ChainVerification } from "#probe-agent/analysis/certificate.ts";
+import type { ChainVerification } from "#probe-agent/analysis/tls/certificate.ts";
 import { parseCertificate, type Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { verifyServerChain } from "#probe-agent/analysis/tls/certificate/server.ts";
 import type { Sent } from "#probe-agent/analysis/tls/ssl/chain.ts";

@@ -1,7 +1,7 @@
 import type { Redact } from "#shared/text/redact.ts";
 import { adviseOn, finding, type AdviceTable } from "#probe-agent/analysis/text/findings.ts";
 import type { Finding } from "#shared/contracts/findings.ts";
-import type { ChainVerification } from "#probe-agent/analysis/certificate.ts";
+import type { ChainVerification } from "#probe-agent/analysis/tls/certificate.ts";
 import { isSame } from "#probe-agent/analysis/tls/certificate/anchors.ts";
 import {
   describeCertificate,

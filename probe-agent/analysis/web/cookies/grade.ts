@@ -1,4 +1,4 @@
-import { MAX_LIFETIME_DAYS, type Cookie } from "#probe-agent/analysis/cookies.ts";
+import { MAX_LIFETIME_DAYS, type Cookie } from "#probe-agent/analysis/web/cookies.ts";
 import { cookiePurpose } from "#probe-agent/analysis/web/cookies/purpose.ts";
 import { MAX_COOKIE_OCTETS } from "#probe-agent/analysis/web/cookies/rejection.ts";
 import { letterGrade, type LetterGrade } from "#probe-agent/analysis/text/letter-grade.ts";

@@ -1,6 +1,6 @@
 import { adviseOn, finding } from "#probe-agent/analysis/text/findings.ts";
 import type { Finding, Severity } from "#shared/contracts/findings.ts";
-import type { CspAnalysis } from "#probe-agent/analysis/csp.ts";
+import type { CspAnalysis } from "#probe-agent/analysis/web/csp.ts";
 import { CSP_ADVICE, HEADER } from "#probe-agent/analysis/web/csp/advice.ts";
 import { bypassHost } from "#probe-agent/analysis/web/csp/bypass-hosts.ts";
 import { cspFinding, type CspFinding, type CspFindingType } from "#probe-agent/analysis/web/csp/finding.ts";

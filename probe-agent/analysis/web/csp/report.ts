@@ -1,4 +1,4 @@
-import { analyseCsp, type CspAnalysis, type CspPolicyReport } from "#probe-agent/analysis/csp.ts";
+import { analyseCsp, type CspAnalysis, type CspPolicyReport } from "#probe-agent/analysis/web/csp.ts";
 import { describeCspFindings } from "#probe-agent/analysis/web/csp/described-findings.ts";
 import { deliveredPolicies } from "#probe-agent/analysis/web/csp/delivery.ts";
 import { cspFinding, orderFindings, type CspFinding } from "#probe-agent/analysis/web/csp/finding.ts";

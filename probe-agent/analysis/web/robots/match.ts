@@ -14,13 +14,9 @@ const MUST_READ_OCTETS = 500 * 1024;
 /** Maximum character comparisons for wildcard rules beyond them, so that a hostile file cannot block a worker. */
 const WILDCARD_BUDGET = 200_000_000;
 
-/** Applies the rules of all groups that name one of the agents, or of the "*" groups if none does. */
-export function matchRobots(file: RobotsFile, agents: readonly string[], path: string): RobotsVerdict {
-  return createMatcher(file, path)(agents);
-}
-
 /**
- * Creates a matcher for many agents and one path. Agents with the same groups are evaluated only once. `byWriting`: an
+ * Creates a matcher for many agents and one path, which applies the rules of all groups that name one of the given agents,
+ * or of the "*" groups if none does. Agents with the same groups are evaluated only once. `byWriting`: an
  * agent whose name is not a product token, e.g. "Ai2Bot", is also named by a line with its whole name, as its operator
  * documents it.
  */

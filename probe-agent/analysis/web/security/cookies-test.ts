@@ -1,4 +1,4 @@
-import { parseSetCookie, type Cookie } from "#probe-agent/analysis/cookies.ts";
+import { parseSetCookie, type Cookie } from "#probe-agent/analysis/web/cookies.ts";
 import { outcome, type TestOutcome } from "#probe-agent/analysis/web/security/outcome.ts";
 
 /** Failing results, worst last. The worst one of all cookies is the result. */

@@ -1,6 +1,6 @@
 import { adviseOn, finding, type AdviceTable } from "#probe-agent/analysis/text/findings.ts";
 import type { Finding, Severity } from "#shared/contracts/findings.ts";
-import type { SecurityTest } from "#probe-agent/analysis/security-headers.ts";
+import type { SecurityTest } from "#probe-agent/analysis/web/security-headers.ts";
 import type { PreloadFault } from "#probe-agent/analysis/web/security/preload.ts";
 import { SCORES } from "#probe-agent/analysis/web/security/scores.ts";
 

@@ -1,6 +1,6 @@
+import { canonicalize } from "#test/entry-points.ts";
 import { expect, it } from "vitest";
 import { parseExact } from "#shared/json/exact.ts";
-import { canonicalize } from "#control-plane/people/audit/canonical.ts";
 import { toSignable } from "#control-plane/people/audit/envelope.ts";
 
 it("is what the value is in JSON", () => {

@@ -1,5 +1,5 @@
+import { validateRecords } from "#test/entry-points.ts";
 import { describe, expect, it } from "vitest";
-import { validateRecords } from "#probe-agent/analysis/dnssec.ts";
 import { answerFrom } from "#test/servers/dnssec/answer.ts";
 import { grow } from "#test/servers/dnssec/grow.ts";
 import { makeDnsRecord } from "#test/servers/dnssec/record.ts";

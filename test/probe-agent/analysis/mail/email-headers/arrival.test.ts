@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { analyseHeaders } from "#probe-agent/analysis/email-headers.ts";
+import { analyseHeaders } from "#probe-agent/analysis/mail/email-headers.ts";
 
 /** Time of the analysis, years after the messages below. */
 const NOW = new Date("2026-11-22T12:00:00Z");

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { analyseHeaders } from "#probe-agent/analysis/email-headers.ts";
+import { analyseHeaders } from "#probe-agent/analysis/mail/email-headers.ts";
 import { readAuthenticationResults } from "#probe-agent/analysis/mail/email-headers/authentication-results.ts";
 import { readReceivedSpf } from "#probe-agent/analysis/mail/email-headers/received/spf.ts";
 import { readSignature } from "#probe-agent/analysis/mail/email-headers/signature.ts";

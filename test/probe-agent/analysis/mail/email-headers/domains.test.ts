@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { analyseHeaders } from "#probe-agent/analysis/email-headers.ts";
+import { analyseHeaders } from "#probe-agent/analysis/mail/email-headers.ts";
 import { alignmentOf, findDisguise } from "#probe-agent/analysis/mail/email-headers/domains.ts";
 
 const NOW = new Date("2024-01-03T00:00:00Z");

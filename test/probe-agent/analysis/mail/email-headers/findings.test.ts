@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { analyseHeaders } from "#probe-agent/analysis/email-headers.ts";
+import { analyseHeaders } from "#probe-agent/analysis/mail/email-headers.ts";
 import { headerFindings } from "#probe-agent/analysis/mail/email-headers/findings.ts";
 
 /** Returns the findings on an ARC chain of one set whose fields have these tags. */

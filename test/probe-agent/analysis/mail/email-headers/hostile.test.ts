@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { MAX_HEADERS_BYTES } from "#shared/tools/email-header/limits.ts";
 import { MAX_RESULT_BYTES } from "#shared/protocol/wire.ts";
-import { analyseHeaders } from "#probe-agent/analysis/email-headers.ts";
+import { analyseHeaders } from "#probe-agent/analysis/mail/email-headers.ts";
 import { cpuTime } from "#test/support/cpu-time.ts";
 
 const NOW = new Date("2024-01-03T00:00:00Z");

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { analyseHeaders } from "#probe-agent/analysis/email-headers.ts";
+import { analyseHeaders } from "#probe-agent/analysis/mail/email-headers.ts";
 import { decodeWords } from "#probe-agent/analysis/mail/email-headers/encoded-words.ts";
 import { readParameters } from "#probe-agent/analysis/mail/email-headers/parameters.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { analyseHeaders } from "#probe-agent/analysis/email-headers.ts";
+import { analyseHeaders } from "#probe-agent/analysis/mail/email-headers.ts";
 import { ordinaryMails } from "#test/support/ordinary-mail.ts";
 
 /** Time of the analysis, years after the messages. */

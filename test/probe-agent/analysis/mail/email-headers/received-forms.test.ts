@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { readReceived } from "#probe-agent/analysis/mail/email-headers/received/field.ts";
-import { analyseHeaders } from "#probe-agent/analysis/email-headers.ts";
+import { analyseHeaders } from "#probe-agent/analysis/mail/email-headers.ts";
 
 const DATE = "Tue, 2 Jan 2024 09:00:00 +0000";
 /** Address in the table that the client only claims. */

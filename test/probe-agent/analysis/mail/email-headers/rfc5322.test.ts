@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { analyseHeaders } from "#probe-agent/analysis/email-headers.ts";
+import { analyseHeaders } from "#probe-agent/analysis/mail/email-headers.ts";
 import { readAddressList } from "#probe-agent/analysis/mail/email-headers/addresses.ts";
 import { readMailDate } from "#probe-agent/analysis/mail/email-headers/date.ts";
 import { readHeaderBlock } from "#probe-agent/analysis/mail/email-headers/fields.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { cpuTime } from "#test/support/cpu-time.ts";
 import { trySpf, zoneResolver, type SpfZone } from "#test/support/spf.ts";
-import { evaluateSpf } from "#probe-agent/analysis/spf.ts";
+import { evaluateSpf } from "#probe-agent/analysis/mail/spf.ts";
 
 const HOST = { A: ["192.0.2.50"] };
 

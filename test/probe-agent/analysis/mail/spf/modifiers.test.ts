@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { trySpf, zoneResolver, type SpfZone } from "#test/support/spf.ts";
-import { evaluateSpf } from "#probe-agent/analysis/spf.ts";
+import { evaluateSpf } from "#probe-agent/analysis/mail/spf.ts";
 
 function policies(table: Readonly<Record<string, string>>, more: SpfZone = {}): SpfZone {
   return { ...Object.fromEntries(Object.entries(table).map(([name, text]) => [name, { TXT: [text] }])), ...more };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { locateData } from "#probe-agent/analysis/html-metadata.ts";
+import { locateData } from "#probe-agent/analysis/page/html-metadata.ts";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { readEntities } from "#probe-agent/analysis/page/structured/entity.ts";
 import { FEATURES } from "#probe-agent/analysis/page/structured/features.ts";

@@ -1,5 +1,5 @@
+import { detect } from "#test/entry-points.ts";
 import { describe, expect, it } from "vitest";
-import { detect } from "#probe-agent/analysis/tech.ts";
 
 const RULES = {
   technologies: { Loaded: { scriptSrc: "//vendor\\.test/" }, Inline: { scripts: "\\bvendor\\.init\\(" } },

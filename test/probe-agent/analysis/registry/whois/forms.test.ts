@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseWhois } from "#probe-agent/analysis/whois.ts";
+import { parseWhois } from "#probe-agent/analysis/registry/whois.ts";
 import { readWhoisDate } from "#probe-agent/analysis/registry/whois/dates.ts";
 
 // Forms that registries without RDAP still send. The samples are written for this test, with reserved names.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseWhois } from "#probe-agent/analysis/whois.ts";
+import { parseWhois } from "#probe-agent/analysis/registry/whois.ts";
 import { parseRegistrarName } from "#probe-agent/analysis/registry/whois/registrar.ts";
 import { cpuTime } from "#test/support/cpu-time.ts";
 

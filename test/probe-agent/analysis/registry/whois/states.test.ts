@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseWhois, type WhoisRecord } from "#probe-agent/analysis/whois.ts";
+import { parseWhois, type WhoisRecord } from "#probe-agent/analysis/registry/whois.ts";
 
 type Verdict = WhoisRecord["verdict"];
 

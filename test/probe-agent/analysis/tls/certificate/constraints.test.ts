@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createPki, daysFromNow, issue, type IssueOptions } from "#test/servers/pki.ts";
 import type { NameConstraintOptions, Subtrees } from "#test/servers/pki-extensions.ts";
 import { ascii, der, sequence } from "#test/servers/der.ts";
-import { verifyChain } from "#probe-agent/analysis/certificate.ts";
+import { verifyChain } from "#probe-agent/analysis/tls/certificate.ts";
 import { cpuTime } from "#test/support/cpu-time.ts";
 
 const pki = await createPki();

@@ -1,7 +1,7 @@
 import { connect, createServer } from "node:tls";
 import type { AddressInfo } from "node:net";
 import { beforeAll, describe, expect, it } from "vitest";
-import { verifyChain } from "#probe-agent/analysis/certificate.ts";
+import { verifyChain } from "#probe-agent/analysis/tls/certificate.ts";
 import { parseCertificate, type Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { findGreedyPath, type GreedyClient } from "#probe-agent/analysis/tls/certificate/greedy-path.ts";
 import { pathFindings } from "#probe-agent/analysis/tls/ssl/path-findings.ts";

@@ -3,7 +3,7 @@ import { X509Certificate } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { createPki, daysFromNow, issue } from "#test/servers/pki.ts";
 import { der } from "#test/servers/der.ts";
-import { verifyChain } from "#probe-agent/analysis/certificate.ts";
+import { verifyChain } from "#probe-agent/analysis/tls/certificate.ts";
 import { describeCertificate } from "#probe-agent/analysis/tls/certificate/describe.ts";
 import { formFaults } from "#probe-agent/analysis/tls/certificate/form.ts";
 import { parseCertificate } from "#probe-agent/analysis/tls/certificate/parse.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { daysFromNow, issue } from "#test/servers/pki.ts";
 import { der } from "#test/servers/der.ts";
-import { verifyChain } from "#probe-agent/analysis/certificate.ts";
+import { verifyChain } from "#probe-agent/analysis/tls/certificate.ts";
 import { ipOctets } from "#probe-agent/analysis/tls/certificate/hostname.ts";
 
 async function match(names: { dns?: string[]; ip?: string[]; subject?: string }, hosts: string[]): Promise<boolean[]> {

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
 import { parseCertificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { strictFaults } from "#probe-agent/analysis/tls/certificate/strict.ts";
-import { verifyChain } from "#probe-agent/analysis/certificate.ts";
+import { verifyChain } from "#probe-agent/analysis/tls/certificate.ts";
 import { formFindings } from "#probe-agent/analysis/tls/ssl/form-findings.ts";
 import { buildChain, CHAIN_HOST, type Chain } from "#test/servers/chains/build.ts";
 import { AUTHORITY_ROWS } from "#test/servers/chains/rows-authority.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { verifyChain } from "#probe-agent/analysis/certificate.ts";
+import { verifyChain } from "#probe-agent/analysis/tls/certificate.ts";
 import { isUsableTlsa, satisfiesTlsa, type Tlsa } from "#probe-agent/analysis/tls/certificate/tlsa.ts";
 import { createPki, daysFromNow, type Issued } from "#test/servers/pki.ts";
 import { parsed } from "#test/servers/signing.ts";

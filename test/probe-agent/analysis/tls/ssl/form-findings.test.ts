@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { verifyChain } from "#probe-agent/analysis/certificate.ts";
+import { verifyChain } from "#probe-agent/analysis/tls/certificate.ts";
 import { adviseOn } from "#probe-agent/analysis/text/findings.ts";
 import { SSL_ADVICE } from "#probe-agent/analysis/tls/ssl/advice.ts";
 import { formFindings } from "#probe-agent/analysis/tls/ssl/form-findings.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { analyseCsp } from "#probe-agent/analysis/csp.ts";
+import { analyseCsp } from "#probe-agent/analysis/web/csp.ts";
 import { boundCsp, reportingEndpoints, undefinedGroups } from "#probe-agent/analysis/web/csp/report.ts";
 import { deliveredPolicies, enforcedTexts } from "#probe-agent/analysis/web/csp/delivery.ts";
 import { jsonBytes, leadingText } from "#probe-agent/analysis/text/json-size.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { gradeSecurity } from "#probe-agent/analysis/security-headers.ts";
+import { gradeSecurity } from "#probe-agent/analysis/web/security-headers.ts";
 import {
   describeFailedTests,
   describePreloadFaults,

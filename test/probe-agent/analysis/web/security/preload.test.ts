@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { GUIDE } from "#probe-agent/analysis/web/security/described-findings.ts";
 import { headerInventory } from "#probe-agent/analysis/web/security/inventory.ts";
 import { evaluatePreload, type PreloadEvidence } from "#probe-agent/analysis/web/security/preload.ts";
-import { gradeSecurity } from "#probe-agent/analysis/security-headers.ts";
+import { gradeSecurity } from "#probe-agent/analysis/web/security-headers.ts";
 import { SCORES } from "#probe-agent/analysis/web/security/scores.ts";
 
 const GOOD = "max-age=31536000; includeSubDomains; preload";

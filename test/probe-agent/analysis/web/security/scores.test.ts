@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ALGORITHM_VERSION, gradeSecurity } from "#probe-agent/analysis/security-headers.ts";
+import { ALGORITHM_VERSION, gradeSecurity } from "#probe-agent/analysis/web/security-headers.ts";
 import { BONUS_FROM, SCORES, securityGrade } from "#probe-agent/analysis/web/security/scores.ts";
 import type { SecuritySnapshot } from "#probe-agent/analysis/web/security/snapshot.ts";
 import type { HeaderPair } from "#probe-agent/analysis/http/header-list.ts";

@@ -1,5 +1,5 @@
+import { canonicalize } from "#test/entry-points.ts";
 import { describe, expect, test } from "vitest";
-import { canonicalize } from "#control-plane/people/audit/canonical.ts";
 
 describe("RFC 8785", () => {
   test("section 3.2.2: primitives are written as ECMAScript writes them", () => {

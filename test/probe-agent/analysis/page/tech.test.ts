@@ -1,5 +1,5 @@
+import { type RuleObjects, detect } from "#test/entry-points.ts";
 import { describe, expect, it } from "vitest";
-import { detect, type RuleObjects } from "#probe-agent/analysis/tech.ts";
 import type { TechPage } from "#probe-agent/analysis/page/tech/subject.ts";
 
 const URL = "https://www.example.test/";

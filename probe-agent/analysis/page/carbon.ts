@@ -54,16 +54,8 @@ const NOTHING = {
 
 /**
  * Estimates the emissions of one visit that transfers `bytes`, in grams of CO2 equivalent, by the Sustainable Web
- * Design Model v4 with an empty cache. The operation of a green host's data centre emits nothing. Returns 0 for less
- * than a byte.
- */
-export function co2PerVisit(bytes: number, green = false): number {
-  const estimate = estimateOf(bytes, green);
-  return estimate === 0 ? 0 : estimate.total;
-}
-
-/**
- * Reports the emissions of one visit by segment. Energy is emissions divided by the grid intensity, as in the model.
+ * Design Model v4 with an empty cache, whole and by segment. The operation of a green host's data centre emits nothing.
+ * Less than a byte emits nothing. Energy is emissions divided by the grid intensity, as in the model.
  */
 export function carbonReport(bytes: number, green: boolean): CarbonReport {
   const estimate = estimateOf(bytes, green);

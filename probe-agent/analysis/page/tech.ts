@@ -1,4 +1,3 @@
-import { compileRules } from "#probe-agent/analysis/page/tech/compile.ts";
 import { runTest, type Match } from "#probe-agent/analysis/page/tech/match.ts";
 import type { Pattern } from "#probe-agent/analysis/page/tech/pattern.ts";
 import { resolveFindings, type Finding } from "#probe-agent/analysis/page/tech/resolve.ts";
@@ -6,12 +5,6 @@ import type { Rule, TechRules } from "#probe-agent/analysis/page/tech/rule.ts";
 import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import { readSubject, type Subject, type TechPage } from "#probe-agent/analysis/page/tech/subject.ts";
 import { toTechnologies, type Technology } from "#probe-agent/analysis/page/tech/technology.ts";
-
-/** Rules as two objects of the format's JSON. */
-export interface RuleObjects {
-  readonly technologies: Readonly<Record<string, unknown>>;
-  readonly categories?: Readonly<Record<string, unknown>>;
-}
 
 /** Options of a search that can take long. */
 interface Watch {
@@ -30,12 +23,7 @@ interface Detection {
   readonly unfinished: number;
 }
 
-/** Detects the technologies of a page, sorted by confidence. Pure. */
-export function detect(page: TechPage, rules: TechRules | RuleObjects): Technology[] {
-  return detectWatched(page, "byName" in rules ? rules : compileObjects(rules)).technologies;
-}
-
-/** Detects technologies as `detect` does, for rules and pages that can take long. */
+/** Detects the technologies of a page, sorted by confidence. Rules and pages can take long: `watch` can end it. Pure. */
 export function detectWatched(page: TechPage, rules: TechRules, watch: Watch = {}): Detection {
   const search = new Search(readSubject(page, rules.literals, watch.parsed), watch);
   const waiting = new Set(rules.rules.filter((rule) => watch.skip?.has(rule.name) !== true));
@@ -52,10 +40,6 @@ export function detectWatched(page: TechPage, rules: TechRules, watch: Watch = {
   }
   const unfinished = search.stopped ? [...waiting].filter((rule) => isDue(rule, findings)).length : 0;
   return { technologies: toTechnologies(findings.values(), rules.categories), unfinished };
-}
-
-function compileObjects({ technologies, categories = {} }: RuleObjects): TechRules {
-  return compileRules({ technologies: Object.entries(technologies), categories: Object.entries(categories) });
 }
 
 function isDue({ requires, requiresCategories }: Rule, findings: ReadonlyMap<string, Finding>): boolean {

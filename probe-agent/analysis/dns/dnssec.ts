@@ -55,23 +55,6 @@ export function* validate(
   return conclude(session, answers);
 }
 
-/**
- * Validates answers when all records are already available. `lookup` returns the answer to a DS or DNSKEY question, or
- * null if there is none; then the verdict is indeterminate.
- */
-export function validateRecords(
-  asked: readonly AnsweredQuestion[],
-  lookup: (question: Question) => Reply | null,
-  anchors: readonly TrustAnchor[],
-  now: Date,
-): Verdict {
-  const run = validate(asked, anchors, now);
-  let next = run.next();
-  while (next.done !== true)
-    next = run.next(lookup(next.value) ?? { status: "not looked up", answers: [], authority: [] });
-  return next.value;
-}
-
 function conclude(session: Session, answers: Verdict["answers"]): Verdict {
   const used = [...session.used.values()];
   const ends = used.map(({ signature }) => (signature.expiration - session.now) | 0);

@@ -1,5 +1,5 @@
+import { robotsAllowed } from "#test/entry-points.ts";
 import { describe, expect, it } from "vitest";
-import { robotsAllowed } from "#probe-agent/analysis/robots.ts";
 import { parseRobots } from "#probe-agent/analysis/web/robots/parse.ts";
 import { robotsPath } from "#probe-agent/analysis/web/robots/path.ts";
 

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { parseWhois } from "#probe-agent/analysis/whois.ts";
+import { parseWhois } from "#probe-agent/analysis/registry/whois.ts";
 import { readWhoisDate } from "#probe-agent/analysis/registry/whois/dates.ts";
 import { cpuTime } from "#test/support/cpu-time.ts";
 
-const FOLDER = new URL("../../fixtures/whois/", import.meta.url);
+const FOLDER = new URL("../../../fixtures/whois/", import.meta.url);
 /** Expected data of each answer. A missing field is null or empty. */
 const EXPECTED = JSON.parse(readFileSync(new URL("expected.json", FOLDER), "utf8")) as Record<
   string,

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createPki, daysFromNow, issue, type Issued } from "#test/servers/pki.ts";
 import { CLIENT_AUTH, SERVER_AUTH } from "#test/servers/pki-extensions.ts";
 import { der } from "#test/servers/der.ts";
-import { verifyChain, type ChainVerification } from "#probe-agent/analysis/certificate.ts";
+import { verifyChain, type ChainVerification } from "#probe-agent/analysis/tls/certificate.ts";
 
 const pki = await createPki();
 const HOST = "www.example.com";

@@ -1,5 +1,6 @@
+import { co2PerVisit } from "#test/entry-points.ts";
 import { describe, expect, it } from "vitest";
-import { carbonReport, co2PerVisit, GRID_INTENSITY_G_PER_KWH } from "#probe-agent/analysis/carbon.ts";
+import { carbonReport, GRID_INTENSITY_G_PER_KWH } from "#probe-agent/analysis/page/carbon.ts";
 import { readGreenCheck } from "#probe-agent/analysis/page/green-check.ts";
 
 const GB = 1e9;

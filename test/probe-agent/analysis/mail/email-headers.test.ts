@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { analyseHeaders } from "#probe-agent/analysis/email-headers.ts";
+import { analyseHeaders } from "#probe-agent/analysis/mail/email-headers.ts";
 
 const NOW = new Date("2024-01-03T00:00:00Z");
 
 function fixture(name: string): string {
-  return readFileSync(new URL(`../../fixtures/email/${name}.txt`, import.meta.url), "utf8");
+  return readFileSync(new URL(`../../../fixtures/email/${name}.txt`, import.meta.url), "utf8");
 }
 
 function analyse(...lines: readonly string[]) {

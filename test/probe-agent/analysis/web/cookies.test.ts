@@ -3,7 +3,7 @@ import { describeCookieFindings } from "#probe-agent/analysis/web/cookies/descri
 import { reportCookies } from "#probe-agent/analysis/web/cookies/report.ts";
 import { expectWellFormed } from "#test/support/findings.ts";
 import { describe, expect, it } from "vitest";
-import { parseSetCookie } from "#probe-agent/analysis/cookies.ts";
+import { parseSetCookie } from "#probe-agent/analysis/web/cookies.ts";
 import { parseCookieDate } from "#probe-agent/analysis/http/cookie-date.ts";
 import { cookieIssues, gradeCookies } from "#probe-agent/analysis/web/cookies/grade.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { gradeSecurity, isGradable } from "#probe-agent/analysis/security-headers.ts";
+import { gradeSecurity, isGradable } from "#probe-agent/analysis/web/security-headers.ts";
 import { SCORES, securityGrade } from "#probe-agent/analysis/web/security/scores.ts";
 import type { SecuritySnapshot } from "#probe-agent/analysis/web/security/snapshot.ts";
 import type { HeaderPair } from "#probe-agent/analysis/http/header-list.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hopStatistics, rttStatistics } from "#probe-agent/analysis/statistics.ts";
+import { hopStatistics, rttStatistics } from "#probe-agent/analysis/network/statistics.ts";
 
 describe("round-trip statistics", () => {
   it("are those of iputils plus quantiles and jitter", () => {

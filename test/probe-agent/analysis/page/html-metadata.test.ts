@@ -1,6 +1,6 @@
+import { openGraph, structuredData } from "#test/entry-points.ts";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { openGraph, structuredData } from "#probe-agent/analysis/html-metadata.ts";
 
 const URL_OF_PAGE = "https://example.com/a/page?q=1";
 const microdata = (html: string, url = URL_OF_PAGE) => structuredData(html, url).microdata;
@@ -9,9 +9,9 @@ const block = (json: string): string => `<script type="application/ld+json">${js
 
 describe("microdata by the examples of the HTML standard", () => {
   it("gives the JSON of the standard's blog post (section 5.5)", () => {
-    const html = readFileSync(new URL("../../fixtures/html/blog-posting.html", import.meta.url), "utf8");
+    const html = readFileSync(new URL("../../../fixtures/html/blog-posting.html", import.meta.url), "utf8");
     const expected: unknown = JSON.parse(
-      readFileSync(new URL("../../fixtures/html/blog-posting.json", import.meta.url), "utf8"),
+      readFileSync(new URL("../../../fixtures/html/blog-posting.json", import.meta.url), "utf8"),
     );
     expect(structuredData(html, "http://blog.example.com/progress-report")).toEqual({
       json_ld: [],

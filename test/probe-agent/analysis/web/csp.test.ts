@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { analyseCsp } from "#probe-agent/analysis/csp.ts";
+import { analyseCsp } from "#probe-agent/analysis/web/csp.ts";
 import type { CspFinding } from "#probe-agent/analysis/web/csp/finding.ts";
 import { meetSources } from "#probe-agent/analysis/web/csp/sources.ts";
 
