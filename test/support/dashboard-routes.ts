@@ -21,6 +21,11 @@ export function noteStrangersRoutes(): readonly FoundRoute[] {
   return noteRoutes((scope, url) => !scope.hasRequestDecorator("session") && !/^\/api\/(?:v\d|admin)/.test(url));
 }
 
+/** Notes, in the same way, every route there is. */
+export function noteAllRoutes(): readonly FoundRoute[] {
+  return noteRoutes(() => true);
+}
+
 function noteRoutes(isWanted: (scope: FastifyInstance, url: string) => boolean): readonly FoundRoute[] {
   const routes: FoundRoute[] = [];
   subscribe("fastify.initialization", (message) => {

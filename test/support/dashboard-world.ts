@@ -8,6 +8,12 @@ import { createWebhook, failHeartbeat } from "#test/support/webhooks.ts";
 /** Secret texts that members store; no page may show one. */
 const SECRET = "5ecret-5ecret-5ecret";
 
+/** What the paths of the dashboard name. */
+export type NamedByPaths = Pick<
+  FilledAccount,
+  "monitors" | "incidentId" | "windowId" | "pageId" | "keyId" | "memberId" | "startPath" | "invitePath"
+>;
+
 /** An account with everything that the dashboard shows. */
 export interface FilledAccount {
   readonly accountId: number;
@@ -34,7 +40,7 @@ export interface FilledAccount {
 }
 
 /** Bodies of monitors, one of every kind but composite, with secrets wherever a kind takes one. */
-function bodiesOf(text: string): readonly (readonly [CheckType, object])[] {
+export function bodiesOf(text: string): readonly (readonly [CheckType, object])[] {
   const url = `https://shop.example.com/?q=${encodeURIComponent(text)}`;
   const http = { url, method: "POST", request_headers: { "x-token": SECRET }, body: `{"token":"${SECRET}"}` };
   return [
@@ -172,7 +178,7 @@ async function storeCheck(plane: TestControlPlane, id: number): Promise<void> {
  * Returns the paths of a route of the dashboard with ids of an account: of every kind of monitor, and of the views that
  * the address chooses. Throws for a parameter that is not known here.
  */
-export function pathsOf(url: string, account: FilledAccount): readonly string[] {
+export function pathsOf(url: string, account: NamedByPaths): readonly string[] {
   if (url === "/app/monitors") return [url, `${url}?sort=newest&q=e&state=unknown`, `${url}?q=no+such+monitor`];
   if (url === "/app/monitors/new")
     return [
@@ -192,7 +198,7 @@ export function pathsOf(url: string, account: FilledAccount): readonly string[] 
   return ids(account).map((id) => url.replace(/:[a-z_]+/i, String(id)));
 }
 
-const IDS: readonly (readonly [prefix: string, ids: (account: FilledAccount) => readonly (number | string)[]])[] = [
+const IDS: readonly (readonly [prefix: string, ids: (account: NamedByPaths) => readonly (number | string)[]])[] = [
   ["/app/monitors/:id/pings", ({ monitors }) => [monitors.heartbeat]],
   ["/app/monitors/:id/rotate", ({ monitors }) => [monitors.heartbeat]],
   ["/app/monitors/:id", ({ monitors }) => Object.values(monitors)],
