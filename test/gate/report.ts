@@ -1,4 +1,5 @@
 import { writeFileSync } from "node:fs";
+import { relative } from "node:path";
 import type { Reporter, TestModule } from "vitest/node";
 
 /** A test that failed, or a hook of its file or group. */
@@ -47,19 +48,37 @@ function describeFile(module: TestModule): FileReport {
   };
 }
 
+/** What vitest says of a worker that Node ended by itself, such as on a failed assertion of its own. */
+const ABORTED = /^Worker exited unexpectedly with signal SIGABRT .* while running test file (.+)$/;
+
+/** Returns the file during which a worker was aborted; null: an error is about something else. */
+function abortedIn(error: { readonly cause?: unknown }, root: string): FileReport | null {
+  const message = firstLine((error.cause as { readonly message?: string } | undefined)?.message);
+  const path = ABORTED.exec(message)?.[1];
+  return path === undefined
+    ? null
+    : { path: relative(root, path), passed: 0, skipped: 0, failures: [{ test: "its process", message }] };
+}
+
 /** Creates a reporter that writes a RunReport to this path when the run has ended. */
 export function createReporter(path: string): Reporter {
   return {
     onTestRunEnd(modules, unhandled) {
+      const root = modules[0]?.project.config.root ?? "";
+      const aborted = unhandled.flatMap((error) => abortedIn(error, root) ?? []);
+      const isAborted = (module: TestModule) => aborted.some(({ path: file }) => file === module.relativeModuleId);
       // A file without tests is one that could not be loaded: its error is not that of a hook.
-      const unloaded = modules.filter((module) => module.children.size === 0);
+      const unloaded = modules.filter((module) => module.children.size === 0 && !isAborted(module));
       const report: RunReport = {
-        files: modules.filter((module) => !unloaded.includes(module)).map(describeFile),
+        files: [
+          ...modules.filter((module) => !unloaded.includes(module) && !isAborted(module)).map(describeFile),
+          ...aborted,
+        ],
         strays: [
           ...unloaded.flatMap((module) =>
             module.errors().map(({ message }) => `${module.relativeModuleId}: ${firstLine(message)}`),
           ),
-          ...unhandled.map(({ message }) => firstLine(message)),
+          ...unhandled.filter((error) => abortedIn(error, root) === null).map(({ message }) => firstLine(message)),
         ],
       };
       writeFileSync(path, JSON.stringify(report));

@@ -30,6 +30,7 @@ const FILES: Readonly<Record<string, string>> = {
   // From outside, because vitest replaces process.exit and process.kill in its workers.
   killed:
     "import { execFileSync } from 'node:child_process'; it('works', () => { execFileSync('kill', ['-9', String(process.pid)]); });",
+  aborted: failing("aborted", [1]).replace('throw new Error("planted")', "process.abort()"),
   hanging: "it('works', () => new Promise(() => {}), 0);",
   skipping: "it('works', () => {}); it.skip('does not', () => {});",
 };
@@ -74,6 +75,13 @@ describe("a stage", () => {
     ]);
     expect([passed, failed]).toEqual([3, 0]);
     expect(runsOf("once")).toBe(4);
+  });
+
+  it("takes a process that Node aborts as a failure of the file that it ran", async () => {
+    const { closes, flaky } = await run(["good", "aborted"], 2);
+    expect(closes).toEqual([]);
+    expect(flaky).toMatchObject([{ path: "aborted.test.js", test: "its process" }]);
+    expect(runsOf("aborted")).toBe(4);
   });
 
   it("closes for what fails once in its three runs", async () => {
