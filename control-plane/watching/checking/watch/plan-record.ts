@@ -89,7 +89,8 @@ export function planRecord(finished: Finished, now: number): PlannedRecord {
       ...extraChecks(slot.location, made.rechecks),
       claimedExtraAt: slot.extraAt?.getTime() ?? null,
       check: {
-        checkedAt: beganAt,
+        // As in the state: where the clock was set back during the check, the outage begins when this check does.
+        checkedAt: Math.min(beganAt, now),
         status: finding.verdict === "up" && isSlow ? DEGRADED : CHECK_STATUS[finding.verdict],
         responseMs: finding.responseMs,
         httpStatus: finding.httpStatus,

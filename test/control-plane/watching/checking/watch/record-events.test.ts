@@ -123,3 +123,12 @@ describe("the newest good check of a slot", () => {
     expect(await good()).toEqual([]);
   });
 });
+
+it("an outage begins with a check of the history, also if the clock was set back during that check", async () => {
+  const monitor = await recording.watch({});
+  await monitor.end(await monitor.begin(), UP);
+  await monitor.end(await monitor.begin(), DOWN, false, 60_000);
+  const [down] = await monitor.events("monitor.down");
+  const failed = (await monitor.failedAt()).map((at) => at.toISOString());
+  expect(failed).toContain(down?.["started_at"]);
+});

@@ -102,10 +102,11 @@ async function watchOne({ plane, sql, mail }: Parts, settings: Partial<MonitorSe
       const slots = await claimSlots(sql, { now, most: 100, lease: randomInt(1, 2 ** 47), ...options });
       return slots.filter(({ monitorId }) => monitorId === id);
     },
-    async end(slots: readonly ClaimedSlot[], finding: Finding, isRecheck = false): Promise<void> {
+    /** Ends checks that have just begun. `aheadMs`: the clock was set back by this since. */
+    async end(slots: readonly ClaimedSlot[], finding: Finding, isRecheck = false, aheadMs = 0): Promise<void> {
       for (const slot of slots) {
         const { state, stateVersion } = slot;
-        const common = { lagMs: 0, isRecheck, unserved: [], beganAt: Date.now(), state, stateVersion };
+        const common = { lagMs: 0, isRecheck, unserved: [], beganAt: Date.now() + aheadMs, state, stateVersion };
         recorder.add({ slot, monitor: monitors.of(slot), finding, ...common });
       }
       await recorder.settle();
@@ -171,6 +172,12 @@ async function watchOne({ plane, sql, mail }: Parts, settings: Partial<MonitorSe
     async checks(): Promise<number> {
       const [{ count }] = await sql<[{ count: number }]>`select count(*) from checks where monitor_id = ${id}`;
       return count;
+    },
+    /** Returns when the checks that failed began. */
+    async failedAt(): Promise<readonly Date[]> {
+      const rows = await sql<{ at: Date }[]>`
+        select checked_at as at from checks where monitor_id = ${id} and status = 2 order by at`;
+      return rows.map(({ at }) => at);
     },
     /** Returns the planned times of the next checks, the last one first. */
     async nextPlanned(): Promise<readonly Date[]> {
