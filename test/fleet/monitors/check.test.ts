@@ -256,7 +256,7 @@ const FORGERIES: readonly [rule: string, forge: (history: ForgeableHistory) => v
       }
     },
   ],
-  ["deadlocks in the database", (history) => void (history.deadlocks = 1)],
+  ["deadlocks in the database", (history) => void (history.deadlocks = ["Process 1 waits for ShareLock"])],
 ];
 
 function setMonitor(history: ForgeableHistory, over: Partial<ForgeableHistory["monitors"][number]>): void {

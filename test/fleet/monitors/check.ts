@@ -38,7 +38,7 @@ export function checkMonitors(history: MonitorHistory): MonitorVerdict {
     ...deliveryFindings(history),
     ...deletionFindings(history),
   ];
-  if (history.deadlocks > 0) all.push({ rule: "deadlocks in the database", about: history.deadlocks });
+  for (const about of history.deadlocks) all.push({ rule: "deadlocks in the database", about });
   const findings: Record<string, number> = {};
   const examples: string[] = [];
   for (const { rule, about } of all) {

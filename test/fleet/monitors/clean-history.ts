@@ -135,7 +135,7 @@ export function cleanHistory(): ForgeableHistory {
     ],
     answers: answers.map((row) => ({ ...row })),
     truth: new Map([[1, "up"]]),
-    deadlocks: 0,
+    deadlocks: [],
     readAt: planned(3, 2) + 5_000,
   };
 }

@@ -24,7 +24,7 @@ export interface MadeMonitor {
   readonly deletedAt: number | null;
 }
 
-type FromDatabase = Omit<MonitorHistory, "mails" | "actions" | "answers" | "truth">;
+type FromDatabase = Omit<MonitorHistory, "mails" | "actions" | "answers" | "truth" | "deadlocks">;
 
 const STATUSES: Readonly<Record<number, Verdict>> = { 1: "up", 2: "down", 3: "unknown", 4: "up" };
 
@@ -63,9 +63,7 @@ async function readTables(sql: Queryable, made: readonly MadeMonitor[]): Promise
     select monitor_id as "monitorId", location, interval_seconds::bigint * 1000 as "intervalMs",
       phase_ms as "phaseMs", ${ms("planned_at")} as "plannedAt" from monitor_slots`;
   const monitors = await readMonitors(sql, made);
-  const [facts] = await sql<{ deadlocks: number; readAt: number }[]>`
-    select deadlocks, (extract(epoch from now()) * 1000)::float8 as "readAt" from pg_stat_database
-    where datname = current_database()`;
+  const [now] = await sql<[{ readAt: number }]>`select (extract(epoch from now()) * 1000)::float8 as "readAt"`;
   return {
     monitors,
     slots,
@@ -79,8 +77,7 @@ async function readTables(sql: Queryable, made: readonly MadeMonitor[]): Promise
     entries,
     events,
     deliveries,
-    deadlocks: facts?.deadlocks ?? 0,
-    readAt: facts?.readAt ?? 0,
+    readAt: now.readAt,
   };
 }
 

@@ -139,8 +139,8 @@ export interface MonitorHistory {
   readonly answers: readonly Answer[];
   /** Verdict that every location of a monitor gave for at least an interval at the end; missing: it was mixed. */
   readonly truth: ReadonlyMap<number, Verdict>;
-  /** Number of deadlocks that the database server ended. */
-  readonly deadlocks: number;
+  /** What the database server logged about each deadlock that it ended: the processes, their statements. */
+  readonly deadlocks: readonly string[];
   readonly readAt: number;
 }
 

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -202,6 +202,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
         const stored = await readDatabase(sql, made);
         const history: MonitorHistory = {
           ...stored,
+          deadlocks: [`${root}/postgres.log.1`, `${root}/postgres.log`].flatMap(readDeadlocks),
           mails: sink.mails.map((mail) => ({
             deliveryId: Number(/\.(\d+)@/.exec(mail.header("message-id") ?? "")?.[1]),
           })),
@@ -219,6 +220,13 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     await end();
     throw error;
   }
+}
+
+/** Returns what a log of PostgreSQL says of each deadlock: the line of the error with its detail, context and statement. */
+function readDeadlocks(log: string): readonly string[] {
+  if (!existsSync(log)) return [];
+  const entries = readFileSync(log, "utf8").split(/^(?=.{1,100} (?:LOG|WARNING|ERROR|FATAL|PANIC): )/m);
+  return entries.filter((entry) => entry.includes("ERROR:  deadlock detected"));
 }
 
 function isRunning(pid: number): boolean {

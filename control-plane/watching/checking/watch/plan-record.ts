@@ -69,6 +69,9 @@ export function planRecord(finished: Finished, now: number): PlannedRecord {
   );
   const isExtra = isExtraCheck(slot, beganAt);
   const next = isExtra ? { at: slot.plannedAt.getTime(), missed: 0 } : nextPlanned(slot.plannedAt.getTime(), now, slot);
+  // As in the state: where the clock was set back during the check, the outage begins when this check does. Its planned
+  // time stays what it was.
+  const checkedAt = Math.min(beganAt, now);
   const isSlow = settings.degradedMs !== null && (finding.responseMs ?? 0) > settings.degradedMs;
   return {
     finished,
@@ -89,14 +92,13 @@ export function planRecord(finished: Finished, now: number): PlannedRecord {
       ...extraChecks(slot.location, made.rechecks),
       claimedExtraAt: slot.extraAt?.getTime() ?? null,
       check: {
-        // As in the state: where the clock was set back during the check, the outage begins when this check does.
-        checkedAt: Math.min(beganAt, now),
+        checkedAt,
         status: finding.verdict === "up" && isSlow ? DEGRADED : CHECK_STATUS[finding.verdict],
         responseMs: finding.responseMs,
         httpStatus: finding.httpStatus,
         phases: encodePhases(finding.phases),
         good: finding.verdict === "up" ? encodeGoodCheck(finding) : null,
-        lagMs: finished.lagMs,
+        lagMs: Math.max(0, finished.lagMs - (beganAt - checkedAt)),
         isRecheck,
         missed: next.missed,
         fault: finding.fault === null ? null : JSON.stringify(finding.fault),

@@ -124,11 +124,14 @@ describe("the newest good check of a slot", () => {
   });
 });
 
-it("an outage begins with a check of the history, also if the clock was set back during that check", async () => {
+it("an outage begins with a check of the history, and keeps its planned time, also if the clock was set back during it", async () => {
   const monitor = await recording.watch({});
   await monitor.end(await monitor.begin(), UP);
-  await monitor.end(await monitor.begin(), DOWN, false, 60_000);
+  const plannedAt = new Date(Date.now() - 5_000);
+  const slots = (await monitor.begin()).map((slot) => ({ ...slot, plannedAt }));
+  await monitor.end(slots, DOWN, false, 60_000);
   const [down] = await monitor.events("monitor.down");
-  const failed = (await monitor.failedAt()).map((at) => at.toISOString());
-  expect(failed).toContain(down?.["started_at"]);
+  const failed = await monitor.failed();
+  expect(failed.map(({ at }) => at.toISOString())).toContain(down?.["started_at"]);
+  for (const check of failed) expect(check.plannedAt).toEqual(plannedAt);
 });

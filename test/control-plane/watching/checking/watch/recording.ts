@@ -11,6 +11,7 @@ import { claimSlots, type ClaimedSlot } from "#control-plane/watching/checking/s
 import { readStates } from "#test/support/monitor-states.ts";
 import { createWatchMetrics } from "#control-plane/watching/checking/watch/metrics.ts";
 import type { Finding } from "#control-plane/watching/checking/watch/observe.ts";
+import { latenessMs } from "#control-plane/watching/checking/watch/plan-record.ts";
 import { createRecordWithEvents } from "#control-plane/watching/checking/watch/record-events.ts";
 import { createRecorder } from "#control-plane/watching/checking/watch/recorder.ts";
 import { createWatchedMonitors } from "#control-plane/watching/checking/watch/watched.ts";
@@ -106,7 +107,8 @@ async function watchOne({ plane, sql, mail }: Parts, settings: Partial<MonitorSe
     async end(slots: readonly ClaimedSlot[], finding: Finding, isRecheck = false, aheadMs = 0): Promise<void> {
       for (const slot of slots) {
         const { state, stateVersion } = slot;
-        const common = { lagMs: 0, isRecheck, unserved: [], beganAt: Date.now() + aheadMs, state, stateVersion };
+        const beganAt = Date.now() + aheadMs;
+        const common = { lagMs: latenessMs(slot, beganAt), isRecheck, unserved: [], beganAt, state, stateVersion };
         recorder.add({ slot, monitor: monitors.of(slot), finding, ...common });
       }
       await recorder.settle();
@@ -173,11 +175,11 @@ async function watchOne({ plane, sql, mail }: Parts, settings: Partial<MonitorSe
       const [{ count }] = await sql<[{ count: number }]>`select count(*) from checks where monitor_id = ${id}`;
       return count;
     },
-    /** Returns when the checks that failed began. */
-    async failedAt(): Promise<readonly Date[]> {
-      const rows = await sql<{ at: Date }[]>`
-        select checked_at as at from checks where monitor_id = ${id} and status = 2 order by at`;
-      return rows.map(({ at }) => at);
+    /** Returns when the checks that failed began, and for when they were planned. */
+    async failed(): Promise<readonly { readonly at: Date; readonly plannedAt: Date }[]> {
+      return sql<{ at: Date; plannedAt: Date }[]>`
+        select checked_at as at, checked_at - lag_ms * interval '1 ms' as "plannedAt" from checks
+        where monitor_id = ${id} and status = 2 order by at`;
     },
     /** Returns the planned times of the next checks, the last one first. */
     async nextPlanned(): Promise<readonly Date[]> {
