@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { judgeCounts, judgeRun, judgeSecondLook, mayLookAgain, MOST_FLAKY, type Run } from "#test/gate/judge.ts";
+import { judgeSkipped, judgeRun, judgeSecondLook, mayLookAgain, MOST_FLAKY, type Run } from "#test/gate/judge.ts";
 import type { FileReport } from "#test/gate/report.ts";
 
 const FAILURE = { test: "a page answers", message: "expected 500 to be 200" };
@@ -41,17 +41,10 @@ describe("a run of a stage", () => {
   });
 });
 
-describe("the number of tests", () => {
-  const report = { files: [{ ...passed, skipped: 1 }], strays: [] };
-
-  it("may grow", () => {
-    expect(judgeCounts(report, { tests: 2, skipped: 1 })).toEqual([]);
-  });
-
-  it("closes the gate where tests are gone or skipped", () => {
-    expect(judgeCounts(report, { tests: 4, skipped: 1 })).toHaveLength(1);
-    expect(judgeCounts(report, { tests: 3, skipped: 0 })).toHaveLength(1);
-  });
+it("a skipped test closes the gate, and so does a stage without tests", () => {
+  expect(judgeSkipped({ files: [passed], strays: [] })).toEqual([]);
+  expect(judgeSkipped({ files: [{ ...passed, skipped: 1 }], strays: [] })).toEqual(["1 tests were skipped"]);
+  expect(judgeSkipped({ files: [], strays: [] })).toEqual(["no test passed"]);
 });
 
 describe("a second look", () => {

@@ -22,10 +22,6 @@ it("the lists name files that are there", () => {
   expect(listed.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
 });
 
-it("every stage of the gate is a stage of the whole too, with at least as many tests", () => {
-  for (const { name, suite } of GATE) {
-    const whole = FULL.find((stage) => stage.name === name);
-    expect(whole?.suite?.config).toBe(suite?.config);
-    expect(whole?.suite?.counts.tests ?? 0).toBeGreaterThanOrEqual(suite?.counts.tests ?? 0);
-  }
+it("every stage of the gate is a stage of the whole too", () => {
+  for (const { name, config } of GATE) expect(FULL.find((stage) => stage.name === name)?.config).toBe(config);
 });

@@ -1,8 +1,8 @@
 import type { Clock } from "#shared/time/clock.ts";
-import { countTests, judgeCounts, judgeRun, judgeSecondLook, LOOKS, type Flaky, type Run } from "#test/gate/judge.ts";
+import { countTests, judgeSkipped, judgeRun, judgeSecondLook, LOOKS, type Flaky, type Run } from "#test/gate/judge.ts";
 import type { FileReport, RunReport } from "#test/gate/report.ts";
 import { runCommand } from "#test/gate/run-command.ts";
-import type { Stage, Suite } from "#test/gate/stages.ts";
+import type { Stage } from "#test/gate/stages.ts";
 
 /** Result of a stage. */
 export interface StageResult {
@@ -47,7 +47,8 @@ export async function runStage(stage: Stage, around: Surroundings): Promise<Stag
     flaky,
   });
   const empty: RunReport = { files: [], strays: [] };
-  if (stage.suite === undefined) {
+  const { config } = stage;
+  if (config === undefined) {
     const { exitCode } = first;
     const why = exitCode === null ? "it did not end in its time" : `it ended with code ${exitCode}`;
     return end(empty, exitCode === 0 ? [] : [why], []);
@@ -61,25 +62,25 @@ export async function runStage(stage: Stage, around: Surroundings): Promise<Stag
   const last = new Map<string, FileReport>();
   const until = around.clock.monotonic() + SECOND_LOOKS_MS;
   for (const file of again) {
-    const runs = await lookAgain(file, { suite: stage.suite, stage, around, until });
+    const runs = await lookAgain(file, { config, stage, around, until });
     const verdict = judgeSecondLook(stage.name, file, runs);
     if (typeof verdict === "string") return end(report, [verdict], flaky);
     flaky.push(verdict);
     last.set(file.path, runs.at(-1)?.report?.files[0] ?? file);
   }
   const settled = { ...report, files: report.files.map((file) => last.get(file.path) ?? file) };
-  return end(settled, judgeCounts(settled, stage.suite.counts), flaky);
+  return end(settled, judgeSkipped(settled), flaky);
 }
 
 /** Runs a file alone, until it fails or has passed often enough or the time is used up. */
 async function lookAgain(
   { path }: FileReport,
   {
-    suite,
+    config,
     stage,
     around,
     until,
-  }: { readonly suite: Suite; readonly stage: Stage; readonly around: Surroundings; readonly until: number },
+  }: { readonly config: string; readonly stage: Stage; readonly around: Surroundings; readonly until: number },
 ): Promise<readonly Run[]> {
   const runs: Run[] = [];
   for (let look = 1; look <= LOOKS; look += 1) {
@@ -87,7 +88,7 @@ async function lookAgain(
     if (limitMs <= 0) return runs;
     if (around.output === "inherit") console.log(`\n=== Second look, ${look} of ${LOOKS}: ${path}`);
     const run = await runCommand({
-      words: [process.execPath, "node_modules/vitest/vitest.mjs", "run", "--config", suite.config, path],
+      words: [process.execPath, "node_modules/vitest/vitest.mjs", "run", "--config", config, path],
       environment: { ...stage.environment, TEST_WORKERS: "1" },
       folder: around.folder,
       output: around.output,
