@@ -1,6 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { outlineOf, type Outlined } from "#test/support/outline.ts";
 import { askWire, type WireAnswer } from "#test/support/raw-http.ts";
 import { WIDE_LIMITS } from "#test/support/wide-plans.ts";
 
@@ -68,6 +69,17 @@ describe.each([
       expect((await ask({ "accept-encoding": coding, "if-none-match": '"another"' })).status).toBe(200);
     }
   });
+});
+
+it("the API is as recorded (if the difference is wanted: npm test -- test/e2e/documents.test.ts -u)", async () => {
+  const [document, tools] = await Promise.all([
+    askWire(`${plane.url}/openapi.json`),
+    askWire(`${plane.url}/api/v4/tools`, { "x-api-key": key }),
+  ]);
+  const { data } = JSON.parse(tools.body.toString()) as { data: readonly { name: string; scope: string }[] };
+  const scopes = data.map(({ name, scope }) => `tool ${name}: scope ${scope}\n`);
+  const outline = outlineOf(JSON.parse(document.body.toString()) as Outlined);
+  await expect([outline, ...scopes].join("")).toMatchFileSnapshot("../fixtures/api-outline.txt");
 });
 
 describe("GET /api/v4/tools", () => {

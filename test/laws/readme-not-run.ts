@@ -17,6 +17,7 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   "node deploy/update-tool-table.ts": "writes the table of tools into the clone; the law of the readme checks it",
   "npm run tools": "writes the lists of tools into the clone; the law of the registry checks them",
   "npm run dev": "test/deploy/dev.test.ts runs what it runs",
+  "npm test -- test/e2e/documents.test.ts -u": "it would write files of this repository",
   "npm test -- test/shared/presentation/examples.test.ts -u": "it would write files of this repository",
   "npm test -- PATH": "this test is run so",
   "npm run test:gate": "this test is a part of it",
