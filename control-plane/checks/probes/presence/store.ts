@@ -31,8 +31,9 @@ export interface AttachmentChange {
 
 /**
  * Writes a replica's sign of life and its changes, deletes dead replicas with their attachments, and notifies the
- * others, all in one statement. Rows of probes are locked in one order, because several replicas can write them at the
- * same time. An agent that is not enrolled only has an attachment.
+ * others, all in one statement. Several replicas can do so at the same time, and one that was held up writes its row
+ * while another deletes it: rows of replicas are locked before those of probes, and these in one order. An agent that is
+ * not enrolled only has an attachment.
  */
 export async function writePresence(sql: Sql, update: PresenceUpdate): Promise<void> {
   const { replicaId, address, startedAt, now, horizon, announce, changes, stillHere } = update;
@@ -41,6 +42,7 @@ export async function writePresence(sql: Sql, update: PresenceUpdate): Promise<v
     with own as (
       insert into replicas (id, address, started_at, seen_at) values (${replicaId}, ${address}, ${startedAt}, ${now})
       on conflict (id) do update set address = excluded.address, seen_at = excluded.seen_at
+      returning id
     ), dead as (
       delete from replicas where id in (
         select id from replicas where seen_at < ${horizon} and id <> ${replicaId} for update skip locked
@@ -55,7 +57,9 @@ export async function writePresence(sql: Sql, update: PresenceUpdate): Promise<v
       delete from attachments using change
       where attachments.probe_id = change.probe_id and replica_id = ${replicaId} and change.hello is null
     ), touched as (
-      select id from probes where id = any(${touched}::text[]) order by id for no key update
+      select id from probes
+      where (select count(*) from own) = 1 and (select count(*) from dead) >= 0 and id = any(${touched}::text[])
+      order by id for no key update
     ), seen as (
       update probes set
         last_seen_at = greatest(last_seen_at, ${now}),
@@ -67,16 +71,17 @@ export async function writePresence(sql: Sql, update: PresenceUpdate): Promise<v
     where ${announce} or exists (select from change) or exists (select from dead)`;
 }
 
-/** Deletes a replica with its attachments, updates last_seen_at of its agents, and notifies the others. */
+/** Deletes a replica with its attachments, updates last_seen_at of its agents, and notifies the others. Locks as above. */
 export async function removeReplica(
   sql: Sql,
   { replicaId, now, left }: { replicaId: string; now: Date; left: readonly string[] },
 ): Promise<void> {
   await sql`
     with own as (
-      delete from replicas where id = ${replicaId}
+      delete from replicas where id = ${replicaId} returning id
     ), touched as (
-      select id from probes where id = any(${[...left]}::text[]) order by id for no key update
+      select id from probes where (select count(*) from own) >= 0 and id = any(${[...left]}::text[])
+      order by id for no key update
     ), seen as (
       update probes set last_seen_at = greatest(last_seen_at, ${now}) from touched where probes.id = touched.id
     )

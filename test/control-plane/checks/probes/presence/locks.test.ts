@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { connect, type Sql } from "#control-plane/core/database/connect.ts";
+import { transact } from "#control-plane/core/database/transaction.ts";
+import { removeReplica, writePresence } from "#control-plane/checks/probes/presence/store.ts";
+import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { until } from "#test/support/until.ts";
+
+const AGENT = "agent-one";
+const LONG_AGO = new Date("2026-01-01T00:00:00Z");
+const NOW = new Date("2026-01-01T01:00:00Z");
+const HORIZON = new Date("2026-01-01T00:30:00Z");
+
+let database: TestDatabase;
+let sql: Sql;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  sql = connect(database.url, { name: "test", connections: 4, statementTimeoutMs: 30_000 });
+});
+beforeEach(async () => {
+  await sql`truncate probes, replicas, attachments`;
+  await sql`
+    insert into probes (id, region, certificate_serial, certificate_expires_at, enrolled_at, enrolled_by)
+    values (${AGENT}, 'eu-west', '1', ${NOW}, ${LONG_AGO}, sha256('one'))`;
+  await write("late", LONG_AGO);
+});
+afterAll(async () => {
+  await sql.end({ timeout: 5 });
+  await database.drop();
+});
+
+const write = (replicaId: string, now: Date): Promise<void> =>
+  writePresence(sql, {
+    ...{ replicaId, address: "", startedAt: LONG_AGO, now, horizon: HORIZON, announce: false },
+    ...{ changes: [], stillHere: [AGENT] },
+  });
+
+/** Waits until this number of statements wait for locks. */
+const untilWaiting = (count: number): Promise<true> =>
+  until(async () => {
+    const rows = await sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    return rows.length === count;
+  }, `${count} statements that wait for a lock`);
+
+it.each<[string, () => Promise<void>]>([
+  ["writes its sign of life again", () => write("late", NOW)],
+  ["stops", () => removeReplica(sql, { replicaId: "late", now: NOW, left: [AGENT] })],
+])("a replica that was held up and %s while another deletes it: both end", async (_what, comeBack) => {
+  const release = Promise.withResolvers<void>();
+  const holder = transact(sql, async (tx) => {
+    await tx`select from probes for update`;
+    await release.promise;
+  });
+  const late = comeBack();
+  await untilWaiting(1);
+  const live = write("live", NOW);
+  await untilWaiting(2);
+  release.resolve();
+  const ended = await Promise.allSettled([holder, late, live]);
+  expect(ended.filter(({ status }) => status === "rejected")).toEqual([]);
+});
