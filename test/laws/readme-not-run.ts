@@ -27,7 +27,7 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   "npm run test:documented": "installs programs of others from the internet",
   "npm run test:lab": "needs root and network namespaces",
   "npm run test:peers": "installs programs of others from the internet",
-  "npm run test:expressions": "writes what it finds into the clone; npm run test:full runs it with --all",
+  "npm run test:expressions": "test/laws/expressions.test.ts checks the same",
   "npm run test:browser": "needs Chromium",
   "npm run test:faults": "takes minutes",
   "npm run bench": "takes minutes",

@@ -1,4 +1,3 @@
-import { createRequire } from "node:module";
 import { check, type Parameters } from "recheck";
 
 /** Text that makes an expression slow. Each pump can be repeated any number of times. */
@@ -20,9 +19,6 @@ const TIMEOUT_MS = 240_000;
  * with linear expressions. With these limits the number of steps decides, and a search for an attack takes minutes.
  */
 const PATIENT: Parameters = { incubationTimeout: 10_000, attackTimeout: 30_000 };
-
-/** The checker with its version, which its results depend on. */
-export const CHECKER = `recheck ${(createRequire(import.meta.url)("recheck/package.json") as { version: string }).version}`;
 
 /**
  * Asks recheck how the time of an expression grows with the length of the text

@@ -1,20 +1,11 @@
-import { createHash } from "node:crypto";
 import { runInNewContext } from "node:vm";
 import type { Expression } from "#test/laws/expressions/parse.ts";
-import { CHECKER, recheck, type Attack } from "#test/support/recheck.ts";
+import { recheck, type Attack } from "#test/support/recheck.ts";
 
-/** The rules by which expressions are checked; a change of them makes every expression unverified. */
-const RULES = 1;
 /** Length of the attack, in characters, for expressions with long bounds, and the time allowed for it, in milliseconds. */
 const ATTACK_CHARACTERS = 65_536;
 const ATTACK_MS = 2_000;
 const LONGEST_KEPT = 3;
-
-/** What verdicts are kept under: the checker, the rules, and the expression with its flags. */
-export function digestOf({ source, flags }: Pick<Expression, "source" | "flags">): string {
-  const text = JSON.stringify([CHECKER, RULES, flags.split("").toSorted().join(""), source]);
-  return createHash("sha256").update(text).digest("base64url").slice(0, 16);
-}
 
 /**
  * Why an expression may take more than linear time; null where it does not.

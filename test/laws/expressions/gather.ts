@@ -6,7 +6,8 @@ import { openTechRules } from "#probe-agent/data/tech-rules.ts";
 import { parseExpressions, type Call, type Expression } from "#test/laws/expressions/parse.ts";
 import { ROOT } from "#test/laws/source-files.ts";
 
-const ROOMS = ["control-plane", "probe-agent", "shared", "deploy"];
+/** Folders of the product. */
+export const ROOMS = ["control-plane", "probe-agent", "shared", "deploy"];
 
 /** Every expression of the product, and the calls of RegExp that are made while it runs. */
 export interface Gathered {
@@ -25,7 +26,7 @@ export async function gatherExpressions(): Promise<Gathered> {
     expressions: [
       ...parsed.flatMap(({ expressions }) => expressions),
       ...(await expressionsOfLoading(loading)),
-      ...ruleExpressions(),
+      ...ruleExpressions(null),
     ],
     runtimeCalls: parsed.flatMap(({ calls }) => calls.filter((one) => one.insideFunction).map(({ place }) => place)),
   };
@@ -65,9 +66,9 @@ async function expressionsOfLoading(
   return found;
 }
 
-/** The built-in technology rules as the agent compiles them. */
-function ruleExpressions(): Expression[] {
-  const opened = openTechRules(null);
+/** Returns the technology rules of a folder, null: the built-in ones, as the agent compiles them. */
+export function ruleExpressions(folder: string | null): Expression[] {
+  const opened = openTechRules(folder);
   if (!opened.ok) throw new Error(opened.line);
   return compileRules(opened.data).rules.flatMap(({ name, tests }) =>
     tests.flatMap(({ pattern: { regex } }: { readonly pattern: Pattern }) =>

@@ -8,6 +8,11 @@ export interface Expression {
   readonly place: string;
 }
 
+/** Returns what two expressions have in common that match the same texts in the same way. */
+export function keyOf({ source, flags }: Pick<Expression, "source" | "flags">): string {
+  return JSON.stringify([flags.split("").toSorted().join(""), source]);
+}
+
 /** Content of one file: its expressions, and its calls of RegExp, whose expressions exist only at run time. */
 export interface Parsed {
   readonly expressions: readonly Expression[];
