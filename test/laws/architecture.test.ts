@@ -139,10 +139,6 @@ describe("who may know whom", () => {
   it.each(WRAPPED)("%s is imported only where it is wrapped", (module, allowed) => {
     expect(breakers(product, (file) => !allowed.test(file.path) && importsOf(file, module))).toEqual([]);
   });
-
-  it("has no cycles", () => {
-    expect(findCycle(product)).toBeNull();
-  });
 });
 
 describe("the place of code", () => {
@@ -216,28 +212,3 @@ describe("the place of code", () => {
     expect(breakers(product, undocumented)).toEqual([]);
   });
 });
-
-function findCycle(among: readonly SourceFile[]): string | null {
-  const byPath = new Map(among.map((file) => [file.path, file]));
-  const done = new Set<string>();
-  const path: string[] = [];
-  const visit = (name: string): string | null => {
-    const at = path.indexOf(name);
-    if (at >= 0) return [...path.slice(at), name].join(" -> ");
-    const file = byPath.get(name);
-    if (file === undefined || done.has(name)) return null;
-    path.push(name);
-    for (const next of file.imports) {
-      const cycle = visit(next);
-      if (cycle !== null) return cycle;
-    }
-    path.pop();
-    done.add(name);
-    return null;
-  };
-  for (const file of among) {
-    const cycle = visit(file.path);
-    if (cycle !== null) return cycle;
-  }
-  return null;
-}

@@ -10,28 +10,6 @@ import { ROOT } from "#test/laws/source-files.ts";
 
 const checks = Object.entries(MONITOR_CHECKS as unknown as Readonly<Record<string, Contract>>);
 
-/** Paths of fields without a description, at any depth. */
-function undescribed(schema: unknown, path: string): string[] {
-  const {
-    properties = {},
-    items,
-    anyOf = [],
-  } = schema as {
-    readonly properties?: Readonly<Record<string, unknown>>;
-    readonly items?: unknown;
-    readonly anyOf?: readonly unknown[];
-  };
-  const fields = Object.entries(properties).map(([name, field]) => [`${path}.${name}`, field] as const);
-  return [
-    ...fields.flatMap(([name, field]) => [
-      ...((field as { description?: string }).description ? [] : [name]),
-      ...undescribed(field, name),
-    ]),
-    ...(Array.isArray(items) || items === undefined ? [] : undescribed(items, `${path}[]`)),
-    ...anyOf.flatMap((option) => undescribed(option, path)),
-  ];
-}
-
 describe("the checks of monitors", () => {
   it("have a contract file, an implementation file and a test each, all of their name", () => {
     for (const folder of ["shared/monitor-checks", "probe-agent/monitor-checks"]) {
@@ -56,11 +34,6 @@ describe("the checks of monitors", () => {
 });
 
 describe.each(checks)("the contract of %s", (_name, contract) => {
-  it("describes every parameter and every field of the result", () => {
-    expect(undescribed(contract.params, "params")).toEqual([]);
-    expect(undescribed(contract.result, "result")).toEqual([]);
-  });
-
   it("has the result of all of them, the scope of monitors, and a target", () => {
     expect(contract.result).toBe(MONITOR_RESULT);
     expect(contract.scope).toBe("monitors");

@@ -1,34 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import { findings } from "#shared/tools/shapes.ts";
-
-interface Schema {
-  readonly type?: string;
-  readonly description?: string;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-  readonly items?: Schema;
-  readonly anyOf?: readonly Schema[];
-}
-
-interface Field {
-  /** From the result's top, e.g. hops[].code. */
-  readonly path: string;
-  readonly name: string;
-  readonly schema: Schema;
-}
-
-/** Every field of a schema at any depth. */
-function fieldsOf(schema: Schema, path = ""): Field[] {
-  return [
-    ...Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
-      const own = path === "" ? name : `${path}.${name}`;
-      return [{ path: own, name, schema: field }, ...fieldsOf(field, own)];
-    }),
-    ...(schema.items === undefined ? [] : fieldsOf(schema.items, `${path}[]`)),
-    ...(schema.anyOf ?? []).flatMap((option) => fieldsOf(option, path)),
-  ];
-}
+import { MONITOR_CHECKS } from "#shared/monitor-checks/list.ts";
+import { fieldsOf, type Schema } from "#test/laws/schema-fields.ts";
 
 /** A fact that several tools report: the name of its field, and its allowed JSON types in addition to null. */
 interface Fact {
@@ -54,6 +28,18 @@ const FACTS: readonly Fact[] = [
 const INSTANTS = /^(?:observed|produced|revoked|expires|registered|changed|sealed)_at$|^not_(?:before|after)$/;
 
 const tools = CONTRACTS.map((contract) => ({ name: contract.name, result: contract.result as Schema }));
+
+describe.each(
+  [...CONTRACTS, ...Object.values(MONITOR_CHECKS)].map(({ name, params, result }) => ({ name, params, result })),
+)("the contract of $name", ({ params, result }) => {
+  it.each<[string, object]>([
+    ["parameter", params],
+    ["field of the result", result],
+  ])("describes every %s", (_what, schema) => {
+    const vague = fieldsOf(schema).filter(({ schema: field }) => (field.description ?? "") === "");
+    expect(vague.map(({ path }) => path)).toEqual([]);
+  });
+});
 
 describe("every result", () => {
   it.each(tools)("$name has its duration as elapsed_ms, a whole number of milliseconds", ({ result }) => {
