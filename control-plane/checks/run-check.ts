@@ -1,6 +1,4 @@
-import { chooseAnswer, timeForAnother } from "#control-plane/checks/ask-again.ts";
 import { asSubmitted } from "#control-plane/checks/as-submitted.ts";
-import { jobOf, type Ask } from "#control-plane/checks/check-job.ts";
 import {
   locationOf,
   type CheckAnswer,
@@ -15,9 +13,12 @@ import { cachedAt, isShared } from "#control-plane/checks/cached-results.ts";
 import type { CheckContext, CheckRequest } from "#control-plane/checks/context.ts";
 import { decideCall, type Decision } from "#control-plane/checks/decide-call.ts";
 import type { PlaceChoice, OfflinePlace } from "#control-plane/checks/places.ts";
-import { enforceContract } from "#control-plane/checks/result-check.ts";
 import { summarise } from "#control-plane/checks/summary.ts";
-import type { JobAnswer } from "#control-plane/checks/dispatch/job.ts";
+import type { JobAnswer, JobRequest } from "#control-plane/checks/dispatch/job.ts";
+import { Compile, type Validator } from "typebox/compile";
+import { failed, type Outcome } from "#shared/contracts/outcome.ts";
+import type { Contract } from "#shared/tools/define.ts";
+import { isRecord } from "#shared/text/is-record.ts";
 
 /**
  * Runs a check, for every surface: decision, input of the job, dispatch, answer. It never throws because of a
@@ -205,4 +206,88 @@ function rowOf({ answer, location, durationMs }: Run): LocationRow {
 /** Returns the row of a location without an available probe. */
 function offlineRow({ location, reason }: OfflinePlace): LocationRow {
   return { location, duration_ms: 0, status: "failed", error: unavailableError(reason) };
+}
+
+const validators = new WeakMap<Contract, Validator>();
+
+/** Turns a result that does not match the contract into a failure: an agent can be old, broken or hostile. */
+export function enforceContract(contract: Contract, outcome: Outcome<unknown>): Outcome<unknown> {
+  if (outcome.status !== "ok") return outcome;
+  let validator = validators.get(contract);
+  if (validator === undefined) {
+    validator = Compile(contract.result);
+    validators.set(contract, validator);
+  }
+  if (validator.Check(outcome.data)) return outcome;
+  return failed("response", "probe", "invalid_result", "the result of the probe does not match the tool's schema");
+}
+
+/** The answer of an agent that ran the check. */
+type Answered = Extract<JobAnswer, { kind: "outcome" }>;
+
+/** Another agent is asked only with at least this part of the check's time. */
+const LEAST_PART = 1 / 4;
+
+/**
+ * Returns the time for asking another agent, in milliseconds, if the first one was overloaded and said that another one
+ * may be asked; else null. `usedMs` is the part of the check's time (`deadlineMs`) that the first one took.
+ */
+export function timeForAnother(first: JobAnswer, deadlineMs: number, usedMs: number): number | null {
+  if (first.kind !== "outcome" || first.outcome.status !== "failed" || first.outcome.repeatable !== true) return null;
+  const leftMs = Math.floor(deadlineMs - usedMs);
+  return leftMs >= Math.max(1, deadlineMs * LEAST_PART) ? leftMs : null;
+}
+
+/**
+ * Chooses between the answer of an overloaded agent and that of the second one. A timeout of the second one proves
+ * nothing, because it had less time than the caller gives the target.
+ */
+export function chooseAnswer(first: Answered, second: JobAnswer): JobAnswer {
+  if (second.kind === "cancelled") return second;
+  if (second.kind === "unavailable" || isTimeout(second.outcome)) return { ...first, attempt: first.attempt + 1 };
+  return { ...second, attempt: first.attempt + second.attempt };
+}
+
+function isTimeout(outcome: Outcome<unknown>): boolean {
+  if (outcome.status === "failed") return outcome.reason === "timeout";
+  if (outcome.status !== "ok" || !isRecord(outcome.data)) return false;
+  // A monitor's check reports some timeouts in its result.
+  const { verdict, fault } = outcome.data;
+  return verdict === "down" && isRecord(fault) && fault["reason"] === "timeout";
+}
+
+/** A call at one location, for the agents there. */
+interface Ask {
+  readonly app: CheckContext;
+  readonly request: CheckRequest;
+  readonly onEvent: ((event: CheckEvent) => void) | undefined;
+  /** Returns the location of an agent. */
+  readonly where: (agentId: string) => Location;
+}
+
+/** Returns the job without its agent and its time. `before` is the number of attempts before it. */
+function jobOf({ request, onEvent, where }: Ask, before: number): Omit<JobRequest, "pick" | "deadlineMs"> {
+  const { contract, params } = request;
+  return {
+    tool: contract.name,
+    params: JSON.stringify(params),
+    ...(request.input === undefined ? {} : { input: JSON.stringify(request.input) }),
+    ...(contract.artifact === undefined ? {} : { wantsArtifact: contract.artifact }),
+    accountId: request.accountId,
+    ...(request.signal === undefined ? {} : { signal: request.signal }),
+    ...(request.onProgressDropped === undefined ? {} : { onProgressDropped: request.onProgressDropped }),
+    ...(onEvent === undefined
+      ? {}
+      : {
+          onAccepted: (agentId, attempt) =>
+            onEvent({ event: "probe", data: { location: where(agentId), attempt: before + attempt } }),
+          onProgress: (agentId, attempt, progress) =>
+            onEvent({
+              event: "progress",
+              data: { location: where(agentId), attempt: before + attempt, ...progress },
+            }),
+          onRestart: (agentId, attempt, reason) =>
+            onEvent({ event: "restart", data: { location: where(agentId), attempt: before + attempt, reason } }),
+        }),
+  };
 }

@@ -14,11 +14,9 @@ import { observeRequests } from "#control-plane/http/observe-requests.ts";
 import { acceptLiteralPath } from "#control-plane/http/connection/literal-path.ts";
 import { refuseHost } from "#control-plane/http/connection/host-field.ts";
 import { createPipelineLimits } from "#control-plane/http/connection/pipelining.ts";
-import { createRequestIds } from "#control-plane/http/request-id.ts";
 import { readTarget } from "#control-plane/http/connection/request-target.ts";
 import { awaitRestOfBody } from "#control-plane/http/connection/rest-of-body.ts";
 import { createRegisteredRoutes, type RegisteredRoutes } from "#control-plane/http/operations/registered-routes.ts";
-import { setSecurityHeaders } from "#control-plane/http/security-headers.ts";
 import { isDeprecated, deprecationHeaders, versionOfPath } from "#control-plane/http/versions.ts";
 import type { Metrics } from "#control-plane/core/metrics.ts";
 
@@ -213,5 +211,56 @@ function sendTogether(server: FastifyInstance): void {
   server.addHook("onSend", (_request, _reply, _payload, done) => {
     waiting.push(done);
     if (waiting.length === 1) setImmediate(sendAll);
+  });
+}
+
+/**
+ * Creates a generator of request ids: `req_`, 12 random characters for the process, and a counter. Ids are unique over
+ * all replicas and restarts and sortable within one process. The client's X-Request-Id is not used, to keep client input
+ * out of the logs.
+ */
+function createRequestIds(random: Random): () => string {
+  const prefix = `req_${Buffer.from(random.bytes(9)).toString("base64url").replaceAll(/[-_]/g, "0")}`;
+  let counter = 0;
+  return () => {
+    counter += 1;
+    return prefix + counter.toString(36).padStart(6, "0");
+  };
+}
+
+/** Headers of data answers: no scripts, no frames, no caching by intermediaries. */
+const DATA = {
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cache-control": "no-store",
+} as const;
+
+/** Policy of the API reference pages, which have their own scripts and styles and call only this server. */
+const PAGES_POLICY = [
+  "default-src 'none'",
+  "script-src 'self' 'unsafe-inline'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data: blob:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const HSTS = "max-age=31536000; includeSubDomains";
+
+/**
+ * Sets the security headers of every answer; a route can override them. `secure` is true if this server itself uses
+ * TLS.
+ */
+function setSecurityHeaders(server: FastifyInstance, secure: boolean): void {
+  const names = Object.keys(DATA) as (keyof typeof DATA)[];
+  server.addHook("onRequest", (request, reply, done) => {
+    for (const name of names) reply.header(name, DATA[name]);
+    if (secure) reply.header("strict-transport-security", HSTS);
+    if (request.raw.url?.startsWith("/docs") === true) reply.header("content-security-policy", PAGES_POLICY);
+    done();
   });
 }

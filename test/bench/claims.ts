@@ -8,7 +8,7 @@ import { startCluster } from "#shared/client/up/postgres/cluster.ts";
 import { connect } from "#control-plane/core/database/connect.ts";
 import { migrate } from "#control-plane/core/migrations/migrate.ts";
 import { keepPartitions } from "#control-plane/core/database/partitions/upkeep.ts";
-import { CHECKS } from "#control-plane/outages/history/checks-table.ts";
+import { CHECKS } from "#control-plane/outages/history/history.ts";
 import { DAY_MS } from "#control-plane/outages/history/period.ts";
 import { DEFAULT_SETTINGS } from "#control-plane/outages/kinds/defaults.ts";
 import { claimSlots } from "#control-plane/watching/checking/schedule/store.ts";

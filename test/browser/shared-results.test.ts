@@ -3,7 +3,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { CHROMIUM, describeBrowser, launchChromium, openContext } from "#test/browser/chromium.ts";
 import { exampleOf } from "#control-plane/surfaces/api-document/components.ts";
-import { renderSharePage } from "#control-plane/surfaces/share-page/page.ts";
+import { renderSharePage } from "#control-plane/surfaces/share-page/routes.ts";
 import { CONTRACTS } from "#shared/tools/index.ts";
 
 const NOW = new Date("2026-11-27T12:00:00Z");

@@ -14,7 +14,7 @@ export const MEASURED: Readonly<Record<string, string>> = {
   "control-plane/http/body.ts": "a body: 1 MiB, whose fields are counted first",
   "control-plane/http/connection/literal-path.ts": "a path: the 16 KiB that Node reads of a header",
   "control-plane/http/server.ts": "a path: the 16 KiB that Node reads of a header",
-  "control-plane/outages/kinds/dns-values.ts": "a value of a monitor, bounded by its schema",
+  "control-plane/outages/kinds/dns.ts": "a value of a monitor, bounded by its schema",
   "control-plane/outages/kinds/domain.ts": "the target of a monitor, bounded by its schema",
   "control-plane/outages/kinds/expiring.ts": "the target of a monitor, bounded by its schema",
   "control-plane/core/mail-address.ts": "254 characters, looked at first",

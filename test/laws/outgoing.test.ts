@@ -13,7 +13,7 @@ const HARMLESS = new Set(["createServer", "createTlsServer", "isIP", "isIPv4", "
 /** The files and folders that may send something, each to one kind of peer. */
 const SENDERS: readonly string[] = [
   // Looks up the address that this process listens on.
-  "control-plane/checks/dispatch/grpc/listen-tcp.ts",
+  "control-plane/checks/dispatch/grpc/connections.ts",
   // Receivers of webhooks: names are looked up, and their addresses checked before a connection.
   "control-plane/notify/webhooks/send/exchange.ts",
   "control-plane/notify/webhooks/send/lookup.ts",

@@ -25,11 +25,6 @@ export const REGISTRIES: readonly string[] = [
 
 /** Small files that stay, each with its reason. */
 export const STAY: ReadonlyMap<string, string> = new Map([
-  [
-    "control-plane/notify/mail/content/confirmation.ts",
-    "the words of a letter, pure, beside those of the other letters",
-  ],
-  ["control-plane/notify/mail/test-mail/letter.ts", "the words of a letter, pure, beside the sending of sender.ts"],
   ["probe-agent/attachment/inside-target.ts", "a pure decision beside the wiring of the service"],
   ["probe-agent/net/icmp/host-jobs.ts", "pure, beside the process of host.ts"],
   ["probe-agent/net/icmp/probers/source-ports.ts", "pure, beside the sockets of tcp.ts"],

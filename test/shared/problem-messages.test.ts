@@ -1,8 +1,7 @@
 import { Type, type TObject } from "typebox";
 import { describe, expect, it } from "vitest";
-import { problemInside } from "#shared/schema/nested-problem.ts";
+import { problemInside, parseParams } from "#shared/schema/schema.ts";
 import { fieldMessage, type FieldProblem } from "#shared/schema/problem.ts";
-import { parseParams } from "#shared/schema/schema.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import * as batches from "#control-plane/checks/batches/schemas.ts";

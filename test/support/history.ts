@@ -1,7 +1,7 @@
 import { connect, type Sql } from "#control-plane/core/database/connect.ts";
 import { nameOf } from "#control-plane/core/database/partitions/days.ts";
 import { listPartitions } from "#control-plane/core/database/partitions/store.ts";
-import { CHECKS } from "#control-plane/outages/history/checks-table.ts";
+import { CHECKS } from "#control-plane/outages/history/history.ts";
 import { rollUpDays } from "#control-plane/outages/history/roll-up/days.ts";
 import { rollUpHours, type Step } from "#control-plane/outages/history/roll-up/hours.ts";
 import { recomputeLate } from "#control-plane/outages/history/roll-up/late.ts";

@@ -35,10 +35,8 @@ export interface Outlined {
 }
 
 const WORDING = ["description", "title", "example", "examples", "$schema", "$id"];
-const KNOWN = new Set([
-  ...WORDING,
-  ...["$ref", "type", "properties", "required", "items", "anyOf", "oneOf", "patternProperties", "additionalProperties"],
-]);
+const SHAPE = ["$ref", "type", "properties", "required", "items", "anyOf", "oneOf", "patternProperties"];
+const KNOWN = new Set([...WORDING, ...SHAPE, "additionalProperties"]);
 
 /**
  * Writes an OpenAPI document as an outline whose difference can be read: one line for each operation, parameter and field,

@@ -1,14 +1,15 @@
 import type { AgentMessage, Artifact, Progress, Result } from "#shared/protocol/probe.ts";
-import { MAX_PROGRESS_BYTES, MOST_PROGRESS } from "#shared/protocol/wire.ts";
+import { MAX_PROGRESS_BYTES, MOST_PROGRESS, MAX_RESULT_BYTES } from "#shared/protocol/wire.ts";
 import { handleDeclined } from "#control-plane/checks/dispatch/assign-job.ts";
 import { sendBeat, startWaiting } from "#control-plane/checks/dispatch/credits.ts";
 import { failArtifact, finishJob } from "#control-plane/checks/dispatch/end-job.ts";
 import type { Rejection } from "#control-plane/checks/dispatch/hello.ts";
 import { detachSession, moveWaiting } from "#control-plane/checks/dispatch/lost-agents.ts";
-import { readOutcome } from "#control-plane/checks/dispatch/outcome-json.ts";
-import { parseShallowJson } from "#control-plane/checks/dispatch/shallow-json.ts";
 import type { RunningJob, Session } from "#control-plane/checks/dispatch/session.ts";
 import type { HubState } from "#control-plane/checks/dispatch/state.ts";
+import { isRecord } from "#shared/text/is-record.ts";
+import { failed, ok, refused, SOURCES, type Outcome, type Source, type Stage } from "#shared/contracts/outcome.ts";
+import { toPlainLine } from "#shared/text/plain-line.ts";
 
 /** Minimum interval between two log lines about invalid messages of an agent, milliseconds. */
 const WARN_EVERY_MS = 60_000;
@@ -156,4 +157,119 @@ function warn(hub: HubState, session: Session, fields: object, line: string): vo
   if (now - (session.warnedAt.get(line) ?? -Infinity) < WARN_EVERY_MS) return;
   session.warnedAt.set(line, now);
   hub.log.warn({ agent: session.agent.id, ...fields }, line);
+}
+
+const STAGES: ReadonlySet<string> = new Set<Stage>(["dns", "connect", "tls", "request", "response"]);
+const SOURCE_WORDS: ReadonlySet<string> = new Set(SOURCES);
+const WORD = /^[a-z0-9_]{1,64}$/;
+/** Maximum length of a message, in characters. */
+const MOST_MESSAGE = 1_000;
+
+/** Parses an agent's outcome as untrusted data; one that is too large or invalid is a failure of the probe. */
+export function readOutcome(text: string): Outcome<unknown> {
+  if (text.length > MAX_RESULT_BYTES)
+    return broken("result_too_large", "the result of the probe is larger than 256 KB");
+  const value = parseShallowJson(text);
+  if (value === undefined) return broken("invalid_result", "the result of the probe is not JSON, or nested too deeply");
+  return copyOutcome(value) ?? broken("invalid_result", "the result of the probe is not a valid outcome");
+}
+
+function broken(reason: string, message: string): Outcome<unknown> {
+  return failed("response", "probe", reason, message);
+}
+
+/** Returns a copy with clean texts of a valid outcome, without other fields; null if it is not valid. */
+function copyOutcome(value: unknown): Outcome<unknown> | null {
+  if (!isRecord(value)) return null;
+  const { status, data, stage, source, reason, field, repeatable } = value;
+  switch (status) {
+    case "ok":
+      return typeof data === "object" && data !== null ? ok(data) : null;
+    case "failed": {
+      const message = readMessage(value);
+      if (!isStage(stage) || !isSource(source) || !isWord(reason) || message === null) return null;
+      const failure = failed(stage, source, reason, message);
+      return source === "probe" && repeatable === true ? { ...failure, repeatable } : failure;
+    }
+    case "refused":
+      return refused;
+    case "invalid": {
+      const message = readMessage(value);
+      return isWord(field) && message !== null ? { status, field, message } : null;
+    }
+    default:
+      return null;
+  }
+}
+
+function isStage(value: unknown): value is Stage {
+  return typeof value === "string" && STAGES.has(value);
+}
+
+function isSource(value: unknown): value is Source {
+  return typeof value === "string" && SOURCE_WORDS.has(value);
+}
+
+function isWord(value: unknown): value is string {
+  return typeof value === "string" && WORD.test(value);
+}
+
+/**
+ * Reads the text for people. It is stored, logged and mailed, and not every place accepts every character: PostgreSQL
+ * refuses JSON with NUL or half a surrogate pair, and one such row fails the statement that reads it with others.
+ */
+function readMessage({ message }: Readonly<Record<string, unknown>>): string | null {
+  return typeof message === "string" && message.length <= MOST_MESSAGE ? toPlainLine(message, MOST_MESSAGE) : null;
+}
+
+/** Maximum nesting, more than any result or progress has. JSON.stringify throws a RangeError at about 7,000 levels. */
+const DEEPEST = 100;
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const OPEN_ARRAY = 91;
+const CLOSE_ARRAY = 93;
+const OPEN_OBJECT = 123;
+const CLOSE_OBJECT = 125;
+
+/**
+ * Parses JSON of an agent; returns undefined for invalid JSON and for more than 100 levels. JSON.parse accepts any
+ * depth, but JSON.stringify of the result would end the process.
+ */
+function parseShallowJson(text: string): unknown {
+  if (!hasFewBrackets(text) && isDeep(text)) return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reports whether so few brackets open that the text cannot be deep. A search is faster than a loop over characters. */
+function hasFewBrackets(text: string): boolean {
+  let opened = 0;
+  for (const bracket of ["{", "["]) {
+    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) {
+      opened += 1;
+      if (opened > DEEPEST) return false;
+    }
+  }
+  return true;
+}
+
+function isDeep(text: string): boolean {
+  let depth = 0;
+  let isInString = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text.charCodeAt(index);
+    if (isInString) {
+      if (character === BACKSLASH) index += 1;
+      else if (character === QUOTE) isInString = false;
+    } else if (character === QUOTE) isInString = true;
+    else if (character === OPEN_ARRAY || character === OPEN_OBJECT) {
+      depth += 1;
+      if (depth > DEEPEST) return true;
+    } else if (character === CLOSE_ARRAY || character === CLOSE_OBJECT) depth -= 1;
+  }
+  return false;
 }

@@ -4,8 +4,7 @@ import type { CheckContext } from "#control-plane/checks/context.ts";
 import type { Sql } from "#control-plane/core/database/connect.ts";
 import { askProbes, type UnitCall } from "#control-plane/checks/jobs/durable-run/ask-probes.ts";
 import type { DurableWork, Unanswered } from "#control-plane/checks/jobs/durable-run/work.ts";
-import { createEventLog, type EventLog, type PlacedLocation } from "#control-plane/checks/measurements/event-log.ts";
-import { createJournal } from "#control-plane/checks/measurements/journal.ts";
+import { createJournal, type Journal } from "#control-plane/checks/measurements/journal.ts";
 import { recordEvents } from "#control-plane/checks/measurements/journal/store.ts";
 import type { MeasurementMetrics } from "#control-plane/checks/measurements/metrics.ts";
 import {
@@ -16,7 +15,8 @@ import {
   readLocations,
   type StoredMeasurement,
 } from "#control-plane/checks/measurements/store.ts";
-import { parseStoredLocation } from "#control-plane/checks/measurements/view.ts";
+import { parseStoredLocation, toStoredRow } from "#control-plane/checks/measurements/view.ts";
+import type { CheckError, CheckEvent, Location, LocationRow } from "#control-plane/checks/answer.ts";
 
 /** Dependencies of the work on measurements. */
 export interface MeasurementWorkDeps {
@@ -102,4 +102,59 @@ async function checkLocations(
 function parseExpression(expression: string | null) {
   const parsed = expression === null ? null : parseLocations(JSON.parse(expression) as string[]);
   return parsed?.ok === true ? parsed.items : [];
+}
+
+/** A location without a result, with the probe that was chosen for it. */
+interface PlacedLocation {
+  readonly ordinal: number;
+  readonly place: Location;
+}
+
+/**
+ * Adds the events of an attempt to the journal. Attempt numbers of a location continue from those of earlier attempts.
+ */
+interface EventLog {
+  /** Adds an event of a check. `planned` is the id of the probe that was chosen for its location. */
+  addEvent(event: CheckEvent, planned: string): void;
+  /** Adds a failed result for a location that no check reached. */
+  addFailure(location: PlacedLocation, error: CheckError): void;
+}
+
+/**
+ * Creates the log of one attempt. `earlier` holds how many probes began in earlier attempts, by ordinal of location.
+ */
+function createEventLog(
+  journal: Pick<Journal, "add">,
+  locations: readonly PlacedLocation[],
+  earlier: ReadonlyMap<number, number>,
+): EventLog {
+  const ordinals = new Map(locations.map(({ ordinal, place }) => [place.probe_id, ordinal]));
+  const resumed = new Set<number>();
+
+  function addEventWithoutResult(event: string, ordinal: number, attempt: number, data: object): void {
+    journal.add({ event, ordinal, attempt, data: JSON.stringify({ ...data, attempt }), result: null });
+  }
+
+  function addResult(ordinal: number, row: LocationRow, attempt: number): void {
+    journal.add({ event: "result", ordinal, attempt, data: JSON.stringify({ attempt }), result: toStoredRow(row) });
+  }
+
+  return {
+    addEvent(event, planned) {
+      const ordinal = ordinals.get(planned);
+      if (ordinal === undefined) return;
+      const before = earlier.get(ordinal) ?? 0;
+      const attempt = before + event.data.attempt;
+      if (before > 0 && !resumed.has(ordinal)) {
+        resumed.add(ordinal);
+        addEventWithoutResult("restart", ordinal, attempt, { location: event.data.location, reason: "replica_lost" });
+      }
+      if (event.event === "result") addResult(ordinal, event.data, attempt);
+      else addEventWithoutResult(event.event, ordinal, attempt, event.data);
+    },
+    addFailure({ ordinal, place }, error) {
+      const row: LocationRow = { location: place, duration_ms: 0, status: "failed", error };
+      addResult(ordinal, row, Math.max(1, earlier.get(ordinal) ?? 0));
+    },
+  };
 }

@@ -1,11 +1,10 @@
 import type { Logger } from "pino";
-import type { Registry } from "prom-client";
+import { type Registry, Counter } from "prom-client";
 import type { Clock, Random } from "#shared/time/clock.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { Sql } from "#control-plane/core/database/connect.ts";
 import type { GuardedDatabase } from "#control-plane/core/database/guarded.ts";
 import type { Notifications } from "#control-plane/core/database/notifications.ts";
-import { createEnrolment } from "#control-plane/checks/probes/enrolment.ts";
 import { createGatekeeper } from "#control-plane/checks/probes/gatekeeper.ts";
 import {
   enableProbe,
@@ -15,12 +14,31 @@ import {
   type StoredProbe,
   findAuthority,
   insertAuthority,
+  isTokenLive,
+  redeemToken,
+  renewProbe,
 } from "#control-plane/checks/probes/store.ts";
-import { createToken, type CreatedToken, type TokenRequest } from "#control-plane/checks/probes/tokens.ts";
+import { createToken, type CreatedToken, type TokenRequest, parseToken } from "#control-plane/checks/probes/tokens.ts";
 import type { Encryption } from "#control-plane/core/secrets/encryption.ts";
-import type { Security, ListenerIdentity } from "#control-plane/checks/dispatch/security.ts";
-import { type Authority, createAuthority, openAuthority } from "#control-plane/checks/probes/authority.ts";
+import type {
+  Security,
+  ListenerIdentity,
+  Enrolment,
+  Issuance,
+  NotIssued,
+} from "#control-plane/checks/dispatch/security.ts";
+import {
+  type Authority,
+  createAuthority,
+  openAuthority,
+  MAX_REQUEST_BYTES,
+  parseCertificateRequest,
+  type RequestedKey,
+} from "#control-plane/checks/probes/authority.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
+import { createHash, webcrypto } from "node:crypto";
+import { DatabaseAway } from "#control-plane/core/database/database-away.ts";
+import { createAddressLimiter } from "#control-plane/http/limits/address.ts";
 
 const PURPOSE = "authority.private_key";
 
@@ -130,4 +148,155 @@ export async function openProbes(deps: ProbesDeps): Promise<Probes> {
       identity.close();
     },
   };
+}
+
+/** Result of a certificate request, for the operator's log and metric. More detailed than the answer to the caller. */
+type Result =
+  | "enrolled"
+  | "renewed"
+  | "token_malformed"
+  | "token_foreign"
+  | "token_unknown"
+  | "token_used"
+  | "token_expired"
+  | "certificate"
+  | "request"
+  | "limited"
+  | "away"
+  | "error";
+
+/** Dependencies of enrolment. */
+interface EnrolmentDeps {
+  readonly authority: Authority;
+  readonly database: GuardedDatabase;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly registry: Registry;
+}
+
+// A token of 256 bits cannot be guessed. The limit bounds the reading and logging that a stranger can cause.
+const FAILURES_PER_MINUTE = 30;
+
+// One text for tokens that are unknown, used or expired: a stranger learns nothing from it.
+const BAD_TOKEN: NotIssued = {
+  fault: "identity",
+  message:
+    "the join token is not valid: it is unknown to this control plane, already used or expired; create a new one",
+};
+const BAD_REQUEST: NotIssued = {
+  fault: "request",
+  message:
+    `certificate_request must be a PKCS #10 request (DER, at most ${MAX_REQUEST_BYTES} octets) ` +
+    "for a P-256 key, signed with that key",
+};
+const BAD_CERTIFICATE: NotIssued = {
+  fault: "identity",
+  message:
+    "the agent's client certificate is missing, expired, revoked or replaced by a newer one; " +
+    "enrol the agent again with a new join token",
+};
+const LIMITED: NotIssued = { fault: "limit", message: "too many failed attempts; wait a minute" };
+const OVER_LIMIT: Attempt = { result: "limited", answer: LIMITED };
+const AWAY: NotIssued = { fault: "away", message: "the control plane cannot reach its database; try again" };
+
+/** Creates the service that issues certificates, for a join token or for a valid certificate. */
+export function createEnrolment(deps: EnrolmentDeps): Enrolment {
+  const { authority, database, clock, random, log, registry } = deps;
+  const failures = createAddressLimiter({ clock, limit: FAILURES_PER_MINUTE, windowSeconds: 60 });
+  const enrolments = new Counter({
+    name: "vantage_enrolments_total",
+    help: "Certificate requests of agents, by result",
+    labelNames: ["result"],
+    registers: [registry],
+  });
+
+  /**
+   * Runs one request and reports its result. Failures are counted for `caller`: an address, or the id of an agent with
+   * a valid certificate. `work` gets whether the caller has failed too often in this minute.
+   */
+  async function attempt(
+    peer: string,
+    caller: string,
+    work: (isExhausted: boolean) => Promise<Attempt>,
+  ): Promise<Issuance> {
+    let ended: Attempt;
+    try {
+      ended = await work(failures.isExhausted(caller));
+    } catch (error) {
+      const isAway = error instanceof DatabaseAway;
+      if (!isAway) log.error({ err: error, peer }, "enrolment failed");
+      ended = { result: isAway ? "away" : "error", answer: AWAY };
+    }
+    const { result, answer } = ended;
+    enrolments.inc({ result });
+    if ("certificate" in answer) {
+      log.info({ agent: answer.agentId, peer, result }, "agent certificate issued");
+      const timeMs = clock.now().getTime();
+      return { ok: true, issued: { ...answer, caCertificate: authority.certificate, timeMs } };
+    }
+    if (answer.fault !== "away" && answer.fault !== "limit") failures.take(caller);
+    // A caller over the limit is counted but not logged, so that a stranger cannot fill the log.
+    if (answer.fault !== "limit") log.warn({ peer, result }, "agent certificate refused");
+    return { ok: false, ...answer };
+  }
+
+  return {
+    enroll: (presented, request, peer) =>
+      attempt(peer, peer, async (isExhausted) => {
+        const token = parseToken(presented);
+        const isOurs = token?.fingerprint === authority.fingerprint;
+        // A valid token is always accepted, or a stranger with the same address could lock out agents.
+        if (isExhausted && !(isOurs && (await database.run((sql) => isTokenLive(sql, token.digest, clock.now()))))) {
+          return OVER_LIMIT;
+        }
+        if (token === null) return { result: "token_malformed", answer: BAD_TOKEN };
+        if (!isOurs) return { result: "token_foreign", answer: BAD_TOKEN };
+        // Checked before the token is used up.
+        const key = await parseCertificateRequest(request);
+        if (key === null) return { result: "request", answer: BAD_REQUEST };
+        const planned = authority.plan();
+        const enrolledBy = await digestOf(token.digest, key);
+        const probe = { ...planned, enrolledBy, suffix: Buffer.from(random.bytes(6)).toString("hex") };
+        const redeemed = await database.run((sql) => redeemToken(sql, token.digest, probe, clock.now()));
+        if (!redeemed.ok) return { result: `token_${redeemed.reason}`, answer: BAD_TOKEN };
+        const { agentId } = redeemed;
+        return {
+          result: "enrolled",
+          answer: { agentId, certificate: await authority.issueClient({ ...planned, agentId }, key) },
+        };
+      }),
+    renew: (shown, request, peer) => {
+      const holder = shown === null ? null : authority.identify(shown);
+      return attempt(peer, holder?.agentId ?? peer, async (isExhausted) => {
+        if (isExhausted) return OVER_LIMIT;
+        if (holder === null || holder.notAfter <= clock.now())
+          return { result: "certificate", answer: BAD_CERTIFICATE };
+        const key = await parseCertificateRequest(request);
+        if (key === null) return { result: "request", answer: BAD_REQUEST };
+        const next = authority.plan();
+        const renewed = await database.run((sql) => renewProbe(sql, holder, next));
+        if (!renewed) return { result: "certificate", answer: BAD_CERTIFICATE };
+        const { agentId } = holder;
+        return {
+          result: "renewed",
+          answer: { agentId, certificate: await authority.issueClient({ ...next, agentId }, key) },
+        };
+      });
+    },
+  };
+}
+
+interface Attempt {
+  readonly result: Result;
+  readonly answer: NotIssued | { readonly agentId: string; readonly certificate: Uint8Array };
+}
+
+/**
+ * Returns the digest that identifies an agent's use of a token: a repeated request with the same key has the same
+ * digest.
+ */
+async function digestOf(token: Uint8Array, key: RequestedKey): Promise<Uint8Array> {
+  const publicKey = await webcrypto.subtle.exportKey("spki", key);
+  return createHash("sha256").update(token).update(new Uint8Array(publicKey)).digest();
 }

@@ -42,7 +42,7 @@ type Waiters = Record<Caller, PromiseWithResolvers<BudgetDecision>[]>;
 
 /** Maximum number of targets in one statement; the others wait for the next. */
 const MOST_TARGETS = 1_000;
-/** Maximum number of waiting calls, for the same reason as in limits/limiter.ts. */
+/** Maximum number of waiting calls, for the same reason as in limits/account.ts. */
 const MOST_WAITING = 50_000;
 /** Maximum number of targets with a used-up budget in memory. */
 const MOST_SPENT = 10_000;

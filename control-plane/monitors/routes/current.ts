@@ -1,30 +1,33 @@
 import { Type } from "typebox";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Sql } from "#control-plane/core/database/connect.ts";
 import { readBody } from "#control-plane/http/body.ts";
-import { requireRead } from "#control-plane/http/errors.ts";
+import { requireRead, refuseField } from "#control-plane/http/errors.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
-import { DELETED, IdQuery, readId, readQuery } from "#control-plane/http/params.ts";
+import { DELETED, IdQuery, readId, readQuery, readWrite, IdField } from "#control-plane/http/params.ts";
 import { callerOf } from "#control-plane/http/request.ts";
 import { LONGEST_PARAMETER, type Warning } from "#control-plane/http/warnings.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
-import type { TestMails } from "#control-plane/notify/mail/test-mail/test-mails.ts";
+import type { TestMails, TestMailReference } from "#control-plane/notify/mail/test-mail/test-mails.ts";
 import { BULK_BODY } from "#control-plane/monitors/bulk/fields.ts";
 import { changeOf } from "#control-plane/monitors/changed-fields.ts";
-import { BULK_CHANGED, readBulk } from "#control-plane/monitors/routes/bulk.ts";
 import { createImportBodies } from "#control-plane/monitors/routes/import-body.ts";
 import { readPost } from "#control-plane/monitors/routes/post.ts";
 import { POST_QUERY, PUT_QUERY } from "#control-plane/monitors/routes/queries.ts";
 import { MONITORS_URL, registerReads, TAG, type ReadRoutesDeps } from "#control-plane/monitors/routes/read.ts";
 import { CREATED, importedSchema, RUN } from "#control-plane/monitors/routes/schemas.ts";
 import { sendTrial, TRIED } from "#control-plane/monitors/routes/try.ts";
-import { MAIL_TESTED, sendTestMail } from "#control-plane/monitors/routes/test-mail.ts";
 import { warnOfSend } from "#control-plane/monitors/send-rule.ts";
 import { CHANGE, CREATE } from "#control-plane/monitors/settings/fields.ts";
 import { parseChange } from "#control-plane/monitors/settings/parse.ts";
 import { documentSchema } from "#control-plane/monitors/transfer/document.ts";
 import type { Trials } from "#control-plane/monitors/try/try.ts";
+import type { ClaimedDelivery } from "#control-plane/notify/deliveries/delivery.ts";
+import type { Writes, Write } from "#control-plane/http/writes.ts";
+import type { Monitors } from "#control-plane/monitors/monitors.ts";
+import { MOST_VALUE, SECRET } from "#control-plane/http/access/diff-shown.ts";
+import { parseBulk } from "#control-plane/monitors/bulk/parse.ts";
 
 /** Maximum size of a document to import, in bytes (4 MiB): larger than other bodies, so that 1,000 rows fit. */
 const DOCUMENT_LIMIT = 4_194_304;
@@ -168,4 +171,108 @@ function registerRemoval(server: FastifyInstance, keyed: Keyed, { writes, monito
       });
     },
   });
+}
+
+/** Answer of a test of the mails about a monitor. */
+const MAIL_TESTED = Type.Object({
+  results: Type.Array(
+    Type.Object({
+      email: Type.String({ description: "Address" }),
+      status: Type.Enum(["sent", "failed", "not_confirmed", "unsubscribed"], {
+        description:
+          "sent: the mail server has taken it; failed: it has not, as message says; not_confirmed, unsubscribed: nothing " +
+          "was sent",
+      }),
+      message: Type.String({ description: "The same for people, with the answer of the mail server" }),
+    }),
+    { description: "Every address of the monitor, in its order" },
+  ),
+});
+
+/** What the test uses. */
+interface TestMailDeps {
+  readonly sql: Sql;
+  readonly writes: Writes;
+  readonly monitors: Pick<Monitors, "testMail">;
+  readonly testMails: TestMails;
+}
+
+/** Sends a test mail to every recipient of a monitor, waits for the results and answers them. */
+function sendTestMail(
+  { sql, writes, monitors, testMails }: TestMailDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  id: number | undefined,
+): Promise<FastifyReply> {
+  const { accountId } = callerOf(request);
+  readWrite(Type.Object({}), request);
+  if (id === undefined) throw refuseField({ field: "id", reason: "required", message: "is required" });
+  let sent: readonly ClaimedDelivery[] = [];
+  return writes.runEffect<TestMailReference>(request, reply, {
+    mostMs: testMails.mostMs,
+    async begin(tx) {
+      const monitor = requireWritten(await monitors.testMail(tx, { accountId, id }));
+      const { reference, claimed } = await testMails.begin(tx, { accountId, id, ...monitor });
+      sent = claimed;
+      return reference;
+    },
+    perform: () => testMails.send(sent),
+    read: async (reference) => ({ data: { results: await testMails.read(sql, reference) } }),
+  });
+}
+
+const Shown = (when: string) =>
+  Type.Unknown({
+    description: `Value ${when} the change; ${SECRET} in place of a secret, and the beginning of one longer than ${MOST_VALUE} characters`,
+  });
+
+/** Answer of a change of many. */
+const BULK_CHANGED = Type.Object({
+  dry_run: Type.Boolean({ description: "Whether nothing was changed, because the request asked what would be" }),
+  changed: Type.Integer({ description: "Number of monitors that the request changes" }),
+  unchanged: Type.Integer({ description: "Number of monitors that were as the request has them" }),
+  monitors: Type.Array(
+    Type.Object({
+      id: IdField,
+      name: Type.String({ description: "Name of the monitor" }),
+      changed: Type.Array(
+        Type.Object({
+          field: Type.String({
+            description: "Field, such as retries, heartbeat.grace_seconds or request_headers.X-Api-Key",
+          }),
+          before: Shown("before"),
+          after: Shown("after"),
+        }),
+        { description: "What changes; empty: nothing. notify_emails null is the address of the account" },
+      ),
+    }),
+    { description: "The monitors in the order of ids" },
+  ),
+});
+
+/** Reads a change of many; returns the write that does it. Throws Refusal. */
+function readBulk(monitors: Monitors, request: FastifyRequest): Write {
+  const { accountId } = callerOf(request);
+  const change = requireWritten(parseBulk(readBody(request)));
+  return async (tx) => {
+    const { monitors: rows, removed } = requireWritten(await monitors.changeMany(tx, accountId, change));
+    const changed = rows.filter((row) => row.changed.length > 0);
+    return {
+      data: {
+        dry_run: change.isDryRun,
+        changed: changed.length,
+        unchanged: rows.length - changed.length,
+        monitors: rows,
+      },
+      changes: change.isDryRun ? [] : changed.map((row) => changeOf(row, "changed", row.changed)),
+      warnings: Array.from(removed, ([field, count]) => warnOfRemovals(field, count)),
+    };
+  };
+}
+
+function warnOfRemovals(field: string, count: number): Warning {
+  const parameter = field.slice(0, LONGEST_PARAMETER);
+  const where = count === 1 ? "one monitor" : `${count} monitors`;
+  const message = `"${parameter}" is removed from ${where}, which the change leads to another origin: send it with the change.`;
+  return { parameter, message, did_you_mean: null };
 }

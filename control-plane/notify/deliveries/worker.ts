@@ -1,11 +1,9 @@
 import type { Logger } from "pino";
 import type { Clock, Random } from "#shared/time/clock.ts";
 import type { Sql } from "#control-plane/core/database/connect.ts";
-import { INTERNAL, observeAttempt, receiverOf, sendInTime } from "#control-plane/notify/deliveries/attempt.ts";
 import type { ClaimedDelivery, Outcome, Sender } from "#control-plane/notify/deliveries/delivery.ts";
-import { recoverLost } from "#control-plane/notify/deliveries/lost.ts";
 import type { DeliveryMetrics } from "#control-plane/notify/deliveries/metrics.ts";
-import type { NoteMailed } from "#control-plane/notify/deliveries/notes.ts";
+import { type NoteMailed, noteMails, settleInside } from "#control-plane/notify/deliveries/notes.ts";
 import { releaseDue } from "#control-plane/notify/deliveries/release/release.ts";
 import type { Settler } from "#control-plane/notify/deliveries/settler.ts";
 import {
@@ -14,8 +12,11 @@ import {
   renewProbes,
   ripenDeliveries,
 } from "#control-plane/notify/deliveries/claims/store.ts";
-import { becomesLate, continueAfter } from "#control-plane/notify/deliveries/transition.ts";
+import { becomesLate, continueAfter, continueAfterLoss, LOST } from "#control-plane/notify/deliveries/transition.ts";
 import { startClaimedWork, type ClaimedWork } from "#control-plane/checks/jobs/claimed-work.ts";
+import { transact } from "#control-plane/core/database/transaction.ts";
+import { endOverdue, lockLost, type SettledAttempt } from "#control-plane/notify/deliveries/store.ts";
+import { waitAtMost } from "#shared/time/time-limit.ts";
 
 /** Sends the deliveries of one channel, on one replica. */
 export interface DeliveryWorker {
@@ -179,4 +180,104 @@ function countByReceiver(deliveries: Iterable<ClaimedDelivery>): ReadonlyMap<num
 function randomFraction(random: Random): number {
   const [high = 0, low = 0] = random.bytes(2);
   return (high * 256 + low) / 65_535;
+}
+
+/** Dependencies of the recovery. */
+interface LostDeps {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly noteMailed: NoteMailed;
+}
+
+/** Maximum number of deliveries in one statement; the rest follows in the next round. */
+const MOST_AT_ONCE = 500;
+
+/**
+ * Schedules the next attempt of deliveries whose replica stopped in the middle of one, and ends those that are overdue.
+ * Rejects while the database is away.
+ */
+export async function recoverLost({ sql, clock, random, noteMailed }: LostDeps, sender: Sender): Promise<void> {
+  const now = clock.now();
+  await transact(sql, async (tx) => {
+    const lost = await lockLost(tx, sender.channel, now, MOST_AT_ONCE);
+    if (lost.length === 0) return;
+    const settled = lost.map(({ id, attempt, startedAt, leaseEndedAt, isTest }) => {
+      const [byte = 0] = random.bytes(1);
+      const next = isTest
+        ? ({ status: "failed", nextAttemptAt: null } as const)
+        : continueAfterLoss({ attempt, leaseEndedAt }, sender.schedule, { now, jitter: byte / 255 });
+      const { channel } = sender;
+      const known = { id, channel, attempt, startedAt, endedAt: leaseEndedAt, durationMs: null };
+      return { ...known, outcome: LOST, next, receiver: null };
+    });
+    await settleInside(tx, settled, noteMailed);
+  });
+  await transact(sql, async (tx) => {
+    const ended = await endOverdue(tx, sender.channel, now, MOST_AT_ONCE);
+    await noteMails(tx, new Map(ended.map((id) => [id, { endedAt: now, nextAttemptAt: null }])), noteMailed);
+  });
+}
+
+/** Time that a sender has to return after its time is up, milliseconds. */
+const ABORT_MS = 2_000;
+
+/**
+ * Makes an attempt that ends in time, or when `stopping` is aborted. Its timer ends with it: that of AbortSignal.timeout would go on, and keep what an
+ * attempt consists of for the whole time limit.
+ */
+async function sendInTime(sender: Sender, delivery: ClaimedDelivery, stopping: AbortSignal): Promise<Outcome> {
+  const abort = new AbortController();
+  const end = (): void => abort.abort(ENDED);
+  const timer = setTimeout(end, sender.timeoutMs);
+  stopping.addEventListener("abort", end, { once: true });
+  if (stopping.aborted) end();
+  try {
+    return await waitAtMost<Outcome>(sender.timeoutMs + ABORT_MS, sender.send(delivery, abort.signal), TIMEOUT);
+  } finally {
+    clearTimeout(timer);
+    stopping.removeEventListener("abort", end);
+  }
+}
+
+/** Why attempts are aborted. Their outcome says more. */
+const ENDED = new Error("the time of this attempt is up");
+
+const TIMEOUT: Outcome = {
+  kind: "retry",
+  responseCode: null,
+  code: "timeout",
+  message: "The attempt took longer than its time limit.",
+};
+
+/** Outcome of an attempt whose sender has a bug. */
+const INTERNAL: Outcome = {
+  kind: "retry",
+  responseCode: null,
+  code: "internal_error",
+  message: "Internal error. It is logged with the id of the delivery.",
+};
+
+/** Returns the receiver whose state an outcome shows; null if it shows none. */
+function receiverOf(
+  { channel, probes, notesFailures }: Sender,
+  { receiverId }: ClaimedDelivery,
+  outcome: Outcome,
+): SettledAttempt["receiver"] {
+  const isOwn = outcome.kind === "refused" && outcome.isOwn === true;
+  const isNoted = probes !== null || notesFailures === true;
+  return !isNoted || isOwn || outcome === INTERNAL ? null : { channel, id: receiverId };
+}
+
+/** Counts an attempt, and the time from the creation of a delivery to its success. */
+function observeAttempt(
+  metrics: DeliveryMetrics,
+  { channel, createdAt }: ClaimedDelivery,
+  { outcome, status, endedAt }: { readonly outcome: Outcome; readonly status: string; readonly endedAt: Date },
+): void {
+  metrics.attempts.inc({ channel, result: outcome.kind });
+  if (status !== "retrying") metrics.ended.inc({ channel, status });
+  if (status === "delivered") {
+    metrics.latency.observe({ channel }, Math.max(0, (endedAt.getTime() - createdAt.getTime()) / 1_000));
+  }
 }

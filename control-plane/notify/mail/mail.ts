@@ -1,27 +1,37 @@
 import type { Logger } from "pino";
 import type { Clock, Random } from "#shared/time/clock.ts";
 import type { MailConfig } from "#control-plane/core/config.ts";
-import type { Sql } from "#control-plane/core/database/connect.ts";
+import type { Sql, Queryable } from "#control-plane/core/database/connect.ts";
 import { startUpkeep } from "#control-plane/core/database/upkeep.ts";
-import type { Sender } from "#control-plane/notify/deliveries/delivery.ts";
+import type { Sender, ClaimedDelivery, Outcome } from "#control-plane/notify/deliveries/delivery.ts";
 import type { ReceiverSource } from "#control-plane/notify/events/event.ts";
 import {
   createRecipients,
   type AccountEmails,
   type Recipients,
 } from "#control-plane/notify/mail/recipients/recipients.ts";
-import type { ReadPicture } from "#control-plane/notify/mail/attachments.ts";
 import { createUnsubscriptions, type Unsubscriptions } from "#control-plane/notify/mail/recipients/unsubscriptions.ts";
-import { createMailer, type Mailer } from "#control-plane/notify/mail/mailer.ts";
 import {
-  createMailSender,
-  type EvidenceLines,
-  type PageLink,
-  type ReadHeartbeatFacts,
-} from "#control-plane/notify/mail/sender.ts";
+  createMailer,
+  type Mailer,
+  MAIL_SCHEDULE,
+  MAIL_TIMEOUT_MS,
+  TEST_MAIL_MS,
+} from "#control-plane/notify/mail/mailer.ts";
 import { createSmtpPool } from "#control-plane/notify/mail/smtp/pool.ts";
 import { clientName } from "#shared/process/smtp/session.ts";
 import type { Encryption } from "#control-plane/core/secrets/encryption.ts";
+import type { Attachment } from "#control-plane/notify/mail/compose.ts";
+import { writeConfirmation } from "#control-plane/notify/mail/content/confirmation.ts";
+import { writeDigest } from "#control-plane/notify/mail/content/digest.ts";
+import { readNotice, type Notice } from "#control-plane/notify/mail/content/event-body.ts";
+import type { HeartbeatFacts } from "#control-plane/notify/mail/content/heartbeat.ts";
+import type { Letter } from "#control-plane/notify/mail/content/letter.ts";
+import { writeNotice } from "#control-plane/notify/mail/content/notice.ts";
+import { headersOf, type MailHead } from "#control-plane/notify/mail/headers.ts";
+import { openToken, queueConfirmations } from "#control-plane/notify/mail/recipients/confirmations.ts";
+import { findSealedToken } from "#control-plane/notify/mail/recipients/confirmations-store.ts";
+import { writeTestMail } from "#control-plane/notify/mail/test-mail/letter.ts";
 
 /** Mail of one replica. */
 export interface Mail {
@@ -96,4 +106,156 @@ export function openMail(deps: MailDeps): Mail {
       pool?.close();
     },
   };
+}
+
+/** Returns what has changed and where it fails, one line each; null if no evidence was gathered. */
+type EvidenceLines = (
+  sql: Queryable,
+  incidentId: number,
+) => Promise<{ readonly changed: string; readonly where: string } | null>;
+
+/** Returns what is known about a heartbeat as of an instant; null if the monitor is none any more. */
+type ReadHeartbeatFacts = (sql: Queryable, monitorId: number, at: Date) => Promise<HeartbeatFacts | null>;
+
+/** Returns the address of the page of a notice for one recipient, which needs no key. */
+type PageLink = (mail: {
+  /** null: the event belongs to no incident. */
+  readonly incidentId: number | null;
+  readonly eventId: string;
+  readonly recipientId: number;
+  readonly createdAt: Date;
+}) => string;
+
+/** Dependencies of the sender. */
+interface MailSenderDeps {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly encryption: Encryption;
+  readonly mailer: Mailer;
+  readonly evidenceLines: EvidenceLines;
+  readonly heartbeatFacts: ReadHeartbeatFacts;
+  readonly pageLink: PageLink;
+  readonly readPicture: ReadPicture;
+  /** Returns the address by which a recipient unsubscribes. */
+  readonly unsubscribeUrl: (recipientId: number) => string;
+  /** Address of the service, without a trailing slash. */
+  readonly baseUrl: string;
+}
+
+/** Maximum number of sessions with the mail server. */
+const SESSIONS = 10;
+/** Creates the sender of mails. */
+function createMailSender(deps: MailSenderDeps): Sender {
+  const { mailer, baseUrl } = deps;
+  const host = new URL(baseUrl).hostname;
+  return {
+    channel: "mail",
+    schedule: MAIL_SCHEDULE,
+    timeoutMs: MAIL_TIMEOUT_MS,
+    concurrency: SESSIONS,
+    // One after the other, so that mails arrive in the order of their events.
+    perReceiver: 1,
+    // What fails is mostly the mail server, not the receiver: it is noted, and nothing is held back.
+    probes: null,
+    notesFailures: true,
+    prepare: () => queueConfirmations(deps),
+    async send(delivery, signal) {
+      const { recipient } = delivery;
+      const written = await write(deps, delivery);
+      if (written === null || recipient === null) return SUPERSEDED;
+      const { head } = written;
+      const url = head.kind === "confirm" || head.kind === "test" ? null : deps.unsubscribeUrl(delivery.receiverId);
+      const letter = url === null ? written.letter : withLink(written.letter, ["Unsubscribe", url]);
+      const { attachments = [], incidentIds = [] } = written;
+      const headers = headersOf(head, host, url);
+      const addressed = { letter, to: recipient, incidentId: head.incidentId, incidentIds, headers, attachments };
+      if (head.kind !== "test") return mailer.send(delivery, addressed, signal);
+      // A test is one attempt, and a user waits for it.
+      const inTime = AbortSignal.any([signal, AbortSignal.timeout(TEST_MAIL_MS)]);
+      const outcome = await mailer.send(delivery, addressed, inTime);
+      return outcome.kind === "retry" ? { ...outcome, kind: "refused" } : outcome;
+    },
+  };
+}
+
+function withLink(letter: Letter, link: Letter["links"][number]): Letter {
+  return { ...letter, links: [...letter.links, link] };
+}
+
+/** Outcome of a confirmation mail that is no longer needed. */
+const SUPERSEDED: Outcome = {
+  kind: "refused",
+  isOwn: true,
+  responseCode: null,
+  code: "not_needed",
+  message: "The address was confirmed or removed before this mail was sent.",
+};
+
+/** Writes the mail of a delivery; null if it is no longer needed. */
+async function write(
+  { sql, encryption, baseUrl, evidenceLines, heartbeatFacts, pageLink, readPicture }: MailSenderDeps,
+  { events, count, receiverId, createdAt }: ClaimedDelivery,
+): Promise<{
+  readonly letter: Letter;
+  readonly head: MailHead;
+  readonly attachments?: readonly Attachment[];
+  /** The incidents of a digest. */
+  readonly incidentIds?: readonly number[];
+} | null> {
+  const [event] = events;
+  if (event.type === "confirm") {
+    const sealed = await findSealedToken(sql, receiverId);
+    const token = sealed === null ? null : openToken(encryption, sealed);
+    return token === null
+      ? null
+      : { letter: writeConfirmation(token, baseUrl), head: { kind: "confirm", incidentId: null } };
+  }
+  if (event.type === "test") {
+    return { letter: writeTestMail(event.body, baseUrl), head: { kind: "test", incidentId: null } };
+  }
+  const [first, ...others] = [readNotice(event), ...events.slice(1).map(readNotice)] as const;
+  const linkOf = ({ incidentId, eventId }: Notice): string =>
+    pageLink({ incidentId, eventId, recipientId: receiverId, createdAt });
+  if (count === 1) {
+    const { kind, incidentId, monitorId, isHeartbeat, at } = first;
+    // The evidence of a heartbeat is its pings.
+    const hasEvidence = kind === "down" && !isHeartbeat;
+    const evidence = hasEvidence && incidentId !== null ? await evidenceLines(sql, incidentId) : null;
+    const heartbeat = isHeartbeat && monitorId !== null ? await heartbeatFacts(sql, monitorId, at) : null;
+    const letter = writeNotice(first, baseUrl, { evidence, heartbeat, link: linkOf(first) });
+    const head = { kind: first.type, incidentId: first.incidentId };
+    return { head, ...(await attachPictures(sql, { notice: first, letter }, readPicture)) };
+  }
+  const isFlapping =
+    [first, ...others].every(({ monitorId }) => monitorId === first.monitorId) &&
+    events.some(({ type }) => type === "flapping");
+  const kind = isFlapping ? "flapping" : "digest";
+  const letter = writeDigest([first, ...others], count, { baseUrl, linkOf });
+  const incidentIds = [first, ...others].flatMap(({ incidentId }) => incidentId ?? []);
+  return { letter, head: { kind, incidentId: null }, incidentIds };
+}
+
+/** Reads a picture of a monitor, PNG; null if it was deleted. */
+type ReadPicture = (sql: Sql, monitorId: number, id: number) => Promise<{ readonly content: Uint8Array } | null>;
+
+/** Largest picture that is attached, octets. Mail servers refuse large mails. */
+const MOST_OCTETS = 1_000_000;
+
+/** Attaches the pictures of a changed page to its letter. One that is too large is named: the page of the mail has it. */
+async function attachPictures(
+  sql: Sql,
+  { notice, letter }: { readonly notice: Notice; readonly letter: Letter },
+  readPicture: ReadPicture,
+): Promise<{ readonly letter: Letter; readonly attachments: readonly Attachment[] }> {
+  const attachments: Attachment[] = [];
+  const omitted: string[] = [];
+  for (const { name, label, pictureId } of notice.page?.pictures ?? []) {
+    const content = (await readPicture(sql, notice.monitorId ?? 0, pictureId))?.content ?? null;
+    if (content === null) continue;
+    if (content.length > MOST_OCTETS) omitted.push(`${label} (${(content.length / 1e6).toFixed(1)} MB)`);
+    else attachments.push({ name: `${name}.png`, type: "image/png", content });
+  }
+  const paragraphs = omitted.length === 0 ? [] : [`Too large to attach: ${omitted.join(", ")}. The link shows it.`];
+  return { letter: { ...letter, paragraphs: [...letter.paragraphs, ...paragraphs] }, attachments };
 }

@@ -5,7 +5,6 @@ import { createPace } from "#control-plane/core/pace.ts";
 import type { Sql } from "#control-plane/core/database/connect.ts";
 import { keepPartitions } from "#control-plane/core/database/partitions/upkeep.ts";
 import { startUpkeep } from "#control-plane/core/database/upkeep.ts";
-import { CHECKS } from "#control-plane/outages/history/checks-table.ts";
 import type { Percentiles } from "#control-plane/outages/history/histogram.ts";
 import { type Span, DAY_MS, hoursBetween, startOf } from "#control-plane/outages/history/period.ts";
 import type { Point } from "#control-plane/outages/history/points.ts";
@@ -39,7 +38,7 @@ import { readProgress, type Progress } from "#control-plane/outages/history/stor
 import type { Teardown } from "#control-plane/core/teardown.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { deleteDay, forgetMonitors, lockOldestDay, moveTo } from "#control-plane/outages/history/deleted/store.ts";
-import { firstKeptDay } from "#control-plane/core/database/partitions/days.ts";
+import { firstKeptDay, type DayTable } from "#control-plane/core/database/partitions/days.ts";
 import { lockPosition } from "#control-plane/outages/history/roll-up/store.ts";
 
 /** Days after today that can hold checks: those recorded while the clock was ahead. */
@@ -248,3 +247,13 @@ export function createHistory({ sql, clock, log, retentionMs, maintenanceBetween
     },
   };
 }
+
+/** The table of checks, one partition a day. */
+export const CHECKS: DayTable = {
+  name: "checks",
+  column: "checked_at",
+  lock: 8_026_134_478_127,
+  // A day is written once and read as a whole when it is an hour old. A vacuum after every fifth of its rows would only
+  // write its pages again.
+  storage: "autovacuum_vacuum_insert_threshold = -1",
+};

@@ -1,18 +1,21 @@
 import { findAble, findAlone } from "#control-plane/outages/state/able.ts";
-import { boundTimes } from "#control-plane/outages/state/clock-steps.ts";
 import { confirmationFor } from "#control-plane/outages/state/confirmation.ts";
 import { hasEndedDegraded, nextSpeed } from "#control-plane/outages/state/degraded.ts";
-import type { StateEvent } from "#control-plane/outages/state/events.ts";
+import type { StateEvent, FailingLocation } from "#control-plane/outages/state/events.ts";
 import { failingLocations, nextFailing } from "#control-plane/outages/state/failing.ts";
 import { nextFirstTries, nextUnsteady } from "#control-plane/outages/state/first-tries.ts";
 import { addChange, areFlapping, flappingNotice, recentChanges } from "#control-plane/outages/state/flapping.ts";
 import { freshLocations, type FreshLocation } from "#control-plane/outages/state/freshness.ts";
 import type { Observation } from "#control-plane/outages/state/observation.ts";
-import { newestFailure } from "#control-plane/outages/state/outage-times.ts";
 import { planRechecks, repeatRecheck, type Recheck } from "#control-plane/outages/state/rechecks.ts";
 import type { StateSettings } from "#control-plane/outages/state/settings.ts";
-import type { MonitorState, Status } from "#control-plane/outages/state/state.ts";
-import { describeChange } from "#control-plane/outages/state/status-change.ts";
+import type {
+  MonitorState,
+  Status,
+  DatedLocation,
+  HeldNotice,
+  LocationState,
+} from "#control-plane/outages/state/state.ts";
 import {
   addVerdict,
   dropUnjudged,
@@ -21,7 +24,7 @@ import {
   type KnownObservation,
 } from "#control-plane/outages/state/verdicts.ts";
 import { nextUnwatched } from "#control-plane/outages/state/unwatched.ts";
-import { castVotes, decideStatus, isEnough } from "#control-plane/outages/state/votes.ts";
+import { castVotes, decideStatus, isEnough, type Votes } from "#control-plane/outages/state/votes.ts";
 
 /** What follows from an observation or from time. */
 export interface Transition {
@@ -167,4 +170,127 @@ function nextReminder(
   if (status !== "down" || now < dueAt) return { remindAt: dueAt, isDue: false };
   const missed = Math.floor((now - dueAt) / repeatMs);
   return { remindAt: dueAt + (missed + 1) * repeatMs, isDue: true };
+}
+
+/** A change of status. */
+interface StatusChange {
+  readonly event: StateEvent;
+  /** When the new last known status began. */
+  readonly knownSince: number | null;
+}
+
+/** What a change of status is made of. */
+interface Evidence {
+  readonly votes: Votes;
+  readonly failing: readonly FailingLocation[];
+  /** Configured locations without a fresh verdict. */
+  readonly silent: readonly string[];
+}
+
+/** Describes the change to another status; null if the status stays. Times are Unix milliseconds. */
+function describeChange(
+  before: MonitorState,
+  status: Status,
+  { votes, failing, silent }: Evidence,
+  now: number,
+): StatusChange | null {
+  const { status: previous, lastKnown } = before;
+  if (status === "down" && previous !== "down") {
+    const isNotice = lastKnown !== "down";
+    const startedAt = isNotice ? outageStart(before, votes) : (before.knownSince ?? now);
+    return { event: { kind: "down", at: now, startedAt, previous, isNotice, failing }, knownSince: startedAt };
+  }
+  if (status === "up" && previous !== "up") {
+    const recoveredAt = recoveryStart(before, votes, now);
+    const event: StateEvent = { kind: "up", at: now, recoveredAt, previous, isNotice: lastKnown === "down" };
+    return { event, knownSince: lastKnown === "up" ? before.knownSince : recoveredAt };
+  }
+  if (status === "unknown" && previous !== "unknown") {
+    return { event: { kind: "unknown", at: now, previous, silent }, knownSince: before.knownSince };
+  }
+  return null;
+}
+
+/** The facts about the time before a change of status. */
+type Before = Pick<MonitorState, "lastKnown" | "changedAt" | "knownSince" | "failedAt" | "failing">;
+
+/** Returns when the newest failing check began, after an observation; null: there is none. Times are Unix milliseconds. */
+function newestFailure(failedAt: number | null, observed: KnownObservation | null, now: number): number | null {
+  if (observed?.verdict !== "down") return failedAt;
+  const at = Math.min(observed.beganAt, now);
+  return failedAt === null ? at : Math.max(failedAt, at);
+}
+
+/**
+ * Returns when an outage started: the first failing check of the locations that confirm it. A location that has been
+ * failing alone does not date it back to a time when the monitor was up; if only such locations confirm it, because
+ * others fell silent, it starts with the newest failing check. It never starts before the end of the outage before it.
+ */
+function outageStart({ lastKnown, knownSince, failing }: Before, { down }: Votes): number {
+  const wasAlone = (location: string): boolean => lastKnown === "up" && failing.includes(location);
+  const joined = down.filter(({ location }) => !wasAlone(location));
+  const first =
+    joined.length > 0
+      ? Math.min(...joined.map(({ known }) => known.since))
+      : Math.max(...down.map(({ known }) => known.at));
+  return lastKnown === "up" && knownSince !== null ? Math.max(first, knownSince) : first;
+}
+
+/**
+ * Returns when a monitor recovered: the first good check, after its status last changed, of the locations that vote up; at
+ * the end of an outage only those after its last failing check count, so that no check of it fails after its end.
+ * Locations that were up all the time do not date it; if there are no others, because failing ones fell silent, it
+ * recovers now.
+ */
+function recoveryStart({ lastKnown, changedAt, failedAt }: Before, { up }: Votes, now: number): number {
+  const failed = lastKnown === "down" ? (failedAt ?? -Infinity) : -Infinity;
+  const times = up
+    .filter(({ known }) => changedAt === null || known.since >= changedAt)
+    .map(({ known: { since, at } }) => (since > failed ? since : at))
+    .filter((time) => time > failed);
+  return times.length > 0 ? Math.min(...times) : now;
+}
+
+/**
+ * Returns the state with no time after `now`. Times after it were written before the clock was set back: they become
+ * `now`, so that a verdict stays fresh for no longer than usual and the order of times is kept. remindAt can lie ahead, and
+ * so can the time since which a notice waits undecided: it is sent then.
+ */
+function boundTimes(state: MonitorState, now: number): MonitorState {
+  if (!hasTimeAfter(state, now)) return state;
+  const bound = (time: number): number => Math.min(time, now);
+  const boundLocation = (known: LocationState): LocationState => ({
+    ...known,
+    at: bound(known.at),
+    since: bound(known.since),
+    ...(known.firstTries && { firstTries: { ...known.firstTries, since: bound(known.firstTries.since) } }),
+  });
+  const boundDated = (one: DatedLocation): DatedLocation => ({ ...one, at: bound(one.at) });
+  return {
+    ...state,
+    changedAt: state.changedAt === null ? null : bound(state.changedAt),
+    knownSince: state.knownSince === null ? null : bound(state.knownSince),
+    failedAt: state.failedAt === null ? null : bound(state.failedAt),
+    changes: state.changes.map(bound),
+    flappingToldAt: state.flappingToldAt === null ? null : bound(state.flappingToldAt),
+    held: state.held === null ? null : boundHeld(state.held, bound),
+    locations: new Map(Array.from(state.locations, ([location, known]) => [location, boundLocation(known)])),
+    blind: state.blind.map(boundDated),
+    alone: state.alone === null ? null : boundDated(state.alone),
+    unwatched: state.unwatched === null ? null : { ...state.unwatched, since: bound(state.unwatched.since) },
+  };
+}
+
+function boundHeld(held: HeldNotice, bound: (time: number) => number): HeldNotice {
+  return held.reason === "undecided" || held.endedAt === null ? held : { ...held, endedAt: bound(held.endedAt) };
+}
+
+/** The other times are never later than one of these. */
+function hasTimeAfter(state: MonitorState, now: number): boolean {
+  const { changedAt, failedAt, flappingToldAt, held, locations, blind, alone, unwatched } = state;
+  const endedAt = held === null || held.reason === "undecided" ? null : held.endedAt;
+  const times = [changedAt, failedAt, flappingToldAt, endedAt, unwatched?.since ?? null];
+  if (times.some((at) => at !== null && at > now)) return true;
+  for (const { at } of locations.values()) if (at > now) return true;
+  return (alone?.at ?? now) > now || blind.some(({ at }) => at > now);
 }

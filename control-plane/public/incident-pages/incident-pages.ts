@@ -5,10 +5,13 @@ import type { Events } from "#control-plane/notify/events/events.ts";
 import { madeAt, readToken, type Link } from "#control-plane/public/incident-pages/link.ts";
 import type { Page } from "#control-plane/public/incident-pages/page.ts";
 import { showIncidentPage } from "#control-plane/public/incident-pages/show-incident.ts";
-import { listPictures, showNoticePage } from "#control-plane/public/incident-pages/show-notice.ts";
 import { changeByHand, readIncident, type ReadEvidence } from "#control-plane/outages/incidents/incidents.ts";
 import type { Recipients } from "#control-plane/notify/mail/recipients/recipients.ts";
 import type { Encryption } from "#control-plane/core/secrets/encryption.ts";
+import { readNotice, type Notice, type NoticePicture } from "#control-plane/notify/mail/content/event-body.ts";
+import { dashboardUrl, writeNotice } from "#control-plane/notify/mail/content/notice.ts";
+import { formatTime } from "#control-plane/notify/mail/content/times.ts";
+import { wordsOf } from "#control-plane/notify/mail/content/words.ts";
 
 /** What a link leads to. ended: its recipient was a member, and is none. unknown: it was altered, or what it showed is gone. */
 export type Found<T> =
@@ -107,4 +110,48 @@ export function createIncidentPages(deps: IncidentPagesDeps): IncidentPages {
 
 function found<T>(value: T): Found<T> {
   return { kind: "found", value };
+}
+
+/** Lists the pictures of an event; empty for events about anything else. */
+function listPictures({ type, body }: { readonly type: string; readonly body: string }): {
+  readonly monitorId: number;
+  readonly pictures: readonly NoticePicture[];
+} {
+  const { monitorId, page } = readNotice({ id: "", type, body });
+  return { monitorId: monitorId ?? 0, pictures: page?.pictures ?? [] };
+}
+
+/** Lays out an event that belongs to no incident, in the words of its mail. `addressOf`: of a picture by its name. */
+function showNoticePage(
+  event: { readonly id: string; readonly type: string; readonly body: string },
+  {
+    baseUrl,
+    expiresAt,
+    addressOf,
+  }: {
+    readonly baseUrl: string;
+    readonly expiresAt: Date;
+    readonly addressOf: (picture: string) => string;
+  },
+): Page {
+  const notice = readNotice(event);
+  const { headline, facts, list } = writeNotice(notice, baseUrl);
+  return {
+    state: wordsOf(notice).label,
+    tone: toneOf(notice),
+    name: notice.name,
+    sentences: [headline],
+    canAcknowledge: false,
+    facts,
+    pictures: (notice.page?.pictures ?? []).map(({ name, label }) => ({ label, url: addressOf(name) })),
+    blocks: list === null ? [] : [{ title: list.title, isOpen: true, lines: list.items, columns: null, rows: [] }],
+    dashboardUrl: notice.monitorId === null ? null : dashboardUrl(baseUrl, notice),
+    footer: `This page opens without signing in until ${formatTime(expiresAt)}: keep its address to yourself.`,
+  };
+}
+
+function toneOf({ kind, type }: Notice): Page["tone"] {
+  if (kind === "not_degraded" || kind === "up") return "up";
+  if (type.endsWith(".expired") || kind === "down" || kind === "reminder") return "down";
+  return kind === "degraded" || kind === "visual" || type.endsWith(".expiring") ? "warn" : "note";
 }

@@ -2,16 +2,26 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
-import { refuseField, type Refusal } from "#control-plane/http/errors.ts";
+import { refuseField, Refusal } from "#control-plane/http/errors.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { outcomeSamples, renderSamples, type Sample } from "#control-plane/surfaces/blackbox/metric-families.ts";
-import type { Module } from "#control-plane/surfaces/blackbox/module.ts";
-import { readScrape } from "#control-plane/surfaces/blackbox/read-scrape.ts";
-import { causeSamples, readAnswer, type ScrapeResult } from "#control-plane/surfaces/blackbox/scrape-result.ts";
+import {
+  type Module,
+  targetFailure,
+  type Cause,
+  type ModuleQuery,
+  type ModuleCall,
+} from "#control-plane/surfaces/blackbox/module.ts";
 import { icmp, tcpConnect, tlsConnect } from "#control-plane/surfaces/blackbox/connection-modules.ts";
 import { dnsModule } from "#control-plane/surfaces/blackbox/dns-modules.ts";
 import { httpModule } from "#control-plane/surfaces/blackbox/http-modules.ts";
+import type { Outcome } from "#shared/contracts/outcome.ts";
+import type { CheckAnswer, CheckError, Location } from "#control-plane/checks/answer.ts";
+import { refuseUnanswered } from "#control-plane/checks/tool-requests/refuse-unanswered.ts";
+import { parseLocations, type LocationItem } from "#shared/internet/locations.ts";
+import { parseToolParams } from "#shared/tools/parse-params.ts";
+import type { FieldProblem } from "#shared/schema/problem.ts";
 
 /** Every module of GET /api/v4/probe, named as in the exporter's example configuration. */
 export const MODULES: ReadonlyMap<string, Module> = new Map(
@@ -132,4 +142,154 @@ function samplesOf(module: Module, verdict: ScrapeResult, elapsedSeconds: number
 function refuseModule(): Refusal {
   const message = `must be one of ${[...MODULES.keys()].join(", ")}`;
   return refuseField({ field: "module", reason: "enum", message });
+}
+
+/** Result of a scrape: data, or the failure of the target. */
+type ScrapeResult =
+  | { readonly kind: "data"; readonly data: unknown; readonly where: readonly Sample[] }
+  | { readonly kind: "failed"; readonly where: readonly Sample[] };
+
+/**
+ * Reads the answer of a check. Failures of the target are a result; our own are thrown as Refusal. `late`: the scrape
+ * timeout was reached, so a cancelled check counts as a timeout of the target.
+ */
+function readAnswer(answer: CheckAnswer, late: boolean): ScrapeResult {
+  if (answer.kind === "cancelled" && late) {
+    return { kind: "failed", where: causeSamples(targetFailure("response", "scrape_timeout")) };
+  }
+  if (answer.kind === "single") return readOutcome(answer.outcome, answer.location);
+  if (answer.kind === "problem") {
+    throw refuseField({ ...answer.problem, field: queryFieldOf(answer.problem.field) });
+  }
+  const answered = refuseUnanswered(answer);
+  if (answered.kind !== "multi") throw new Error("a scrape is never a dry run");
+  const [row, more] = answered.data.locations;
+  if (row === undefined || more !== undefined) {
+    const message = "must match exactly one probe: Prometheus reads one result per scrape";
+    throw new Refusal("missing_parameter", { field: "region", reason: "range", message });
+  }
+  if (row.status === "ok") return { kind: "data", data: row.data, where: probeSamples(row.location) };
+  return readError(row.error, row.location);
+}
+
+function readOutcome(outcome: Outcome<unknown>, location: Location): ScrapeResult {
+  if (outcome.status === "ok") return { kind: "data", data: outcome.data, where: probeSamples(location) };
+  if (outcome.status !== "failed" || outcome.source === "probe") {
+    refuseUnanswered({ kind: "single", outcome, location, cached: false });
+    throw new Error("refuseUnanswered returned for an outcome that is not ok");
+  }
+  return { kind: "failed", where: [...causeSamples(outcome), ...probeSamples(location)] };
+}
+
+function readError(error: CheckError, location: Location): ScrapeResult {
+  const { code, stage, source, reason, message } = error;
+  if (code !== "request_failed" || source === "probe" || stage === undefined || source === undefined) {
+    // A failure of the probe is not a fact about the target: the scrape fails.
+    throw new Refusal(code === "request_failed" ? "probe_unavailable" : code, {
+      message,
+      ...(reason === undefined ? {} : { reason }),
+    });
+  }
+  return {
+    kind: "failed",
+    where: [...causeSamples({ stage, source, reason: reason ?? "unknown" }), ...probeSamples(location)],
+  };
+}
+
+/** Returns the series with the cause of a failure. */
+function causeSamples({ stage, source, reason }: Cause): readonly Sample[] {
+  return [
+    {
+      name: "vantage_probe_failure_info",
+      help: "Cause of the failure: the stage it reached, the party that failed, and the reason",
+      labels: { stage, source, reason },
+      value: 1,
+    },
+  ];
+}
+
+function probeSamples({ region, probe_id: probe, country, asn }: Location): readonly Sample[] {
+  return [
+    {
+      name: "vantage_probe_info",
+      help: "Probe that ran the check",
+      labels: { region, probe_id: probe, country: country ?? "", asn: asn === null ? "" : String(asn) },
+      value: 1,
+    },
+  ];
+}
+
+/** A parsed scrape: the tool call and its location. */
+interface Scrape {
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly call: ModuleCall;
+  /** null: the system chooses one probe. */
+  readonly locations: readonly LocationItem[] | null;
+  /** Time limit of the whole scrape, milliseconds; null: the deadline of the tool. */
+  readonly timeoutMs: number | null;
+}
+
+/** The answer is sent this long before Prometheus' scrape timeout, as in the exporter. */
+const TIMEOUT_OFFSET_MS = 500;
+
+/** Parses target, region and query of a scrape; the field of a problem is the name of the query parameter. */
+function readScrape(
+  module: Module,
+  query: Readonly<Record<string, unknown>>,
+  scrapeTimeoutSeconds: string | undefined,
+): { readonly ok: true; readonly scrape: Scrape } | { readonly ok: false; readonly problem: FieldProblem } {
+  const texts = readTexts(query);
+  if ("field" in texts) return { ok: false, problem: texts };
+  const { target, region, query_name: queryName, query_type: queryType } = texts;
+  if (target === null) {
+    return { ok: false, problem: { field: "target", reason: "required", message: "is required: what to probe" } };
+  }
+  const asked: ModuleQuery = { queryName, queryType };
+  const call = module.call(target, asked);
+  if ("reason" in call) return { ok: false, problem: call };
+  const parsed = parseToolParams(module.contract, call.params, { from: "text", unknown: "ignore" });
+  if (!parsed.ok) return { ok: false, problem: { ...parsed.problem, field: queryFieldOf(parsed.problem.field) } };
+  const locations = region === null ? null : parseLocations(region);
+  if (locations !== null && !locations.ok) {
+    return { ok: false, problem: { field: "region", reason: "unknown_location", message: locations.message } };
+  }
+  return {
+    ok: true,
+    scrape: {
+      params: parsed.value,
+      call,
+      locations: locations?.items ?? null,
+      timeoutMs: readTimeout(scrapeTimeoutSeconds),
+    },
+  };
+}
+
+const NAMES = ["target", "region", "query_name", "query_type"] as const;
+type Texts = Readonly<Record<(typeof NAMES)[number], string | null>>;
+
+function readTexts(query: Readonly<Record<string, unknown>>): Texts | FieldProblem {
+  const texts: Record<string, string | null> = {};
+  for (const name of NAMES) {
+    const value = query[name];
+    if (Array.isArray(value)) return { field: name, reason: "duplicate", message: "was given twice" };
+    texts[name] = typeof value === "string" && value !== "" ? value : null;
+  }
+  return texts as Texts;
+}
+
+/** Maps a tool parameter to its query parameter: domain to query_name, types to query_type, others to target. */
+function queryFieldOf(field: string): string {
+  return QUERY_FIELDS[field] ?? "target";
+}
+
+const QUERY_FIELDS: Readonly<Record<string, string>> = {
+  domain: "query_name",
+  types: "query_type",
+  locations: "region",
+};
+
+function readTimeout(seconds: string | undefined): number | null {
+  if (seconds === undefined || !/^\d{1,4}(\.\d{1,9})?$/.test(seconds)) return null;
+  const milliseconds = Number(seconds) * 1000;
+  return milliseconds > TIMEOUT_OFFSET_MS ? milliseconds - TIMEOUT_OFFSET_MS : milliseconds;
 }

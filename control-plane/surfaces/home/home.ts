@@ -4,11 +4,16 @@ import { present } from "#shared/presentation/present.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { createDocument, sendDocument } from "#control-plane/http/operations/document.ts";
-import { PAGE_POLICY } from "#control-plane/core/pages/frame.ts";
-import { renderAnswer, renderHome, renderProblem } from "#control-plane/surfaces/home/page.ts";
+import { PAGE_POLICY, renderDocument } from "#control-plane/core/pages/frame.ts";
 import { openTools, pathOf, type OpenTool } from "#control-plane/surfaces/open-tier/offered-tools.ts";
 import { dataOf, type OpenChecks } from "#control-plane/surfaces/open-tier/open-checks.ts";
 import { readOpenRequest } from "#control-plane/surfaces/open-tier/read-request.ts";
+import { fitPresentation } from "#shared/presentation/fit.ts";
+import type { Presentation } from "#shared/presentation/presentation.ts";
+import { LAUNCHER } from "#shared/settings/launcher.ts";
+import type { AnonymousAllowance } from "#control-plane/http/limits/anonymous.ts";
+import { renderHeading, renderPresentation } from "#control-plane/core/pages/presentation.ts";
+import { compileTemplate } from "#control-plane/core/pages/templates.ts";
 
 /** The form sends its fields to this service. */
 const POLICY = PAGE_POLICY.replace("form-action 'none'", "form-action 'self'");
@@ -74,4 +79,99 @@ export function createHome(
     if (tool === undefined || typeof q !== "string" || q.trim() === "") return first(request, reply);
     return answer(request, reply.header("cache-control", "no-store"), tool, q.trim());
   };
+}
+
+/** Text of a result on the page, in characters; the JSON has all. */
+const MOST_RESULT = 20_000;
+
+/** The form with its last values. */
+interface Form {
+  readonly tools: readonly OpenTool[];
+  /** Name of the selected tool. */
+  readonly tool: string;
+  readonly q: string;
+  /** Who is signed in; null: nobody. */
+  readonly member: string | null;
+}
+
+const renderForm: (form: Form) => string = compileTemplate(`
+<form method="get" action="/">
+<p><label for="tool">Tool</label><br><select id="tool" name="tool">
+<% for (const tool of it.tools) { %><option value="<%= tool.name %>"<% if (tool.name === it.tool) { %> selected<% } %>><%= tool.contract.title %></option><% } %>
+</select></p>
+<p><label for="q">Target: a URL, a host name or an address</label><br>
+<input id="q" name="q" value="<%= it.q %>" required maxlength="2000" size="40" autocomplete="off" autocapitalize="none" spellcheck="false"></p>
+<p><button>Check</button></p>
+</form>
+`);
+
+const renderLimits: (allowance: AnonymousAllowance) => string = compileTemplate(`
+<p>This needs no key. One address can check <%= it.requestsPerMinute %> times a minute and
+<%= it.requestsPerDay %> times a day. <a href="/api/open">The same for a terminal</a></p>
+`);
+
+const renderKeys: (commands: { readonly createKey: string; readonly useKey: string }) => string = compileTemplate(`
+<h2>Get a key</h2>
+<p>A key opens all tools with all their parameters, several places at once, monitors, status pages and webhooks. The operator
+of this service creates one, where the service runs:</p>
+<pre role="group" tabindex="0" aria-label="Create a key"><code><%= it.createKey %></code></pre>
+<p>Send it with each request:</p>
+<pre role="group" tabindex="0" aria-label="Use a key"><code><%= it.useKey %></code></pre>
+<h2>Read on</h2>
+<ul><li><a href="/docs">All operations of the API</a></li>
+<li><a href="/openapi.json">The same as an OpenAPI document</a></li></ul>
+`);
+
+/**
+ * Renders the first page of the service: what it is, a form for the tools without a key, and how to get a key. `member`: who
+ * is signed in, null: nobody.
+ */
+function renderHome(
+  tools: readonly OpenTool[],
+  allowance: AnonymousAllowance,
+  { baseUrl, member }: { readonly baseUrl: string; readonly member: string | null },
+): string {
+  const body = [
+    "<h1>Vantage</h1><p>This service examines web sites, hosts, names and mail, and monitors them, from probes in one or " +
+      "many places. It tells people when something fails, and shows on status pages what works.</p>" +
+      "<h2>Check something now</h2>",
+    renderForm({ tools, tool: "", q: "", member }),
+    renderLimits(allowance),
+    renderKeys({
+      createKey: `${LAUNCHER} keys create --plan pro`,
+      useKey: `curl -H "X-API-Key: $KEY" "${baseUrl}/api/v4/check?url=example.com"`,
+    }),
+  ];
+  return renderDocument({ title: "Diagnostics and monitoring", refreshSeconds: null, member }, body.join(""));
+}
+
+const renderSame: (same: { readonly curl: string; readonly json: string }) => string = compileTemplate(`
+<h2>All data</h2><p><a href="<%= it.json %>">This answer as JSON</a></p>
+<p>In a terminal:</p><pre role="group" tabindex="0" aria-label="In a terminal"><code><%= it.curl %></code></pre>
+`);
+
+/** Renders the result of the form above the form. `url`: the same call of the open tier. */
+function renderAnswer(form: Form, shown: Presentation, url: string): string {
+  return renderResult(form, shown.headline, [
+    renderHeading(shown),
+    renderPresentation(fitPresentation(shown, MOST_RESULT).shown),
+    renderSame({ json: `${url}&format=json`, curl: `curl "${url}"` }),
+  ]);
+}
+
+/** Renders the form with the reason why there is no result. */
+function renderProblem(form: Form, message: string): string {
+  return renderResult(form, "No result", [
+    renderHeading({ verdict: "neutral", headline: "No result" }),
+    renderMessageLine({ message }),
+  ]);
+}
+
+const renderMessageLine: (line: { readonly message: string }) => string = compileTemplate(
+  `<p class="bad"><%= it.message %></p>`,
+);
+
+function renderResult(form: Form, title: string, parts: readonly string[]): string {
+  const body = [...parts, "<h2>Check something else</h2>", renderForm(form)];
+  return renderDocument({ title, refreshSeconds: null, member: form.member }, body.join(""));
 }

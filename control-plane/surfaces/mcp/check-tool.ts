@@ -4,10 +4,14 @@ import type { CheckContext } from "#control-plane/checks/context.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import { argumentsSchema, publishResult } from "#control-plane/surfaces/mcp/publish-schemas.ts";
-import { writeLocations, writeResult } from "#control-plane/surfaces/mcp/presentation-text.ts";
 import type { McpTool, ToolAnswer } from "#control-plane/surfaces/mcp/mcp-tool.ts";
 import { refuseUnanswered } from "#control-plane/checks/tool-requests/refuse-unanswered.ts";
 import { readLocations } from "#control-plane/checks/tool-requests/read-request.ts";
+import type { MultiData } from "#control-plane/checks/answer.ts";
+import { showHidden } from "#shared/text/hidden-characters.ts";
+import { presentLocations, toLocationAnswer } from "#shared/presentation/locations.ts";
+import { present } from "#shared/presentation/present.ts";
+import type { Presentation } from "#shared/presentation/presentation.ts";
 
 /** Names that do not follow the rule; kept because clients use them. */
 const EXCEPTIONS: ReadonlyMap<string, string> = new Map([
@@ -73,4 +77,47 @@ function withAllowed<P extends { readonly reason: string; readonly message: stri
   return problem.reason === "unknown"
     ? { ...problem, message: `no such argument; allowed: ${allowed.join(", ")}` }
     : problem;
+}
+
+/** Maximum size of the text of one location, in octets. */
+const MOST_BYTES = 2_000;
+const CUT = "(more in structuredContent)";
+
+/** Writes the result of one location for a model: verdict, headline, facts and findings in at most 2,000 octets. */
+export function writeResult(contract: Contract, data: unknown, now: Date): string {
+  return writePresentation(present(contract, data, now));
+}
+
+/** Writes the results of several locations: what they have in common and where they differ, then each by itself. */
+export function writeLocations(contract: Contract, { locations }: MultiData, now: Date): string {
+  const answers = locations.map((row) => toLocationAnswer(row));
+  const each = answers.map(({ place, answer }) => {
+    const text = answer.ok ? writeResult(contract, answer.data, now) : `failed: ${showHidden(answer.message)}`;
+    return keep([`From ${showHidden(place)}`, ...text.split("\n")]);
+  });
+  if (each.length === 1) return each.join("");
+  return [writePresentation(presentLocations(contract, answers, now)), ...each].join("\n\n");
+}
+
+function writePresentation({ verdict, headline, facts, findings }: Presentation): string {
+  return keep([
+    `${verdict}: ${showHidden(headline)}`,
+    ...facts.map(({ label, value, unit }) => `${label}: ${showHidden(value)}${unit === undefined ? "" : ` ${unit}`}`),
+    ...findings.map(({ severity, message, how, where }) => {
+      const about = where === null ? "" : ` (${showHidden(where)})`;
+      return `${severity}: ${showHidden(message)}${about}${how === null ? "" : ` Fix: ${showHidden(how)}`}`;
+    }),
+  ]);
+}
+
+/** Joins the first lines that fit into the size of one location. */
+function keep(lines: readonly string[]): string {
+  const kept: string[] = [];
+  let room = MOST_BYTES - Buffer.byteLength(CUT) - 1;
+  for (const line of lines) {
+    room -= Buffer.byteLength(line) + 1;
+    if (room < 0) return [...kept, CUT].join("\n");
+    kept.push(line);
+  }
+  return kept.join("\n");
 }

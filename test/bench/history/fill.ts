@@ -1,6 +1,6 @@
 import type { Sql } from "#control-plane/core/database/connect.ts";
 import { keepPartitions } from "#control-plane/core/database/partitions/upkeep.ts";
-import { CHECKS } from "#control-plane/outages/history/checks-table.ts";
+import { CHECKS } from "#control-plane/outages/history/history.ts";
 import { DAY_MS, HOUR_MS, startOf } from "#control-plane/outages/history/period.ts";
 
 /** Days of roll-ups before the newest check. */

@@ -1,12 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parseLocations } from "#shared/internet/locations.ts";
 import { failed, ok, overloaded, type Outcome } from "#shared/contracts/outcome.ts";
-import { chooseAnswer, timeForAnother } from "#control-plane/checks/ask-again.ts";
+import { chooseAnswer, timeForAnother, runCheck } from "#control-plane/checks/run-check.ts";
 import type { CheckEvent } from "#control-plane/checks/answer.ts";
 import { createResultCache } from "#control-plane/checks/cache.ts";
 import { createPacer } from "#control-plane/checks/target-pacer.ts";
 import type { CheckRequest } from "#control-plane/checks/context.ts";
-import { runCheck } from "#control-plane/checks/run-check.ts";
 import type { JobAnswer } from "#control-plane/checks/dispatch/job.ts";
 import { echoTool } from "#test/control-plane/checks/echo-tool.ts";
 import { startLocalHub, type LocalHub } from "#test/control-plane/checks/dispatch/local-hub.ts";

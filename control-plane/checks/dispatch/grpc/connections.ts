@@ -10,8 +10,9 @@ import {
 } from "#control-plane/checks/dispatch/grpc/connection-table.ts";
 import { tlsContext, tlsOptions } from "#control-plane/checks/dispatch/grpc/credentials.ts";
 import type { ConnectionLimits } from "#control-plane/checks/dispatch/grpc/limits.ts";
-import { listenTcp } from "#control-plane/checks/dispatch/grpc/listen-tcp.ts";
 import type { Security } from "#control-plane/checks/dispatch/security.ts";
+import { lookup } from "node:dns/promises";
+import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 
 /** The connections to the agents' port. A peer is "address:port", as in grpc-js. */
 export interface AgentConnections {
@@ -126,4 +127,50 @@ function routeSecured(table: ConnectionTable, serve: ConnectionOptions["serve"],
 /** Returns the agent's id, which is the common name of its client certificate. TLS has verified the signature. */
 function agentOf(socket: TLSSocket): string {
   return String(socket.getPeerCertificate().subject.CN);
+}
+
+/** Open listening sockets of one port. */
+interface TcpListener {
+  readonly port: number;
+  /** Accepts no more connections. */
+  close(): void;
+}
+
+/**
+ * Listens on every address of a host: a name such as localhost can have an IPv4 and an IPv6 address. Rejects if none of
+ * them can be bound. Port 0 selects a free port, the same for all addresses.
+ */
+async function listenTcp(
+  { host, port }: { readonly host: string; readonly port: number },
+  onConnection: (socket: Socket) => void,
+): Promise<TcpListener> {
+  const servers: Server[] = [];
+  let bound = port;
+  let failure: unknown = new Error(`${host} has no address`);
+  for (const { address } of await lookup(host, { all: true })) {
+    try {
+      const server = await bind(address, bound, onConnection);
+      servers.push(server);
+      bound = (server.address() as AddressInfo).port;
+    } catch (error) {
+      failure = error;
+    }
+  }
+  if (servers.length === 0) throw failure;
+  return {
+    port: bound,
+    close() {
+      for (const server of servers) server.close();
+    },
+  };
+}
+
+function bind(host: string, port: number, onConnection: (socket: Socket) => void): Promise<Server> {
+  const server = createServer({ noDelay: true }, onConnection);
+  return new Promise((resolve, reject) => {
+    server.once("error", reject).listen({ host, port }, () => {
+      server.off("error", reject);
+      resolve(server);
+    });
+  });
 }

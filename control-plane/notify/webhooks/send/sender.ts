@@ -17,10 +17,10 @@ import type { SendFault } from "#control-plane/notify/webhooks/send/fault.ts";
 import { signRequest } from "#control-plane/notify/webhooks/send/headers.ts";
 import { createLookup, type Lookup } from "#control-plane/notify/webhooks/send/lookup.ts";
 import { failWith, toOutcome } from "#control-plane/notify/webhooks/send/outcome.ts";
-import { createSubscriptionReader } from "#control-plane/notify/webhooks/send/reader.ts";
 import type { StoredWebhook, WebhookSecrets } from "#control-plane/notify/webhooks/webhook.ts";
 import { LRUCache } from "lru-cache";
 import { openSecrets } from "#control-plane/notify/webhooks/secrets.ts";
+import { readWebhooks } from "#control-plane/notify/webhooks/store.ts";
 
 const MOST_KEPT = 1_000;
 
@@ -237,3 +237,33 @@ const NOT_ALLOWED: SendFault = {
 };
 const DNS_FAILED: SendFault = { code: "dns_failed", message: "The host name could not be looked up." };
 const NO_ADDRESS: SendFault = { code: "dns_failed", message: "The host name has no address." };
+
+/** Reads subscriptions for attempts: those that begin at the same moment with one statement. */
+interface SubscriptionReader {
+  /** Returns a subscription as it is now; null if it was deleted. Rejects while the database is away. */
+  read(id: number): Promise<StoredWebhook | null>;
+}
+
+/** Creates the reader of one replica. */
+function createSubscriptionReader(sql: Sql): SubscriptionReader {
+  let waiting: { readonly ids: Set<number>; readonly found: Promise<ReadonlyMap<number, StoredWebhook>> } | null = null;
+
+  async function readAll(ids: ReadonlySet<number>): Promise<ReadonlyMap<number, StoredWebhook>> {
+    // Attempts of one claim begin in the same turn of the event loop.
+    await new Promise((resolve) => setImmediate(resolve));
+    waiting = null;
+    const rows = await readWebhooks(sql, [...ids]);
+    return new Map(rows.map((row) => [row.id, row]));
+  }
+
+  return {
+    async read(id) {
+      if (waiting === null) {
+        const ids = new Set<number>();
+        waiting = { ids, found: readAll(ids) };
+      }
+      waiting.ids.add(id);
+      return (await waiting.found).get(id) ?? null;
+    },
+  };
+}

@@ -1,5 +1,4 @@
 import { splitMessage } from "#control-plane/outages/incidents/cause/message.ts";
-import { explainStatus, findRule } from "#control-plane/outages/incidents/cause/rules.ts";
 import type { Fault, MonitorTarget } from "#control-plane/outages/incidents/incident.ts";
 import { kindOf } from "#control-plane/outages/kinds/kinds.ts";
 import { parseTarget } from "#control-plane/outages/kinds/server-target.ts";
@@ -81,4 +80,149 @@ function readReason(reason: string): string {
     .toLowerCase()
     .split(/[^a-z0-9]+/);
   return words.filter((word) => word !== "").join("_") || "failed";
+}
+
+/** Facts that a headline names. */
+interface Facts {
+  /** Host that failed: the target, or where a redirect led. */
+  readonly host: string;
+  readonly timeoutSeconds: number;
+  /** The probe's message, printable, without the place in front. */
+  readonly words: string;
+}
+
+/** How a fault is put into words. */
+interface Rule {
+  /** A stable snake_case word. */
+  readonly code: string;
+  /** Beginning of a clause, in lower case but for abbreviations. */
+  readonly headline: (facts: Facts) => string;
+  /** Part of the fault that follows the locations. */
+  readonly shows: "port" | "words" | "nothing";
+  /** Whether the words name a time or size that differs between locations, so that they do not make two causes. */
+  readonly isMeasured?: boolean;
+}
+
+type Entry = readonly [code: string, headline: string, shows: Rule["shows"]];
+
+/** By stage and reason. {host}, {timeout} and {status} are replaced. */
+const ENTRIES: Readonly<Record<string, Entry>> = {
+  "dns nxdomain": ["dns_nxdomain", "DNS: NXDOMAIN for {host}", "nothing"],
+  "dns no_address": ["dns_no_address", "DNS: no address for {host}", "nothing"],
+  "dns servfail": ["dns_servfail", "DNS: SERVFAIL for {host}", "words"],
+  "dns refused": ["dns_refused", "DNS: REFUSED for {host}", "nothing"],
+  "dns timeout": ["dns_timeout", "DNS: no answer for {host}", "nothing"],
+  "dns no_answer": ["dns_timeout", "DNS: no answer for {host}", "nothing"],
+  "connect refused": ["connect_refused", "connection refused", "port"],
+  "connect reset": ["connect_reset", "connection reset", "port"],
+  "connect timeout": ["connect_timeout", "no connection within {timeout} s", "port"],
+  "connect filtered": ["connect_timeout", "no connection within {timeout} s", "port"],
+  "request timeout": ["timeout", "no answer within {timeout} s", "nothing"],
+  "response timeout": ["timeout", "no answer within {timeout} s", "nothing"],
+  "response closed": ["response_closed", "connection closed before the answer", "nothing"],
+  "response reset": ["response_reset", "connection lost before the answer", "nothing"],
+  "response incomplete": ["response_incomplete", "incomplete response", "words"],
+  "response redirect_loop": ["redirect_loop", "redirect loop", "nothing"],
+  "response too_many_redirects": ["too_many_redirects", "too many redirects", "nothing"],
+  "response bad_location": ["bad_location", "redirect cannot be followed", "words"],
+  "response unexpected_status": ["http_status", "{status}", "nothing"],
+  "response keyword_missing": ["keyword_missing", "keyword not found", "words"],
+  "response json_mismatch": ["json_mismatch", "JSON condition not met", "words"],
+  "response json_missing": ["json_mismatch", "JSON condition not met", "words"],
+  "response json_invalid": ["json_invalid", "JSON condition not met", "words"],
+  "response keyword_present": ["keyword_present", "unwanted keyword found", "words"],
+};
+
+/** By stage, for reasons without an entry. The code becomes the stage and the reason. */
+const STAGE_HEADLINES: Readonly<Record<Fault["stage"], string>> = {
+  dns: "DNS look-up failed",
+  connect: "connection failed",
+  tls: "TLS handshake failed",
+  request: "request failed",
+  response: "bad response",
+};
+
+/** Reasons of TLS faults that are about the certificate. */
+const CERTIFICATE_FAULTS: ReadonlySet<string> = new Set([
+  "malformed",
+  "expired",
+  "not_yet_valid",
+  "self_signed",
+  "missing_intermediate",
+  "untrusted_root",
+  "untrusted",
+  "bad_signature",
+  "not_a_ca",
+  "path_too_long",
+  "name_constraints",
+  "no_valid_policy",
+  "wrong_usage",
+  "unknown_critical_extension",
+  "weak_signature",
+  "weak_key",
+  "revoked",
+  "hostname_mismatch",
+]);
+
+/** Reasons of DNS answers that arrived and are not as the monitor expects. */
+const DNS_CONDITIONS: ReadonlySet<string> = new Set([
+  "no_records",
+  "records_differ",
+  "record_missing",
+  "record_present",
+  "alias_loop",
+  "dnssec_bogus",
+  "dnssec_insecure",
+]);
+
+/** Endings of reasons that a router or a firewall sends by ICMP. */
+const ICMP_ENDINGS = ["unreachable", "prohibited", "exceeded"];
+
+/** Finds the rule of a fault. `reason` is a snake_case word. */
+function findRule(checkType: string, stage: Fault["stage"], reason: string): Rule {
+  const own = kindOf(checkType).words.causes[`${stage} ${reason}`];
+  if (own !== undefined) return { ...own, headline: () => own.headline };
+  const entry = ENTRIES[`${stage} ${reason}`];
+  if (entry !== undefined) {
+    const [code, headline, shows] = entry;
+    const isMeasured = code === "response_incomplete";
+    return { code, headline: (facts) => fill(headline, facts), shows, isMeasured };
+  }
+  const rule: Rule = { code: `${stage}_${reason}`, headline: () => STAGE_HEADLINES[stage], shows: "words" };
+  if (stage === "tls" && CERTIFICATE_FAULTS.has(reason)) {
+    // The handshake itself has succeeded.
+    const headline = (): string => "certificate not trusted";
+    return { ...rule, code: `tls_certificate_${reason}`, headline, isMeasured: true };
+  }
+  if (stage === "dns" && DNS_CONDITIONS.has(reason)) return { ...rule, headline: () => "DNS answer not as expected" };
+  if (stage === "connect" && ICMP_ENDINGS.some((ending) => reason.endsWith(ending))) {
+    const words = reason === "unreachable" ? "host unreachable" : reason.replaceAll("_", " ");
+    return { ...rule, headline: () => words, shows: "nothing" };
+  }
+  return rule;
+}
+
+function fill(headline: string, facts: Facts): string {
+  switch (headline) {
+    case "{status}":
+      return describeStatus(facts.words);
+    default:
+      // A function: in replacement text, "$&" of a target would have a meaning.
+      return headline.replace("{host}", () => facts.host).replace("{timeout}", String(facts.timeoutSeconds));
+  }
+}
+
+const STATUS = /^expected ([\d ,.-]{3,80}), got (\d{3})(?= after a redirect was followed|$)/;
+
+/** Reads messages such as "expected 200, got 503". */
+function describeStatus(words: string): string {
+  const [, expected, got] = STATUS.exec(words) ?? [];
+  return got === undefined ? "unexpected HTTP status" : `HTTP ${got} instead of ${expected}`;
+}
+
+/** Says what the words about a status add to it: that a redirect was followed, where one is expected; "" if nothing. */
+function explainStatus(words: string): string {
+  const [found] = STATUS.exec(words) ?? [];
+  const rest = found === undefined ? "" : words.slice(found.length).trim();
+  return rest === "" ? "" : `, ${rest}`;
 }

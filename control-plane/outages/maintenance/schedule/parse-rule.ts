@@ -1,5 +1,10 @@
-import type { Frequency, RecurrenceRule } from "#control-plane/outages/maintenance/schedule/rule.ts";
-import { RULE_PARTS } from "#control-plane/outages/maintenance/schedule/rule-parts.ts";
+import {
+  type Frequency,
+  type RecurrenceRule,
+  FREQUENCIES,
+  type WeekdayItem,
+} from "#control-plane/outages/maintenance/schedule/rule.ts";
+import { civilTime } from "#control-plane/outages/maintenance/schedule/date-time.ts";
 
 /** A parsed rule with its text in upper case and without a prefix, or what is wrong with it (without subject). */
 type ParsedRule =
@@ -98,4 +103,123 @@ function findConflict(rule: RecurrenceRule): string | null {
 
 function refuse(message: string): ParsedRule {
   return { ok: false, message };
+}
+
+/** A part of a rule: how it is read, and the words for what it allows. */
+interface RulePart {
+  readonly allowed: string;
+  /** Returns the fields that the part sets; null if the text does not fit. */
+  read(text: string): Partial<RecurrenceRule> | null;
+}
+
+/** Names of the fields that hold lists of numbers. */
+type NumbersField = {
+  [K in keyof RecurrenceRule]: RecurrenceRule[K] extends readonly number[] ? K : never;
+}[keyof RecurrenceRule];
+
+interface Range {
+  readonly least: number;
+  readonly most: number;
+  /** Whether negative numbers count from the end. */
+  readonly isSigned?: boolean;
+}
+
+const MOST_OCCURRENCES = 10_000;
+const WEEKDAYS = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"];
+const NUMBER = /^[+-]?\d{1,3}$/;
+const COUNT = /^\d{1,5}$/;
+const WEEKDAY = /^([+-]?\d{1,2})?([A-Z]{2})$/;
+const UNTIL = /^(\d{4})(\d{2})(\d{2})(?:T(\d{2})(\d{2})(\d{2})(Z?))?$/;
+/** Longest list; a year has no more days. */
+const MOST_ITEMS = 366;
+
+/** The parts that a rule can have, by name. */
+const RULE_PARTS: Readonly<Record<string, RulePart>> = {
+  FREQ: {
+    allowed: `${FREQUENCIES.slice(0, -1).join(", ")} or YEARLY`,
+    read: (text) =>
+      set(
+        "frequency",
+        FREQUENCIES.find((one) => one === text),
+      ),
+  },
+  INTERVAL: { allowed: "an integer from 1", read: (text) => set("interval", readCount(text)) },
+  COUNT: { allowed: `an integer from 1 to ${MOST_OCCURRENCES}`, read: (text) => set("count", readCount(text)) },
+  UNTIL: {
+    allowed: "a day such as 20261231, or a time such as 20261231T215959Z",
+    read: (text) => set("until", readUntil(text)),
+  },
+  BYMONTH: numbers("months", { least: 1, most: 12 }),
+  BYWEEKNO: numbers("weekNumbers", { least: 1, most: 53, isSigned: true }),
+  BYYEARDAY: numbers("yearDays", { least: 1, most: 366, isSigned: true }),
+  BYMONTHDAY: numbers("monthDays", { least: 1, most: 31, isSigned: true }),
+  BYDAY: {
+    allowed: `a list of ${WEEKDAYS.join(", ")}, each with a number before it to mean one of the month or year`,
+    read: (text) => set("weekdays", readList(text, readWeekday)),
+  },
+  BYHOUR: numbers("hours", { least: 0, most: 23 }),
+  BYMINUTE: numbers("minutes", { least: 0, most: 59 }),
+  BYSECOND: numbers("seconds", { least: 0, most: 59 }),
+  BYSETPOS: numbers("positions", { least: 1, most: 366, isSigned: true }),
+  WKST: {
+    allowed: `one of ${WEEKDAYS.join(", ")}`,
+    read: (text) => set("weekStart", WEEKDAYS.includes(text) ? WEEKDAYS.indexOf(text) : null),
+  },
+};
+
+function numbers(field: NumbersField, { least, most, isSigned = false }: Range): RulePart {
+  const read = (text: string): number | null => {
+    const value = NUMBER.test(text) ? Number(text) : Number.NaN;
+    const size = isSigned ? Math.abs(value) : value;
+    return size >= least && size <= most ? value : null;
+  };
+  return {
+    allowed: `a list of ${isSigned ? "positive or negative " : ""}integers from ${least} to ${most}`,
+    read: (text) =>
+      set(
+        field,
+        readList(text, read)?.toSorted((a, b) => a - b),
+      ),
+  };
+}
+
+function set<K extends keyof RecurrenceRule>(
+  field: K,
+  value: RecurrenceRule[K] | null | undefined,
+): Partial<RecurrenceRule> | null {
+  return value === null || value === undefined ? null : { [field]: value };
+}
+
+/** Reads a list without repeated items; null if one of them does not fit. */
+function readList<T>(text: string, read: (item: string) => T | null): readonly T[] | null {
+  const items = [...new Set(text.split(",", MOST_ITEMS + 1))];
+  if (items.length > MOST_ITEMS) return null;
+  const values: T[] = [];
+  for (const item of items) {
+    const value = read(item);
+    if (value === null) return null;
+    values.push(value);
+  }
+  return values;
+}
+
+function readCount(text: string): number | null {
+  const value = COUNT.test(text) ? Number(text) : 0;
+  return value >= 1 && value <= MOST_OCCURRENCES ? value : null;
+}
+
+function readWeekday(text: string): WeekdayItem | null {
+  const [, nth, name = ""] = WEEKDAY.exec(text) ?? [];
+  const weekday = WEEKDAYS.indexOf(name);
+  const size = Math.abs(Number(nth ?? 1));
+  return weekday < 0 || size < 1 || size > 53 ? null : { weekday, nth: Number(nth ?? 0) };
+}
+
+/** Reads the end of a rule. A day without a time ends with the day, in the time zone of the window. */
+function readUntil(text: string): RecurrenceRule["until"] {
+  const found = UNTIL.exec(text);
+  if (found === null) return null;
+  const [, year, month, day, hour = "23", minute = "59", second = "59", utc] = found;
+  const at = civilTime([year, month, day, hour, minute, second].map(Number));
+  return at === null ? null : { kind: utc === "Z" ? "instant" : "local", at };
 }

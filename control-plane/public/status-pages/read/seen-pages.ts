@@ -14,7 +14,7 @@ import { findBySlug } from "#control-plane/public/status-pages/store.ts";
 export interface SeenPages {
   /** Returns what a page shows; null if there is none with this slug that the viewer can see. */
   view(slug: string, viewerAccountId: number | null): Promise<PageView | null>;
-  /** Returns an incident with its page; null as for view, or if the page does not show it (read/past.ts). */
+  /** Returns an incident with its page; null as for view, or if the page does not show it (read/past-cache.ts). */
   incident(slug: string, viewerAccountId: number | null, id: number): Promise<IncidentView | null>;
   /** Returns a month of a page's archive, without a name the running one; null as for view, or if there is none. */
   archive(slug: string, viewerAccountId: number | null, month: string | null): Promise<ArchiveView | null>;

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "#shared/time/clock.ts";
 import { notFound } from "#control-plane/http/error-handler.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
-import { createDocument, sendDocument } from "#control-plane/http/operations/document.ts";
+import { createDocument, sendDocument, type Document } from "#control-plane/http/operations/document.ts";
 import { readQuery } from "#control-plane/http/params.ts";
 import type { ErrorRenderer } from "#control-plane/http/request.ts";
 import { SentFile, sendFile } from "#control-plane/http/sent-file.ts";
@@ -17,10 +17,11 @@ import {
   OWN_CACHE,
   PUBLIC_CACHE,
   READABLE,
+  ageOf,
 } from "#control-plane/public/status-pages/routes/public-headers.ts";
-import { registerPastPages } from "#control-plane/public/status-pages/routes/past-pages.ts";
 import { addRoutes, errorRendererOf } from "#control-plane/public/status-pages/routes/public-route.ts";
-import { createPublicSender } from "#control-plane/public/status-pages/routes/public-sender.ts";
+import { policyOf } from "#control-plane/public/status-pages/render/html/frame.ts";
+import { renderArchivePage, renderIncidentPage } from "#control-plane/public/status-pages/render/html/past-pages.ts";
 
 /** Content-Type of badges. */
 const SVG_TYPE = "image/svg+xml; charset=utf-8";
@@ -153,4 +154,104 @@ function registerLogos(server: FastifyInstance, deps: EntranceDeps): void {
       },
     });
   }
+}
+
+const TYPE = "text/html; charset=utf-8";
+/** Ids are positive integers of at most 15 digits. */
+const ID = /^[1-9]\d{0,14}$/;
+
+const INCIDENT = {
+  path: "/incidents/:id",
+  type: TYPE,
+  operation: { id: "show_status_page_incident", summary: "Show an incident of a status page" },
+} as const;
+
+const HISTORY = {
+  path: "/history",
+  type: TYPE,
+  operation: { id: "show_status_page_history", summary: "Show the incidents and the maintenance of a month" },
+  query: Type.Object({
+    month: Type.Optional(
+      Type.String({ maxLength: 7, examples: ["2026-10"], description: "UTC month; by default the running one" }),
+    ),
+  }),
+} as const;
+
+/** Registers the page of an incident, and the archive, at /status/<slug> and at the root of the pages' own domains. */
+function registerPastPages(
+  server: FastifyInstance,
+  { clock, ...deps }: EntranceDeps & { readonly clock: Clock },
+): void {
+  const { pages } = deps;
+  const sender = createPublicSender(clock);
+  const renderError = errorRendererOf(pages);
+  for (const entrance of createEntrances(deps)) {
+    addRoutes(server, entrance.prefix, INCIDENT, {
+      renderError,
+      async handler(request, reply) {
+        const id = idOf(request);
+        const readIncident = async (slug: string, viewer: number | null) =>
+          id === null ? null : pages.incident(slug, viewer, id);
+        const { found, isForAll } = await entrance.read(request, reply, readIncident, true);
+        const base = entrance.baseOf(found.view);
+        reply.header("content-security-policy", policyOf({ ...found.view, canSubscribe: false, responses: null }));
+        const document = sender.documentOf(found.incident, base, TYPE, () => renderIncidentPage(found, base));
+        return await sender.send(request, reply, document, found, isForAll);
+      },
+    });
+    addRoutes(server, entrance.prefix, HISTORY, {
+      renderError,
+      async handler(request, reply) {
+        const { month = null } = readQuery(HISTORY.query, request);
+        const readArchive = (slug: string, viewer: number | null) => pages.archive(slug, viewer, month);
+        const { found, isForAll } = await entrance.read(request, reply, readArchive, true);
+        const base = entrance.baseOf(found.view);
+        reply.header("content-security-policy", policyOf({ ...found.view, canSubscribe: false, responses: null }));
+        const document = sender.documentOf(found.archive, base, TYPE, () => renderArchivePage(found, base));
+        return await sender.send(request, reply, document, found, isForAll);
+      },
+    });
+  }
+}
+
+function idOf(request: FastifyRequest): number | null {
+  const { id } = request.params as { readonly id: string };
+  return ID.test(id) ? Number(id) : null;
+}
+
+/** What is sent of a page, as it was at a time. */
+interface Dated {
+  readonly generatedAt: Date;
+}
+
+/** Sends what pages show. */
+interface PublicSender {
+  /** Returns a body of what is shown, rendered once: what is dropped takes its bodies with it. */
+  documentOf(shown: object, key: string, type: string, render: () => string): Document;
+  /** Sends a body with the age of its view. `isForAll`: whether everybody may see it, so that caches may keep it. */
+  send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    document: Document,
+    view: Dated,
+    isForAll: boolean,
+  ): Promise<FastifyReply>;
+}
+
+/** Creates the sender of one server. */
+function createPublicSender(clock: Clock): PublicSender {
+  const documents = new WeakMap<object, Map<string, Document>>();
+  return {
+    documentOf(shown, key, type, render) {
+      const known = documents.get(shown) ?? new Map<string, Document>();
+      documents.set(shown, known);
+      const document = known.get(key) ?? createDocument(render(), { type, cacheControl: PUBLIC_CACHE });
+      known.set(key, document);
+      return document;
+    },
+    async send(request, reply, document, view, isForAll) {
+      if (isForAll) reply.headers(ageOf(view, clock.now()));
+      return await sendDocument(request, reply, isForAll ? document : { ...document, cacheControl: OWN_CACHE });
+    },
+  };
 }

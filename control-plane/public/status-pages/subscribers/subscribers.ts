@@ -4,7 +4,7 @@ import type { Queryable, Sql, Transaction } from "#control-plane/core/database/c
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { deleteInSteps, startUpkeep } from "#control-plane/core/database/upkeep.ts";
 import type { Sender } from "#control-plane/notify/deliveries/delivery.ts";
-import type { ReceiverSource } from "#control-plane/notify/events/event.ts";
+import type { ReceiverSource, NewEvent, Receiver } from "#control-plane/notify/events/event.ts";
 import { storeEvents } from "#control-plane/notify/events/events.ts";
 import { spellMailAddress } from "#control-plane/core/mail-address.ts";
 import { findLimits, recordMails } from "#control-plane/notify/mail/ledger/ledger.ts";
@@ -18,7 +18,6 @@ import {
   type LinkKind,
 } from "#control-plane/public/status-pages/subscribers/links.ts";
 import { createSubscriberSender } from "#control-plane/public/status-pages/subscribers/sender.ts";
-import { createSubscriberSource } from "#control-plane/public/status-pages/subscribers/source.ts";
 import {
   askSubscriber,
   confirmSubscriber,
@@ -32,6 +31,8 @@ import {
   lockSubscriptions,
   type PageSubscriber,
   type Subscriber,
+  findReceivers,
+  type EventSubjects,
 } from "#control-plane/public/status-pages/subscribers/store.ts";
 
 /** Subscriptions to status pages by mail. */
@@ -179,4 +180,68 @@ export function createSubscribers(deps: SubscribersDeps): Subscribers {
     upkeep,
     close: () => rounds.stop(),
   };
+}
+
+/** The parts of an event's data on which its receivers depend. */
+interface SubjectData {
+  readonly previous_status?: string;
+  readonly monitor_ids?: readonly number[];
+  readonly page_ids?: readonly number[];
+  readonly tags?: readonly string[];
+}
+
+/**
+ * Creates the source of the subscribers of status pages. They get outages and recoveries of monitors on their page, and
+ * what people write for it.
+ */
+function createSubscriberSource(isConfigured: boolean): ReceiverSource {
+  return {
+    channel: "page",
+    // An outage of many monitors is one mail.
+    isBundled: true,
+    async find(tx, events) {
+      const receivers = events.map((): Receiver[] => []);
+      const subjects = subjectsOf(events);
+      if (!isConfigured || subjects.monitors.length + subjects.pages.length + subjects.tags.length === 0) {
+        return receivers;
+      }
+      for (const { event, id, email, afterMinutes } of await findReceivers(tx, subjects)) {
+        const isOutage = events[event]?.type === "monitor.down" && afterMinutes > 0;
+        const waitMs = isOutage ? afterMinutes * 60_000 : null;
+        receivers[event]?.push({ receiverId: id, recipient: email, waitMs });
+      }
+      return receivers;
+    },
+  };
+}
+
+function subjectsOf(events: readonly NewEvent[]): EventSubjects {
+  const told = events.map((event, index) => ({ ...event, index })).filter(isForSubscribers);
+  return {
+    monitors: told.flatMap(({ index, monitorId, data }) => {
+      const ids = monitorId === null ? ((data as SubjectData).monitor_ids ?? []) : [monitorId];
+      return ids.map((id) => ({ event: index, monitorId: id }));
+    }),
+    pages: told.flatMap(({ index, data }) =>
+      ((data as SubjectData).page_ids ?? []).map((pageId) => ({ event: index, pageId })),
+    ),
+    tags: told.flatMap(({ index, accountId, data }) =>
+      ((data as SubjectData).tags ?? []).map((tag) => ({ event: index, accountId, tag })),
+    ),
+  };
+}
+
+/** Slowness, and its end, is no incident. */
+function isForSubscribers({ type, data }: NewEvent): boolean {
+  switch (type) {
+    case "monitor.down":
+    case "page.incident":
+    case "page.update":
+    case "page.maintenance":
+      return true;
+    case "monitor.up":
+      return (data as SubjectData).previous_status !== "degraded";
+    default:
+      return false;
+  }
 }

@@ -2,7 +2,6 @@ import { timingSafeEqual } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "#shared/time/clock.ts";
 import { clientOf, refuse } from "#control-plane/surfaces/dashboard/door/attempt.ts";
-import { PASSWORD_FIELD, sendConfirm } from "#control-plane/surfaces/dashboard/door/confirm.ts";
 import { readForm, requireTypable } from "#control-plane/surfaces/dashboard/door/form.ts";
 import {
   deviceCookie,
@@ -16,6 +15,9 @@ import { createAddressLimiter } from "#control-plane/http/limits/address.ts";
 import { isAllowed, type Permission } from "#control-plane/people/users/roles.ts";
 import type { Session } from "#control-plane/people/users/sessions.ts";
 import type { Users } from "#control-plane/people/users/users.ts";
+import { renderForm, renderHidden, renderInput, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
+import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
+import { SIGN_IN } from "#control-plane/surfaces/dashboard/strings/people.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -183,4 +185,42 @@ function isSame(given: string, expected: string): boolean {
   const bytes = Buffer.from(given);
   const wanted = Buffer.from(expected);
   return bytes.length === wanted.length && timingSafeEqual(bytes, wanted);
+}
+
+/** The field with the password by which a sensitive form is confirmed, beside the fields of the form itself. */
+const PASSWORD_FIELD = "_password";
+
+/**
+ * Sends the page that asks for the password and carries a form on: its fields are hidden ones, sent to the same path again.
+ * The limits of a form's body are limits of the page, too. `problem`: why the password was not accepted; null: it is
+ * asked for the first time.
+ */
+function sendConfirm(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  session: Session,
+  problem: string | null,
+): Promise<FastifyReply> {
+  const carried = readForm(request)
+    .entries()
+    .filter(([name]) => name !== "_csrf" && name !== PASSWORD_FIELD);
+  const parts = [
+    renderHidden("_csrf", session.formToken),
+    ...carried.map(([name, value]) => renderHidden(name, value)),
+    renderInput({
+      name: PASSWORD_FIELD,
+      label: SIGN_IN.password,
+      type: "password",
+      autocomplete: "current-password",
+      isRequired: true,
+      hasFocus: true,
+      maxLength: 1_024,
+    }),
+  ];
+  const body = [
+    `<h1>${SIGN_IN.again}</h1><p>${SIGN_IN.againHint}</p>`,
+    ...(problem === null ? [] : [renderNote("bad", problem)]),
+    renderForm(request.url, parts, SIGN_IN.goOn),
+  ].join("");
+  return sendPage(request, reply, { title: SIGN_IN.again, session, body, isNarrow: true });
 }

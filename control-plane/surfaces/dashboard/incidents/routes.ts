@@ -1,20 +1,40 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
 import { viewerTimeOf } from "#control-plane/surfaces/dashboard/frame/times.ts";
 import { readIncidentQuery, toReading } from "#control-plane/surfaces/dashboard/incidents/list-query.ts";
-import { renderIncidentList, titleOf } from "#control-plane/surfaces/dashboard/incidents/list.ts";
-import { registerOpening } from "#control-plane/surfaces/dashboard/incidents/opening.ts";
+import { renderIncidentList, titleOf, type NamedMonitor } from "#control-plane/surfaces/dashboard/incidents/list.ts";
 import {
   namedMonitors,
   REFRESH_SECONDS,
   showIncident,
   type IncidentViewsDeps,
   type WithId,
+  ALL_PAGES,
 } from "#control-plane/surfaces/dashboard/incidents/views.ts";
-import { registerIncidentWrites } from "#control-plane/surfaces/dashboard/incidents/write-routes.ts";
+import {
+  registerIncidentWrites,
+  idsOf,
+  linesOf,
+  problemOf,
+} from "#control-plane/surfaces/dashboard/incidents/write-routes.ts";
 import { readOpenFirst } from "#control-plane/outages/incidents/incidents.ts";
 import { isAllowed } from "#control-plane/people/users/roles.ts";
+import { readForm, type Form } from "#control-plane/surfaces/dashboard/door/form.ts";
+import { INCIDENTS } from "#control-plane/surfaces/dashboard/strings/incidents.ts";
+import { requireRead } from "#control-plane/http/errors.ts";
+import { requireWritten } from "#control-plane/http/written.ts";
+import { OPEN } from "#control-plane/outages/incidents/schemas.ts";
+import { parseParams } from "#shared/schema/schema.ts";
+import { renderHidden, renderInput, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
+import {
+  renderCheck,
+  renderCheckList,
+  renderSelect,
+  renderText,
+} from "#control-plane/surfaces/dashboard/frame/choices.ts";
+import { IMPACTS, STATUSES } from "#control-plane/outages/incidents/incident.ts";
+import { MOST_TEXT } from "#control-plane/outages/incidents/texts.ts";
 
 /** Registers /app/incidents, the page of each incident, what can be done there, and the form of another one. */
 export function registerIncidentViews(scope: FastifyInstance, deps: IncidentViewsDeps): void {
@@ -51,4 +71,191 @@ export function registerIncidentViews(scope: FastifyInstance, deps: IncidentView
   });
   registerOpening(scope, deps);
   registerIncidentWrites(scope, deps);
+}
+
+const EMPTY: TypedIncident = {
+  title: "",
+  text: "",
+  status: "investigating",
+  impact: "minor",
+  isPublic: true,
+  monitorIds: [],
+  pageIds: [],
+};
+
+/** Registers the form that opens an incident by hand; `?monitor=` chooses a monitor. */
+function registerOpening(scope: FastifyInstance, deps: IncidentViewsDeps): void {
+  const { door, writes, incidents } = deps;
+  scope.route({
+    ...door.page({ needs: "write" }),
+    url: "/app/incidents/new",
+    schema: { hide: true },
+    async handler(request, reply) {
+      const { monitor } = request.query as { readonly monitor?: unknown };
+      const monitorIds = typeof monitor === "string" ? idsOf([monitor]) : [];
+      return sendForm(request, reply, deps, { ...EMPTY, monitorIds }, new Map());
+    },
+  });
+  scope.route({
+    ...door.form({ needs: "write" }),
+    url: "/app/incidents/new",
+    schema: { hide: true },
+    async handler(request, reply) {
+      const { accountId, email } = memberOf(request);
+      const typed = typedOf(readForm(request));
+      const ran = await writes.run(request, async (tx) => {
+        const body = requireRead(parseParams(OPEN, bodyOf(typed), { from: "json", unknown: "refuse" }));
+        const { id, changes } = requireWritten(await incidents.open(tx, { accountId, by: email }, body));
+        return { data: id, changes };
+      });
+      if (ran.ok) return reply.redirect(`/app/incidents/${ran.data}?done=incident_opened`, 303);
+      const { field, problem } = problemOf(ran.refusal);
+      return sendForm(request, reply.code(ran.refusal.status), deps, typed, new Map([[field, problem]]));
+    },
+  });
+}
+
+function typedOf(form: Form): TypedIncident {
+  return {
+    title: form.text("title"),
+    text: form.text("text"),
+    status: form.text("status"),
+    impact: form.text("impact"),
+    isPublic: form.has("public"),
+    monitorIds: idsOf(form.list("monitor_ids")),
+    pageIds: idsOf(form.list("page_ids")),
+  };
+}
+
+/** Returns what the form says as the API takes it. */
+function bodyOf({ title, text, status, impact, isPublic, monitorIds, pageIds }: TypedIncident) {
+  return {
+    title: title.trim(),
+    text: linesOf(text),
+    status,
+    impact,
+    public: isPublic,
+    monitor_ids: [...monitorIds],
+    page_ids: [...pageIds],
+  };
+}
+
+async function sendForm(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: IncidentViewsDeps,
+  typed: TypedIncident,
+  problems: ReadonlyMap<string, string>,
+): Promise<FastifyReply> {
+  const session = memberOf(request);
+  const [monitors, { pages }] = await Promise.all([
+    namedMonitors(deps, session.accountId, typed.monitorIds),
+    deps.statusPages.list(session.accountId, ALL_PAGES),
+  ]);
+  const body = renderIncidentForm({
+    typed,
+    monitors: monitors.choices,
+    monitorCount: monitors.total,
+    pages,
+    formToken: session.formToken,
+    problems,
+  });
+  return sendPage(request, reply, { title: INCIDENTS.newTitle, session, section: "incidents", body, isForm: true });
+}
+
+/** An incident as it was typed. */
+interface TypedIncident {
+  readonly title: string;
+  readonly text: string;
+  readonly status: string;
+  readonly impact: string;
+  readonly isPublic: boolean;
+  readonly monitorIds: readonly number[];
+  readonly pageIds: readonly number[];
+}
+
+/** What the form of an incident is rendered with. */
+interface IncidentForm {
+  readonly typed: TypedIncident;
+  /** Monitors to choose from, by name, and the number of all monitors. */
+  readonly monitors: readonly NamedMonitor[];
+  readonly monitorCount: number;
+  readonly pages: readonly { readonly id: number; readonly title: string }[];
+  readonly formToken: string;
+  /** Problems by the field of the API, "" for the form as a whole. */
+  readonly problems: ReadonlyMap<string, string>;
+}
+
+/** The fields of the form, whose problems are shown beside them. */
+const FIELDS: ReadonlySet<string> = new Set(["title", "text", "status", "impact", "monitor_ids", "page_ids"]);
+
+const TOP = `<h1>${INCIDENTS.newTitle}</h1><p class="faint">${INCIDENTS.newHint}</p>`;
+const OPENING = `<form class="stack" method="post" action="/app/incidents/new">`;
+const END = `<div class="row"><button class="primary">${INCIDENTS.submit}</button><a class="button" href="/app/incidents">${INCIDENTS.cancel}</a></div></form>`;
+
+/** Renders the form that opens an incident by hand. */
+function renderIncidentForm(form: IncidentForm): string {
+  const { typed, monitors, monitorCount, pages, formToken, problems } = form;
+  const fieldProblem = (field: string): string | null => problems.get(field) ?? null;
+  const others = Array.from(problems, ([field, problem]) => (FIELDS.has(field) ? [] : [problem])).flat();
+  const optionsOf = (words: Readonly<Record<string, string>>, values: readonly string[], chosen: string) =>
+    values.map((value) => ({ value, label: words[value] ?? value, isSelected: value === chosen }));
+  return [
+    TOP,
+    ...others.map((problem) => renderNote("bad", problem)),
+    OPENING,
+    renderHidden("_csrf", formToken),
+    renderInput({
+      name: "title",
+      label: INCIDENTS.titleLabel,
+      hint: INCIDENTS.titleHint,
+      value: typed.title,
+      problem: fieldProblem("title"),
+      isRequired: true,
+      maxLength: 200,
+    }),
+    renderText({
+      name: "text",
+      id: "f-text",
+      label: INCIDENTS.text,
+      hint: INCIDENTS.textHint,
+      value: typed.text,
+      problem: fieldProblem("text"),
+      maxLength: MOST_TEXT,
+    }),
+    renderSelect({
+      name: "status",
+      label: INCIDENTS.status,
+      problem: fieldProblem("status"),
+      options: optionsOf(INCIDENTS.statuses, STATUSES, typed.status),
+    }),
+    renderSelect({
+      name: "impact",
+      label: INCIDENTS.impact,
+      problem: fieldProblem("impact"),
+      options: optionsOf(INCIDENTS.impacts, IMPACTS, typed.impact),
+    }),
+    renderCheckList({
+      name: "monitor_ids",
+      legend: INCIDENTS.affected,
+      hint: `${INCIDENTS.affectedHint}${monitorCount > monitors.length ? ` ${INCIDENTS.moreMonitors(monitors.length)}` : ""}`,
+      problem: fieldProblem("monitor_ids"),
+      empty: INCIDENTS.noMonitors,
+      options: monitors.map(({ id, name }) => ({
+        value: String(id),
+        label: name,
+        isOn: typed.monitorIds.includes(id),
+      })),
+    }),
+    renderCheckList({
+      name: "page_ids",
+      legend: INCIDENTS.statusPages,
+      hint: "",
+      problem: fieldProblem("page_ids"),
+      empty: INCIDENTS.noPages,
+      options: pages.map(({ id, title }) => ({ value: String(id), label: title, isOn: typed.pageIds.includes(id) })),
+    }),
+    renderCheck({ name: "public", value: "yes", label: INCIDENTS.public, isOn: typed.isPublic }),
+    END,
+  ].join("");
 }

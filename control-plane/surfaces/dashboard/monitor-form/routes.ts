@@ -19,7 +19,6 @@ import {
   titleOf,
   type MonitorForm,
 } from "#control-plane/surfaces/dashboard/monitor-form/render.ts";
-import { renderTried } from "#control-plane/surfaces/dashboard/monitor-form/tried.ts";
 import {
   toBody,
   typedIn,
@@ -37,6 +36,9 @@ import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import { parseChange, parseCreation } from "#control-plane/monitors/settings/parse.ts";
 import type { Trials } from "#control-plane/monitors/try/try.ts";
 import type { MonitorView } from "#control-plane/monitors/view.ts";
+import { STATE_WORDS } from "#control-plane/surfaces/dashboard/monitors/words.ts";
+import type { Tried } from "#control-plane/monitors/try/run.ts";
+import { compileTemplate } from "#control-plane/core/pages/templates.ts";
 
 /** Dependencies of the form. */
 interface FormDeps {
@@ -234,4 +236,48 @@ function hasSecrets(monitor: MonitorView): boolean {
   const typed = typedOf(monitor, fieldsOf(monitor.check_type));
   const without = withoutSecrets(typed);
   return Array.from(typed).some(([name, text]) => without.get(name) !== text);
+}
+
+const render: (tried: {
+  readonly tone: string;
+  readonly headline: string;
+  readonly cause: string | null;
+  readonly checks: readonly {
+    readonly location: string;
+    readonly word: string;
+    readonly tone: string;
+    readonly response: string;
+    readonly error: string;
+  }[];
+  readonly warnings: readonly string[];
+}) => string = compileTemplate(`
+<section class="note <%= it.tone %>" role="status"><p><b><%= it.headline %></b></p>
+<% if (it.cause !== null) { %><p><%= it.cause %></p><% } %>
+<% if (it.checks.length > 0) { %><ul><% for (const check of it.checks) { %>
+<li><%= check.location %>: <span class="badge <%= check.tone %>"><%= check.word %></span> <%= check.response %> <%= check.error %></li><% } %></ul><% } %>
+<% for (const warning of it.warnings) { %><p><%= warning %></p><% } %></section>
+`);
+
+const HEADLINES = {
+  up: FORM.triedUp,
+  degraded: FORM.triedDegraded,
+  down: FORM.triedDown,
+  unknown: FORM.triedUnknown,
+} as const;
+
+/** Renders what the try of a monitor has found, and what the user should know beside. */
+function renderTried(tried: Tried, warnings: readonly { readonly message: string }[]): string {
+  return render({
+    tone: tried.checked ? STATE_WORDS[tried.verdict].tone : "",
+    headline: tried.checked ? HEADLINES[tried.verdict] : (tried.message ?? ""),
+    cause: tried.cause?.message ?? null,
+    checks: tried.checks.map(({ location, status, response_time_ms: ms, error }) => ({
+      location,
+      word: STATE_WORDS[status].word,
+      tone: STATE_WORDS[status].tone,
+      response: ms === null ? "" : `${ms} ms`,
+      error: error?.message ?? "",
+    })),
+    warnings: warnings.map(({ message }) => message),
+  });
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { offerSwitch, type OtherAccountDeps } from "#control-plane/surfaces/dashboard/door/other-account.ts";
 import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
 import { sentence } from "#control-plane/surfaces/dashboard/frame/problems.ts";
-import { viewerTimeOf } from "#control-plane/surfaces/dashboard/frame/times.ts";
+import { viewerTimeOf, renderTime, toLocalTimes } from "#control-plane/surfaces/dashboard/frame/times.ts";
 import { readLocationFacts } from "#control-plane/watching/checking/facts.ts";
 import { readCheckQuery, renderCheckLog } from "#control-plane/surfaces/dashboard/monitor/check-log.ts";
 import { renderAnswered, renderChecks } from "#control-plane/surfaces/dashboard/monitor/checks.ts";
@@ -26,11 +26,10 @@ import {
   type MuteDeps,
   type RefusedMute,
 } from "#control-plane/surfaces/dashboard/monitor/mute.ts";
-import { renderIncidents } from "#control-plane/surfaces/dashboard/monitor/incidents.ts";
 import { rangeOf, renderResponseTimes } from "#control-plane/surfaces/dashboard/monitor/latency.ts";
 import { registerRemoval } from "#control-plane/surfaces/dashboard/monitor/removal.ts";
 import { renderTold, summarize, type TestedMail } from "#control-plane/surfaces/dashboard/monitor/told.ts";
-import { CHECKS, PINGS } from "#control-plane/surfaces/dashboard/strings/monitor.ts";
+import { CHECKS, PINGS, MONITOR_INCIDENTS } from "#control-plane/surfaces/dashboard/strings/monitor.ts";
 import { requireFound, requireRead } from "#control-plane/http/errors.ts";
 import { searchPings } from "#control-plane/watching/heartbeats/shown-pings.ts";
 import type { History } from "#control-plane/outages/history/history.ts";
@@ -45,6 +44,9 @@ import { changeOf } from "#control-plane/monitors/changed-fields.ts";
 import { parseChange } from "#control-plane/monitors/settings/parse.ts";
 import type { MonitorView } from "#control-plane/monitors/view.ts";
 import { isAllowed } from "#control-plane/people/users/roles.ts";
+import { writeDuration } from "#shared/text/duration.ts";
+import type { showIncident } from "#control-plane/outages/incidents/view.ts";
+import { compileTemplate } from "#control-plane/core/pages/templates.ts";
 
 const REFRESH_SECONDS = 10;
 /** The same while somebody waits for a result, and for how long that is, milliseconds. */
@@ -249,4 +251,42 @@ function pageOf(request: FastifyRequest, monitor: MonitorView, { clock }: Pick<M
   const session = memberOf(request);
   const canWrite = isAllowed(session.role, "write");
   return { monitor, now: clock.now(), viewer: viewerTimeOf(session), formToken: session.formToken, canWrite };
+}
+
+const renderLine: (incident: {
+  readonly id: number;
+  readonly cause: string;
+  readonly lasted: string;
+  readonly isOpen: boolean;
+}) => string =
+  compileTemplate(`&#32;<a href="/app/incidents/<%= it.id %>"><%= it.cause %></a> <span class="<%= it.isOpen ? "bad" : "faint" %>"><%= it.lasted %></span></li>
+`);
+
+const renderMore: (more: { readonly monitorId: number; readonly text: string }) => string = compileTemplate(
+  `<p><a href="/app/incidents?monitor=<%= it.monitorId %>"><%= it.text %></a></p>`,
+);
+
+/** Renders the newest incidents of a monitor, newest first. `total`: the number of all of them. */
+function renderIncidents(
+  incidents: readonly ReturnType<typeof showIncident>[],
+  total: number,
+  { viewer, monitor }: MonitorPage,
+): string {
+  const lines = incidents.map((incident) => {
+    const isOpen = incident.resolved_at === null;
+    const lasted = writeDuration(incident.duration_seconds);
+    const line = renderLine({
+      id: incident.id,
+      cause: toLocalTimes(incident.cause?.message ?? incident.title, viewer.zone.name),
+      lasted: isOpen ? `${MONITOR_INCIDENTS.open} ${lasted}` : lasted,
+      isOpen,
+    });
+    return `<li>${renderTime(new Date(incident.started_at), viewer)}${line}`;
+  });
+  const list = lines.length === 0 ? `<p>${MONITOR_INCIDENTS.none}</p>` : `<ul>${lines.join("")}</ul>`;
+  const more =
+    total > lines.length
+      ? renderMore({ monitorId: monitor.id, text: MONITOR_INCIDENTS.more(total - lines.length) })
+      : "";
+  return `<section class="card"><h2>${MONITOR_INCIDENTS.title}</h2>${list}${more}</section>`;
 }

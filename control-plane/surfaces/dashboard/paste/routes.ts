@@ -3,8 +3,6 @@ import { memberOf, type Door } from "#control-plane/surfaces/dashboard/door/door
 import { readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
 import type { MemberWrites } from "#control-plane/surfaces/dashboard/door/member-writes.ts";
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
-import { renderPaste, renderPasteResults, type TriedLine } from "#control-plane/surfaces/dashboard/paste/page.ts";
-import { bodyOf, readLines, type PastedLine } from "#control-plane/surfaces/dashboard/paste/read-lines.ts";
 import { PASTE } from "#control-plane/surfaces/dashboard/strings/monitors.ts";
 import { Refusal, requireRead } from "#control-plane/http/errors.ts";
 import { whenGone } from "#control-plane/http/gone.ts";
@@ -15,6 +13,10 @@ import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { parseCreation } from "#control-plane/monitors/settings/parse.ts";
 import type { MonitorView } from "#control-plane/monitors/view.ts";
 import type { Trials } from "#control-plane/monitors/try/try.ts";
+import { renderHidden, renderInput } from "#control-plane/surfaces/dashboard/frame/fields.ts";
+import { STATE_WORDS } from "#control-plane/surfaces/dashboard/monitors/words.ts";
+import type { ListedState } from "#control-plane/monitors/overview.ts";
+import { compileTemplate } from "#control-plane/core/pages/templates.ts";
 
 /** Dependencies of pasting. */
 interface PasteDeps {
@@ -125,4 +127,114 @@ function sendPaste(
 function sendBody(request: FastifyRequest, reply: FastifyReply, body: string): Promise<FastifyReply> {
   const session = memberOf(request);
   return sendPage(request, reply, { title: PASTE.title, session, section: "monitors", body, isForm: true });
+}
+
+/** What the first page of pasting shows. */
+interface PasteForm {
+  readonly text: string;
+  readonly tags: string;
+  readonly problem: string | null;
+  readonly formToken: string;
+}
+
+const renderTop: (form: PasteForm) => string = compileTemplate(`
+<h1>${PASTE.title}</h1><p>${PASTE.hint}</p>
+<% if (it.problem !== null) { %><p class="note bad" role="alert"><%= it.problem %></p><% } %>
+<form class="stack" method="post" action="/app/monitors/paste"><input type="hidden" name="_csrf" value="<%= it.formToken %>">
+<div class="field"><label for="f-lines">${PASTE.lines}</label>
+<textarea id="f-lines" name="lines" rows="12" maxlength="100000" required autofocus autocapitalize="none" spellcheck="false">
+<%= it.text %></textarea></div>
+`);
+
+const PASTE_END = `<div class="row"><button class="primary" name="do" value="try">${PASTE.try}</button> <a href="/app/monitors">${PASTE.cancel}</a></div></form>`;
+
+/** Renders the page where addresses are pasted. */
+function renderPaste(form: PasteForm): string {
+  const tags = renderInput({ name: "tags", label: PASTE.tags, hint: PASTE.tagsHint, value: form.tags });
+  return `${renderTop(form)}${tags}${PASTE_END}`;
+}
+
+/** A pasted address with what its try has found. */
+interface TriedLine {
+  readonly line: PastedLine;
+  /** null: it cannot be a monitor, as `message` says. */
+  readonly state: ListedState | null;
+  readonly message: string;
+}
+
+const renderResults: (results: {
+  readonly formToken: string;
+  readonly text: string;
+  readonly rows: readonly {
+    readonly index: number;
+    readonly address: string;
+    readonly name: string;
+    readonly word: string;
+    readonly tone: string;
+    readonly message: string;
+    readonly canCreate: boolean;
+    readonly isChosen: boolean;
+  }[];
+}) => string = compileTemplate(`
+<h1>${PASTE.resultsTitle}</h1><p>${PASTE.resultsHint}</p>
+<form class="stack" method="post" action="/app/monitors/paste"><input type="hidden" name="_csrf" value="<%= it.formToken %>">
+<input type="hidden" name="lines" value="<%= it.text %>">
+<div class="scroll" role="group" tabindex="0" aria-label="${PASTE.resultsTitle}"><table class="cards"><thead><tr><th scope="col">${PASTE.create}</th><th scope="col">${PASTE.address}</th><th scope="col">${PASTE.result}</th></tr></thead><tbody>
+<% for (const row of it.rows) { %><tr><td><% if (row.canCreate) { %><input type="checkbox" id="c-<%= row.index %>" name="line" value="<%= row.index %>"<% if (row.isChosen) { %> checked<% } %>><% } %></td>
+<td><label for="c-<%= row.index %>"><%= row.address %></label> <span class="faint"><%= row.name %></span></td>
+<td><span class="badge <%= row.tone %>"><%= row.word %></span> <%= row.message %></td></tr><% } %>
+</tbody></table></div>
+`);
+
+const RESULTS_END = `<div class="row"><button class="primary" name="do" value="create">${PASTE.submit}</button> <button name="do" value="back">${PASTE.back}</button></div></form>`;
+
+/** Renders what the tries of pasted addresses have found; those that work are chosen. */
+function renderPasteResults(form: Omit<PasteForm, "problem">, tried: readonly TriedLine[]): string {
+  const rows = tried.map(({ line, state, message }, index) => ({
+    index,
+    ...line,
+    word: state === null ? PASTE.refused : STATE_WORDS[state].word,
+    tone: state === null ? "bad" : STATE_WORDS[state].tone,
+    message,
+    canCreate: state !== null,
+    isChosen: state === "up" || state === "degraded",
+  }));
+  const results = renderResults({ formToken: form.formToken, text: form.text, rows });
+  return `${results}${renderHidden("tags", form.tags)}${RESULTS_END}`;
+}
+
+/** Maximum number of addresses that are pasted at once. */
+const MOST_LINES = 50;
+
+/** An address that was pasted, with the name that follows it. */
+interface PastedLine {
+  readonly address: string;
+  /** Empty: the monitor is named by its address. */
+  readonly name: string;
+}
+
+/**
+ * Reads pasted lines: an address, then a name if there is more. Empty lines, and those that begin with "#", are skipped.
+ * Returns null if there are more than MOST_LINES. Pure.
+ */
+function readLines(text: string): readonly PastedLine[] | null {
+  const lines = text
+    .split(/[\r\n]+/)
+    .map((line) => line.trim())
+    .filter((line) => line !== "" && !line.startsWith("#"));
+  return lines.length > MOST_LINES ? null : lines.map(readLine);
+}
+
+function readLine(line: string): PastedLine {
+  const [address = "", ...rest] = line.split(/[\s,;]+/);
+  return { address, name: rest.join(" ") };
+}
+
+/** Returns the body of the creation of a monitor for an address: a URL or a site is http, host:port a TCP port. Pure. */
+function bodyOf({ address, name }: PastedLine, tags: readonly string[]): Record<string, unknown> {
+  const named = { ...(name === "" ? {} : { name }), ...(tags.length === 0 ? {} : { tags }), notify_email: true };
+  const port = /^([^/:]+|\[[0-9a-fA-F:.]+\]):(\d{1,5})$/.exec(address);
+  if (port === null) return { url: address, check_type: "http", ...named };
+  const [, host = "", number = ""] = port;
+  return { url: host.replaceAll(/[[\]]/g, ""), check_type: "port", port: Number(number), ...named };
 }

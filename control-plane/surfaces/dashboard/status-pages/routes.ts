@@ -10,7 +10,6 @@ import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
 import { problemsOf } from "#control-plane/surfaces/dashboard/frame/problems.ts";
 import type { Overviews } from "#control-plane/surfaces/dashboard/monitors/overviews.ts";
 import { findOwn, idOf, type WithId } from "#control-plane/surfaces/dashboard/status-pages/own-page.ts";
-import { sendPreview } from "#control-plane/surfaces/dashboard/status-pages/preview.ts";
 import { registerRemoval } from "#control-plane/surfaces/dashboard/status-pages/removal.ts";
 import { renderPageForm, type PageForm } from "#control-plane/surfaces/dashboard/status-pages/render.ts";
 import {
@@ -23,12 +22,17 @@ import {
 } from "#control-plane/surfaces/dashboard/status-pages/values.ts";
 import { STATUS_PAGES } from "#control-plane/surfaces/dashboard/strings/status-pages.ts";
 import { Refusal, refuseField, requireRead } from "#control-plane/http/errors.ts";
-import { requireWritten } from "#control-plane/http/written.ts";
+import { requireWritten, type Written } from "#control-plane/http/written.ts";
 import { MOST_LOGO_BYTES, readLogo } from "#control-plane/public/status-pages/logos/logo.ts";
 import { CHANGE, CREATE, type Given } from "#control-plane/public/status-pages/settings/fields.ts";
 import type { ShownPage } from "#control-plane/public/status-pages/show-page.ts";
 import type { StatusPages } from "#control-plane/public/status-pages/status-pages.ts";
 import { isAllowed } from "#control-plane/people/users/roles.ts";
+import { createDocument, sendDocument } from "#control-plane/http/operations/document.ts";
+import { PAGE_POLICY, renderMessage } from "#control-plane/core/pages/frame.ts";
+import type { PageView } from "#control-plane/public/status-pages/page.ts";
+import { previewPolicyOf } from "#control-plane/public/status-pages/render/html/frame.ts";
+import { renderPage } from "#control-plane/public/status-pages/render/html/page.ts";
 
 /** Dependencies of the form. */
 interface FormDeps {
@@ -221,4 +225,28 @@ function readChange(typed: TypedPage, before: TypedPage): Given {
 async function namesOf(request: FastifyRequest, { overviews }: FormDeps): Promise<ReadonlyMap<number, string>> {
   const monitors = await overviews.of(memberOf(request).accountId);
   return new Map(monitors.flatMap(({ id, name }) => (name === null ? [] : [[id, name]])));
+}
+
+/** Policy of a sentence in place of the page, in the same frame. */
+const PROBLEM_POLICY = PAGE_POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'");
+
+/** Sends a status page as it would be, for the frame below its form; what is refused is a sentence in the frame. */
+async function sendPreview(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  read: () => Promise<Written<PageView>>,
+): Promise<FastifyReply> {
+  const headers = { "cache-control": "no-store", "x-robots-tag": "noindex", "referrer-policy": "no-referrer" };
+  const type = "text/html; charset=utf-8";
+  reply.headers(headers).type(type);
+  try {
+    const view = requireWritten(await read());
+    reply.header("content-security-policy", previewPolicyOf(view));
+    const page = renderPage(view, `/status/${view.slug}`, false);
+    return await sendDocument(request, reply, createDocument(page, { type, cacheControl: "no-store" }));
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.status === 404) throw error;
+    reply.code(error.status).header("content-security-policy", PROBLEM_POLICY);
+    return reply.send(renderMessage(STATUS_PAGES.noPreview, error.message));
+  }
 }

@@ -8,7 +8,7 @@ import { tryCheck } from "#control-plane/checks/run-check.ts";
 import type { Sql } from "#control-plane/core/database/connect.ts";
 import { probeOf, type ProbedType } from "#control-plane/outages/kinds/kinds.ts";
 import { decodeState } from "#control-plane/outages/state/encoding.ts";
-import { releaseSlots, type ClaimedSlot } from "#control-plane/watching/checking/schedule/store.ts";
+import { releaseSlots, type ClaimedSlot, type ReleasedSlot } from "#control-plane/watching/checking/schedule/store.ts";
 import { createAccountShares } from "#control-plane/watching/checking/watch/account-shares.ts";
 import type { ApplyDeps } from "#control-plane/watching/checking/watch/apply-changes.ts";
 import { MOST_BUSY, MOST_CLAIMED, startClaimLoop } from "#control-plane/watching/checking/watch/claim-loop.ts";
@@ -17,8 +17,6 @@ import { monitorCall } from "#control-plane/watching/checking/watch/monitor-call
 import { judgedFinding, readFinding, UNSERVED, type Finding } from "#control-plane/watching/checking/watch/observe.ts";
 import type { PictureFinding } from "#control-plane/watching/checking/watch/picture-finding.ts";
 import { isExtraCheck, latenessMs } from "#control-plane/watching/checking/watch/plan-record.ts";
-import { createPostponer } from "#control-plane/watching/checking/watch/postponer.ts";
-import { isProbeBusy } from "#control-plane/watching/checking/watch/probe-busy.ts";
 import { createRecordWithEvents } from "#control-plane/watching/checking/watch/record-events.ts";
 import { createRecorder } from "#control-plane/watching/checking/watch/recorder.ts";
 import { createUnserved } from "#control-plane/watching/checking/watch/unserved.ts";
@@ -26,6 +24,8 @@ import { createWatchedMonitors } from "#control-plane/watching/checking/watch/wa
 import { openSecrets } from "#control-plane/outages/kinds/secrets.ts";
 import { createReleasingMap } from "#control-plane/core/releasing-map.ts";
 import type { Encryption } from "#control-plane/core/secrets/encryption.ts";
+import type { CheckAnswer } from "#control-plane/checks/answer.ts";
+import { createPump } from "#control-plane/core/database/pump.ts";
 
 /** The checks of monitors that this replica runs. */
 export interface Watch {
@@ -232,6 +232,42 @@ export function startWatch(deps: WatchDeps): Watch {
           abandoned.map((slot) => ({ ...slot, dueAt: null })),
         );
       }
+    },
+  };
+}
+
+/** Reports whether a check at one location was not run only because no agent was free, so that it can be tried again. */
+function isProbeBusy(answer: CheckAnswer): boolean {
+  if (answer.kind !== "multi") return false;
+  const [row] = answer.data.locations;
+  return row?.status === "failed" && row.error.retry_after_seconds !== undefined;
+}
+
+/** Gives slots back whose checks cannot begin now. They keep their planned times, so their checks are late, not lost. */
+interface Postponer {
+  /** Takes a slot. `dueAt`: when it can be claimed again; null: as soon as there is room. */
+  add(slot: ClaimedSlot, dueAt: Date | null): void;
+}
+
+/** Creates the postponer of one replica. Slots of the same moment share a statement. */
+function createPostponer(sql: Sql, log: Logger): Postponer {
+  let waiting: ReleasedSlot[] = [];
+  const pump = createPump(async () => {
+    const released = waiting;
+    waiting = [];
+    try {
+      await releaseSlots(sql, released);
+    } catch (error) {
+      log.debug(
+        { err: error },
+        "monitors: postponed checks could not be given back; they follow when their leases end",
+      );
+    }
+  });
+  return {
+    add({ monitorId, location, lease }, dueAt) {
+      waiting.push({ monitorId, location, lease, dueAt });
+      pump.wake();
     },
   };
 }

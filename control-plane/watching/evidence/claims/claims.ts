@@ -1,7 +1,14 @@
-import type { Sql } from "#control-plane/core/database/connect.ts";
+import type { Sql, Transaction } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { releaseHeldMail } from "#control-plane/notify/deliveries/release/held.ts";
-import { CAUSE_MS, planRound, type FailReason } from "#control-plane/watching/evidence/claims/plan.ts";
+import {
+  CAUSE_MS,
+  planRound,
+  type FailReason,
+  type FailedRow,
+  type Leader,
+  type SharedRow,
+} from "#control-plane/watching/evidence/claims/plan.ts";
 import {
   claimRows,
   failRows,
@@ -13,11 +20,13 @@ import {
   settleRow,
   type GatheredRow,
   type Task,
+  lockLeaders,
+  shareRows,
+  type HeldRow,
 } from "#control-plane/watching/evidence/claims/store.ts";
-import { settleUnclaimed } from "#control-plane/watching/evidence/claims/unclaimed.ts";
-import { describeFailure } from "#control-plane/watching/evidence/claims/words.ts";
-import { keepMonitors, lockIncident } from "#control-plane/watching/evidence/timeline/store.ts";
+import { keepMonitors, lockIncident, lockIncidents } from "#control-plane/watching/evidence/timeline/store.ts";
 import { addLines } from "#control-plane/outages/incidents/outages/outages.ts";
+import { describeSharing } from "#control-plane/watching/evidence/shared.ts";
 
 /** Maximum number of due rows in one round; the rest follows in the next. */
 const MOST_DUE = 1_000;
@@ -88,4 +97,112 @@ export function storeFailed(
     if (kept.has(incidentId)) await addLines(tx, [{ incidentId, kind: "evidence", at: now, text }]);
     await releaseHeldMail(tx, [incidentId], now);
   });
+}
+
+/** What a round has decided about rows for which nothing is gathered now. */
+interface Unclaimed {
+  readonly shared: readonly SharedRow[];
+  readonly failed: readonly FailedRow[];
+  /** Rows that were claimed, and whose monitor was deleted. */
+  readonly lost: readonly HeldRow[];
+}
+
+/** Numbers of rows. */
+interface Settled {
+  readonly settled: number;
+  /** Rows that are due again, because nothing was gathered for the outage whose evidence they were to share. */
+  readonly released: number;
+}
+
+/**
+ * Settles these rows, whose accounts are locked, with a line in the timeline of each incident whose monitor exists, and
+ * lets the mails go that wait. Rows whose incident or leader another transaction has locked stay due.
+ */
+async function settleUnclaimed(tx: Transaction, { shared, failed, lost }: Unclaimed, now: Date): Promise<Settled> {
+  const leaders = await lockLeadersOf(tx, shared, lost);
+  const following = shared.filter(({ leader }) => leaders.has(leader.incidentId));
+  const { kept, gone } = await splitByMonitor(tx, [...following, ...failed]);
+  const follows = following.filter((one) => kept.has(one));
+  const failures = failed.filter((one) => kept.has(one));
+  if (follows.length > 0) await shareRows(tx, follows.map(toPair));
+  const ended = [
+    ...failures.map(({ row, reason }) => ({ ...row, reason })),
+    ...[...gone.map(({ row }) => row), ...lost].map((row) => ({ ...row, reason: null })),
+  ];
+  const released = ended.length === 0 ? 0 : await releaseFollowers(tx, await failRows(tx, ended), now);
+  await addLines(tx, [
+    ...follows.map(({ row, leader }) => lineFor(row, describeSharing(dated(row), dated(leader)), now)),
+    ...failures.map(({ row, reason, similar }) => lineFor(row, describeFailure(reason, similar), now)),
+  ]);
+  const ready = follows.filter(({ leader }) => leaders.get(leader.incidentId)?.isGathered === true);
+  const complete = [...ready.map(({ row }) => row), ...ended];
+  await releaseHeldMail(
+    tx,
+    complete.map(({ incidentId }) => incidentId),
+    now,
+  );
+  return { settled: follows.length + ended.length, released };
+}
+
+/** Locks the rows whose evidence is to be shared; not those whose own monitor was deleted. */
+async function lockLeadersOf(
+  tx: Transaction,
+  shared: readonly SharedRow[],
+  lost: readonly HeldRow[],
+): ReturnType<typeof lockLeaders> {
+  const gone = new Set(lost.map(({ incidentId }) => incidentId));
+  const ids = [...new Set(shared.map(({ leader }) => leader.incidentId))].filter((id) => !gone.has(id));
+  return ids.length === 0 ? new Map() : lockLeaders(tx, ids);
+}
+
+/** Splits what can be settled now by whether the monitor exists, and keeps those monitors until the transaction ends. */
+async function splitByMonitor<T extends SharedRow | FailedRow>(
+  tx: Transaction,
+  all: readonly T[],
+): Promise<{ readonly kept: ReadonlySet<SharedRow | FailedRow>; readonly gone: readonly T[] }> {
+  if (all.length === 0) return { kept: new Set(), gone: [] };
+  const locked = await lockIncidents(
+    tx,
+    all.map(({ row }) => row.incidentId),
+  );
+  const monitored = await keepMonitors(tx, locked);
+  const settling = all.filter(({ row }) => locked.has(row.incidentId));
+  return {
+    kept: new Set<SharedRow | FailedRow>(settling.filter(({ row }) => monitored.has(row.incidentId))),
+    gone: settling.filter(({ row }) => !monitored.has(row.incidentId)),
+  };
+}
+
+function toPair({ row, leader }: SharedRow) {
+  return { incidentId: row.incidentId, sharedWith: leader.incidentId };
+}
+
+function dated({ confirmedAt, ...rest }: Leader) {
+  return { ...rest, confirmedAt: new Date(confirmedAt) };
+}
+
+function lineFor({ incidentId }: Leader, text: string, at: Date) {
+  return { incidentId, kind: "evidence" as const, at, text };
+}
+
+const WORDS: Readonly<Record<FailReason, string>> = {
+  interrupted: "it was interrupted twice",
+  too_many: "too many outages of this account were confirmed within a minute",
+  target_busy: "evidence of other outages at this target was gathered within a minute",
+  too_late: "it could not begin within 2 minutes, because too many outages were confirmed",
+  internal_error: "of an internal error",
+};
+
+/** Maximum length of a host in a line, characters. */
+const MOST_HOST = 100;
+
+/**
+ * Writes the line in the timeline of an outage without evidence. `similar`: another outage of the account with the same
+ * word of cause, whose evidence can help; null: none is known.
+ */
+function describeFailure(reason: FailReason, similar: Pick<Leader, "incidentId" | "host"> | null): string {
+  const text = `No evidence was gathered, because ${WORDS[reason]}`;
+  if (similar === null) return text;
+  const host = similar.host === "" ? "" : ` (host ${similar.host.slice(0, MOST_HOST)})`;
+  return `${text}; incident ${similar.incidentId}${host} has the same kind of cause`;
 }

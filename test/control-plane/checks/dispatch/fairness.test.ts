@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ok } from "#shared/contracts/outcome.ts";
-import { MAX_WAITING_PER_ACCOUNT } from "#control-plane/checks/dispatch/waiting.ts";
+import { MAX_WAITING_PER_ACCOUNT } from "#control-plane/checks/dispatch/session.ts";
 import { startLocalHub, type LocalHub } from "#test/control-plane/checks/dispatch/local-hub.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import { attachAgent, type AttachedAgent } from "#test/support/attached-agent.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { failed, ok, refused } from "#shared/contracts/outcome.ts";
-import { readOutcome } from "#control-plane/checks/dispatch/outcome-json.ts";
+import { readOutcome } from "#control-plane/checks/dispatch/receive-message.ts";
 
 const read = (outcome: unknown) => readOutcome(JSON.stringify(outcome));
 

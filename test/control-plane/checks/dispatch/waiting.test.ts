@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createWaitingQueue, MAX_WAITING, MAX_WAITING_PER_ACCOUNT } from "#control-plane/checks/dispatch/waiting.ts";
+import { createWaitingQueue, MAX_WAITING, MAX_WAITING_PER_ACCOUNT } from "#control-plane/checks/dispatch/session.ts";
 
 interface Entry {
   readonly accountId: number | null;

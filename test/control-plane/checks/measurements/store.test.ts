@@ -11,8 +11,7 @@ import {
   readLocations,
 } from "#control-plane/checks/measurements/store.ts";
 import { readEvents } from "#control-plane/checks/measurements/stream/store.ts";
-import { tailEvents } from "#control-plane/checks/measurements/tail.ts";
-import { sweepMeasurements } from "#control-plane/checks/measurements/measurements.ts";
+import { tailEvents, sweepMeasurements } from "#control-plane/checks/measurements/measurements.ts";
 import { createWatch } from "#control-plane/checks/measurements/watch.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";

@@ -5,7 +5,7 @@ import { connect, type Sql } from "#control-plane/core/database/connect.ts";
 import { guardDatabase, type GuardedDatabase } from "#control-plane/core/database/guarded.ts";
 import type { Enrolment, Issuance } from "#control-plane/checks/dispatch/security.ts";
 import { createAuthority, openAuthority, type Authority } from "#control-plane/checks/probes/authority.ts";
-import { createEnrolment } from "#control-plane/checks/probes/enrolment.ts";
+import { createEnrolment } from "#control-plane/checks/probes/probes.ts";
 import { createToken, parseToken, type TokenRequest } from "#control-plane/checks/probes/tokens.ts";
 import { createManualClock, systemRandom } from "#test/support/clock.ts";
 import { makeRequest } from "#test/support/enrol.ts";

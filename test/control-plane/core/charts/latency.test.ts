@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { timeTicks, valueAxis, writeMs } from "#control-plane/core/charts/axes.ts";
-import { renderLatency, type LatencyChart } from "#control-plane/core/charts/latency.ts";
-import { bandPath, linePath } from "#control-plane/core/charts/paths.ts";
+import { renderLatency, type LatencyChart, bandPath, linePath } from "#control-plane/core/charts/latency.ts";
 import type { LatencySeries } from "#control-plane/core/charts/series.ts";
 import { CHART_STYLE, MOST_SERIES } from "#control-plane/core/charts/style.ts";
 import { viewerTimeIn } from "#control-plane/core/charts/viewer-time.ts";

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "#control-plane/core/database/connect.ts";
 import { dayOf, nameOf, planPartitions } from "#control-plane/core/database/partitions/days.ts";
 import { keepPartitions } from "#control-plane/core/database/partitions/upkeep.ts";
-import { CHECKS } from "#control-plane/outages/history/checks-table.ts";
+import { CHECKS } from "#control-plane/outages/history/history.ts";
 import { DAY_MS, HOUR_MS } from "#control-plane/outages/history/period.ts";
 import { createHistoryDatabase, type HistoryDatabase } from "#test/support/history.ts";
 

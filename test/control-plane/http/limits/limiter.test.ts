@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { connect, type Sql } from "#control-plane/core/database/connect.ts";
 import type { Limiter, LimitKind } from "#control-plane/http/access/ports.ts";
-import { createLimiter } from "#control-plane/http/limits/limiter.ts";
+import { createLimiter } from "#control-plane/http/limits/account.ts";
 import { countRequests, pruneCounts } from "#control-plane/http/limits/store.ts";
 import type { LimitState } from "#control-plane/http/access/limit-state.ts";
 import { windowsAt } from "#control-plane/http/access/windows.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { keepPartitions } from "#control-plane/core/database/partitions/upkeep.ts";
-import { CHECKS } from "#control-plane/outages/history/checks-table.ts";
+import { CHECKS } from "#control-plane/outages/history/history.ts";
 import { DAY_MS, HOUR_MS, startOf } from "#control-plane/outages/history/period.ts";
 import type { HistoryMonitor, MaintenanceBetween } from "#control-plane/outages/history/ports.ts";
 import { readDays } from "#control-plane/outages/history/read/days.ts";

@@ -1,9 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { transact } from "#control-plane/core/database/transaction.ts";
-import { sweepDeleted } from "#control-plane/outages/history/history.ts";
+import { sweepDeleted, CHECKS } from "#control-plane/outages/history/history.ts";
 import { mergeHistograms } from "#control-plane/outages/history/histogram.ts";
 import { keepPartitions } from "#control-plane/core/database/partitions/upkeep.ts";
-import { CHECKS } from "#control-plane/outages/history/checks-table.ts";
 import { DAY_MS, HOUR_MS } from "#control-plane/outages/history/period.ts";
 import { addStatusChanges, noteLateChecks } from "#control-plane/outages/history/record.ts";
 import { rollUpDays } from "#control-plane/outages/history/roll-up/days.ts";

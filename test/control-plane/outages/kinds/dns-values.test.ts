@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { DNS_TYPES } from "#shared/monitor-checks/monitor-dns.ts";
-import { readDnsValues } from "#control-plane/outages/kinds/dns-values.ts";
+import { readDnsValues } from "#control-plane/outages/kinds/dns.ts";
 import { expectedData } from "#probe-agent/monitor-checks/dns/records.ts";
 
 const read = (type: string, ...values: readonly string[]) =>

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createPasswords } from "#control-plane/people/users/passwords.ts";
-import { createFairQueue } from "#control-plane/people/users/fair-queue.ts";
+import { createPasswords, createFairQueue } from "#control-plane/people/users/passwords.ts";
 import { systemRandom } from "#test/support/clock.ts";
 
 const here = () => false;

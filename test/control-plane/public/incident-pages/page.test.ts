@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Evidence } from "#control-plane/watching/evidence/evidence.ts";
-import { listEvidence } from "#control-plane/public/incident-pages/evidence-blocks.ts";
-import { underDays } from "#control-plane/public/incident-pages/text.ts";
+import { listEvidence, underDays } from "#control-plane/public/incident-pages/show-incident.ts";
 import { renderPage, type Page } from "#control-plane/public/incident-pages/page.ts";
 
 const HOSTILE = '"><script>alert(1)</script>\u202e<img src=x onerror=alert(1)>';

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import type { Contract } from "#shared/tools/define.ts";
-import { writeCommands } from "#control-plane/surfaces/dashboard/tools/commands.ts";
+import { writeCommands } from "#control-plane/surfaces/dashboard/tools/result.ts";
 import { openShell } from "#test/support/shell.ts";
 
 const shell = openShell("/", {});

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { exampleOf } from "#control-plane/surfaces/api-document/components.ts";
-import { writeLocations, writeResult } from "#control-plane/surfaces/mcp/presentation-text.ts";
+import { writeLocations, writeResult } from "#control-plane/surfaces/mcp/check-tool.ts";
 import { CONTRACTS, contractsByName } from "#shared/tools/index.ts";
 
 const NOW = new Date("2026-11-27T12:00:00Z");

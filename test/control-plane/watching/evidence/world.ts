@@ -9,7 +9,7 @@ import { transact } from "#control-plane/core/database/transaction.ts";
 import { createHub } from "#control-plane/checks/dispatch/hub.ts";
 import { openBaselines } from "#control-plane/watching/evidence/baselines/baselines.ts";
 import { requestEvidence } from "#control-plane/watching/evidence/requests.ts";
-import { startEvidenceWorker } from "#control-plane/watching/evidence/worker.ts";
+import { startEvidenceWorker } from "#control-plane/watching/evidence/open.ts";
 import type { Incident } from "#control-plane/outages/incidents/incident.ts";
 import { openOutages } from "#control-plane/outages/incidents/outages/open.ts";
 import type { MonitorSettings } from "#control-plane/outages/kinds/monitor.ts";

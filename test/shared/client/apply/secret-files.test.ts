@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { createSecretFiles } from "#shared/client/apply/secret-files.ts";
+import { createSecretFiles } from "#shared/client/apply/make-plan.ts";
 import { openWebhookWorld } from "#test/shared/client/apply/webhooks/world.ts";
 
 const root = mkdtempSync(join(tmpdir(), "vantage-secrets-"));

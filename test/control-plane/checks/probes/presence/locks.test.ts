@@ -25,14 +25,20 @@ beforeEach(async () => {
   await write("late", LONG_AGO);
 });
 afterAll(async () => {
-  await sql.end({ timeout: 5 });
+  await sql.end();
   await database.drop();
 });
 
 const write = (replicaId: string, now: Date): Promise<void> =>
   writePresence(sql, {
-    ...{ replicaId, address: "", startedAt: LONG_AGO, now, horizon: HORIZON, announce: false },
-    ...{ changes: [], stillHere: [AGENT] },
+    replicaId,
+    address: "",
+    startedAt: LONG_AGO,
+    now,
+    horizon: HORIZON,
+    announce: false,
+    changes: [],
+    stillHere: [AGENT],
   });
 
 /** Waits until this number of statements wait for locks. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { barOf } from "#control-plane/public/status-pages/render/html/monitors.ts";
+import { barOf } from "#control-plane/public/status-pages/render/html/page.ts";
 import { formatDay, formatPercent, formatSince, formatTime } from "#control-plane/public/status-pages/render/words.ts";
 import { makeDays } from "#test/support/status-page-views.ts";
 

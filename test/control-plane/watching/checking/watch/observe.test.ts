@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ok } from "#shared/contracts/outcome.ts";
 import { MOST_CHECK_MS } from "#shared/monitor-checks/define.ts";
 import { MONITOR_CHECKS } from "#shared/monitor-checks/list.ts";
-import { enforceContract } from "#control-plane/checks/result-check.ts";
+import { enforceContract } from "#control-plane/checks/run-check.ts";
 import { readFinding } from "#control-plane/watching/checking/watch/observe.ts";
 
 const PHASES = { redirect_ms: 0, dns_ms: 1, connect_ms: 1, tls_ms: 1, processing_ms: 1 };

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { decoyOf } from "#control-plane/watching/heartbeats/decoy.ts";
 import type { Ping } from "#control-plane/watching/heartbeats/ping.ts";
-import { countedPings, planPings, toDecoys } from "#control-plane/watching/heartbeats/pings/plan.ts";
+import { countedPings, planPings, toDecoys } from "#control-plane/watching/heartbeats/pings/recorder.ts";
 import type { PingedToken, WaitingPing } from "#control-plane/watching/heartbeats/pings/queue.ts";
 import type { FoundHeartbeat } from "#control-plane/watching/heartbeats/pings/store.ts";
 import type { HeartbeatSettings } from "#control-plane/outages/kinds/heartbeat.ts";
