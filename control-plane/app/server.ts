@@ -13,7 +13,7 @@ import { createVisitLimiter } from "#control-plane/http/limits/visits.ts";
 import { createIncidentWrites } from "#control-plane/outages/incidents/writes.ts";
 import { createIncidentPages } from "#control-plane/public/incident-pages/incident-pages.ts";
 import { registerIncidentPages } from "#control-plane/public/incident-pages/routes.ts";
-import { createTestMails, type TestMails } from "#control-plane/notify/mail/test-mail/test-mails.ts";
+import { createTestMails, type TestMails } from "#control-plane/notify/mail/test-mails.ts";
 import { registerConfirmation } from "#control-plane/notify/mail/routes.ts";
 import { registerUnsubscription } from "#control-plane/notify/mail/recipients/routes.ts";
 import { registerMeasurements } from "#control-plane/checks/measurements/routes.ts";

@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { connect, type Sql } from "#control-plane/core/database/connect.ts";
-import { countFailing } from "#control-plane/notify/deliveries/upkeep/store.ts";
+import { countFailing } from "#control-plane/notify/deliveries/upkeep-store.ts";
 import { createRoster } from "#control-plane/checks/dispatch/roster.ts";
 import { createProbeListing } from "#control-plane/checks/probes/listing.ts";
 import { openWarnings, type Warnings } from "#control-plane/people/warnings/warnings.ts";

@@ -1,7 +1,7 @@
 import { MOST_PROGRESS } from "#shared/protocol/wire.ts";
 import { createRunWriter } from "#control-plane/checks/jobs/durable-run/writer.ts";
 import type { Writing } from "#control-plane/checks/jobs/durable-run/work.ts";
-import type { NewEvent } from "#control-plane/checks/measurements/journal/store.ts";
+import type { NewEvent } from "#control-plane/checks/measurements/journal-store.ts";
 
 /** Maximum number of events in one write. */
 const BATCH = 200;

@@ -24,7 +24,7 @@ import {
 import { toStoredRow, showMeasurement, parseStoredEvent } from "#control-plane/checks/measurements/view.ts";
 import type { Watch } from "#control-plane/checks/measurements/watch.ts";
 import { createMeasurementWork, type MeasurementWorkDeps } from "#control-plane/checks/measurements/work.ts";
-import { readEvents } from "#control-plane/checks/measurements/stream/store.ts";
+import { readEvents } from "#control-plane/checks/measurements/stream-store.ts";
 
 /** Dependencies of the housekeeping. */
 interface UpkeepDeps {

@@ -1,7 +1,7 @@
 import type { Contract } from "#shared/tools/define.ts";
 import type { CheckError, Location, LocationRow, MultiData } from "#control-plane/checks/answer.ts";
 import { summarise } from "#control-plane/checks/summary.ts";
-import type { StoredEvent } from "#control-plane/checks/measurements/stream/store.ts";
+import type { StoredEvent } from "#control-plane/checks/measurements/stream-store.ts";
 import type { StoredLocation, StoredMeasurement } from "#control-plane/checks/measurements/store.ts";
 
 /** Parses a stored location. */

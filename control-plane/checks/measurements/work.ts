@@ -5,7 +5,7 @@ import type { Sql } from "#control-plane/core/database/connect.ts";
 import { askProbes, type UnitCall } from "#control-plane/checks/jobs/durable-run/ask-probes.ts";
 import type { DurableWork, Unanswered } from "#control-plane/checks/jobs/durable-run/work.ts";
 import { createJournal, type Journal } from "#control-plane/checks/measurements/journal.ts";
-import { recordEvents } from "#control-plane/checks/measurements/journal/store.ts";
+import { recordEvents } from "#control-plane/checks/measurements/journal-store.ts";
 import type { MeasurementMetrics } from "#control-plane/checks/measurements/metrics.ts";
 import {
   claimMeasurement,

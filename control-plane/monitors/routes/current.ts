@@ -9,7 +9,7 @@ import { DELETED, IdQuery, readId, readQuery, readWrite, IdField } from "#contro
 import { callerOf } from "#control-plane/http/request.ts";
 import { LONGEST_PARAMETER, type Warning } from "#control-plane/http/warnings.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
-import type { TestMails, TestMailReference } from "#control-plane/notify/mail/test-mail/test-mails.ts";
+import type { TestMails, TestMailReference } from "#control-plane/notify/mail/test-mails.ts";
 import { BULK_BODY } from "#control-plane/monitors/bulk/fields.ts";
 import { changeOf } from "#control-plane/monitors/changed-fields.ts";
 import { createImportBodies } from "#control-plane/monitors/routes/import-body.ts";

@@ -13,7 +13,7 @@ import {
   type FailingQuery,
   type Sender,
 } from "#control-plane/notify/deliveries/delivery.ts";
-import { insertClaimed } from "#control-plane/notify/deliveries/claims/store.ts";
+import { insertClaimed } from "#control-plane/notify/deliveries/claims-store.ts";
 import { createDeliveryLog, type DeliveryLog } from "#control-plane/notify/deliveries/log/log.ts";
 import { createDeliveryMetrics } from "#control-plane/notify/deliveries/metrics.ts";
 import type { NoteMailed } from "#control-plane/notify/deliveries/notes.ts";
@@ -28,7 +28,7 @@ import {
   forgetStrangers,
   listDeliveries,
   type DeliveryCount,
-} from "#control-plane/notify/deliveries/upkeep/store.ts";
+} from "#control-plane/notify/deliveries/upkeep-store.ts";
 import { startWorker, type DeliveryWorker } from "#control-plane/notify/deliveries/worker.ts";
 import { DAY_MS, type DayTable } from "#control-plane/core/database/partitions/days.ts";
 

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { CHANNELS } from "#control-plane/notify/deliveries/delivery.ts";
-import type { DeliveryCount } from "#control-plane/notify/deliveries/upkeep/store.ts";
+import type { DeliveryCount } from "#control-plane/notify/deliveries/upkeep-store.ts";
 
 /** Metrics of deliveries that other code updates. */
 export interface DeliveryMetrics {

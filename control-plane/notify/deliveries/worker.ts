@@ -11,7 +11,7 @@ import {
   renewLeases,
   renewProbes,
   ripenDeliveries,
-} from "#control-plane/notify/deliveries/claims/store.ts";
+} from "#control-plane/notify/deliveries/claims-store.ts";
 import { becomesLate, continueAfter, continueAfterLoss, LOST } from "#control-plane/notify/deliveries/transition.ts";
 import { startClaimedWork, type ClaimedWork } from "#control-plane/checks/jobs/claimed-work.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";

@@ -18,7 +18,7 @@ import {
   MAIL_TIMEOUT_MS,
   TEST_MAIL_MS,
 } from "#control-plane/notify/mail/mailer.ts";
-import { createSmtpPool } from "#control-plane/notify/mail/smtp/pool.ts";
+import { createSmtpPool } from "#control-plane/notify/mail/smtp-pool.ts";
 import { clientName } from "#shared/process/smtp/session.ts";
 import type { Encryption } from "#control-plane/core/secrets/encryption.ts";
 import type { Attachment } from "#control-plane/notify/mail/compose.ts";
@@ -31,7 +31,7 @@ import { writeNotice } from "#control-plane/notify/mail/content/notice.ts";
 import { headersOf, type MailHead } from "#control-plane/notify/mail/headers.ts";
 import { openToken, queueConfirmations } from "#control-plane/notify/mail/recipients/confirmations.ts";
 import { findSealedToken } from "#control-plane/notify/mail/recipients/confirmations-store.ts";
-import { writeTestMail } from "#control-plane/notify/mail/test-mail/letter.ts";
+import { writeTestMail } from "#control-plane/notify/mail/test-mail-letter.ts";
 
 /** Mail of one replica. */
 export interface Mail {

@@ -5,7 +5,7 @@ import { composeMail, parseMailbox, type Attachment } from "#control-plane/notif
 import { renderHtml, renderText, type Letter } from "#control-plane/notify/mail/content/letter.ts";
 import { messageIdFor, messageIdOf, threadsOf } from "#control-plane/notify/mail/headers.ts";
 import { toOutcome } from "#control-plane/notify/mail/outcome.ts";
-import type { SmtpPool } from "#control-plane/notify/mail/smtp/pool.ts";
+import type { SmtpPool } from "#control-plane/notify/mail/smtp-pool.ts";
 
 /** A letter with the header fields of its mail. */
 interface AddressedLetter {

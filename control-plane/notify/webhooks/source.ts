@@ -1,6 +1,6 @@
 import type { Queryable } from "#control-plane/core/database/connect.ts";
 import type { ReceiverSource } from "#control-plane/notify/events/event.ts";
-import { noteResolved } from "#control-plane/notify/webhooks/alert-keys/alert-keys.ts";
+import { noteResolved } from "#control-plane/notify/webhooks/alert-keys.ts";
 import { matchesEvent } from "#control-plane/notify/webhooks/match.ts";
 import { listSubscriptions } from "#control-plane/notify/webhooks/store.ts";
 import { EVENT_TYPES } from "#control-plane/notify/webhooks/webhook.ts";

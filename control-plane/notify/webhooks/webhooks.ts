@@ -2,7 +2,7 @@ import type { Clock, Random } from "#shared/time/clock.ts";
 import type { Egress } from "#shared/internet/egress.ts";
 import { type ChangedField, diffShown } from "#control-plane/http/access/diff-shown.ts";
 import type { Queryable, Sql, Transaction } from "#control-plane/core/database/connect.ts";
-import type { FailingReceivers } from "#control-plane/notify/deliveries/failing/failing.ts";
+import type { FailingReceivers } from "#control-plane/notify/deliveries/failing.ts";
 import type { PlanName, Plans } from "#control-plane/core/plans/plans.ts";
 import type { Encryption } from "#control-plane/core/secrets/encryption.ts";
 import { readWebhook, type ReadWebhook } from "#control-plane/notify/webhooks/read-webhook.ts";

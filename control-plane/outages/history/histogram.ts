@@ -1,6 +1,6 @@
 // A log-linear histogram of whole milliseconds. Values below 64 have a bucket each; above, every power of two has 32
 // buckets, so the middle of a bucket differs from its values by 1/64 (1.6 %) at most. Values of 65,536 ms and more
-// count in the last bucket. The database counts the values (aggregate/store.ts); this file adds and reads histograms.
+// count in the last bucket. The database counts the values (history/aggregate-store.ts); this file adds and reads histograms.
 
 /** Number of buckets. */
 const BUCKETS = 384;

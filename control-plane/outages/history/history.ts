@@ -37,7 +37,7 @@ import {
 import { readProgress, type Progress } from "#control-plane/outages/history/store.ts";
 import type { Teardown } from "#control-plane/core/teardown.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
-import { deleteDay, forgetMonitors, lockOldestDay, moveTo } from "#control-plane/outages/history/deleted/store.ts";
+import { deleteDay, forgetMonitors, lockOldestDay, moveTo } from "#control-plane/outages/history/deleted-store.ts";
 import { firstKeptDay, type DayTable } from "#control-plane/core/database/partitions/days.ts";
 import { lockPosition } from "#control-plane/outages/history/roll-up/store.ts";
 

@@ -1,4 +1,4 @@
-import type { CountedChecks } from "#control-plane/outages/history/aggregate/store.ts";
+import type { CountedChecks } from "#control-plane/outages/history/aggregate-store.ts";
 import { mergeHistograms, percentilesOf } from "#control-plane/outages/history/histogram.ts";
 import { DAY_MS, HOUR_MS, startOf, type Span } from "#control-plane/outages/history/period.ts";
 

@@ -2,7 +2,7 @@ import type { Queryable, Sql } from "#control-plane/core/database/connect.ts";
 import { given } from "#control-plane/core/database/given.ts";
 import { isoTimes, DAY_MS, HOUR_MS, startOf, type Span } from "#control-plane/outages/history/period.ts";
 import type { Status, StatusChange } from "#control-plane/outages/history/timeline.ts";
-import { hourOf } from "#control-plane/outages/history/aggregate/store.ts";
+import { hourOf } from "#control-plane/outages/history/aggregate-store.ts";
 
 /** Numbers of statuses in the tables monitor_status_changes and checks. */
 const NUMBER_OF = { up: 1, down: 2, unknown: 3 } as const satisfies Record<Status, number>;

@@ -1,6 +1,6 @@
 import type { FieldProblem } from "#shared/schema/problem.ts";
 import { diffShown, type ChangedField } from "#control-plane/http/access/diff-shown.ts";
-import { MOST_ENTRIES, type NewEntry } from "#control-plane/outages/incidents/entries/entry.ts";
+import { MOST_ENTRIES, type NewEntry } from "#control-plane/outages/incidents/entry.ts";
 import type { Impact, Incident, Status } from "#control-plane/outages/incidents/incident.ts";
 import { readTitle } from "#control-plane/outages/incidents/texts.ts";
 import { readLines } from "#control-plane/core/user-text.ts";

@@ -2,7 +2,7 @@ import type { ChangedField } from "#control-plane/http/access/diff-shown.ts";
 import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
 import { refuseAbsent, refuseProblem, refuseWrite, type Refused, type Written } from "#control-plane/http/written.ts";
 import { applyChange, changedFields, type IncidentChange } from "#control-plane/outages/incidents/changes.ts";
-import { insertEntries, readEntries, readUpdates } from "#control-plane/outages/incidents/entries/store.ts";
+import { insertEntries, readEntries, readUpdates } from "#control-plane/outages/incidents/entries-store.ts";
 import type { Impact, Incident, Status } from "#control-plane/outages/incidents/incident.ts";
 import {
   countIncidents,

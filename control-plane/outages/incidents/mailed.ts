@@ -2,8 +2,8 @@ import type { Transaction } from "#control-plane/core/database/connect.ts";
 import type { MailedNotice } from "#control-plane/notify/deliveries/notes.ts";
 import { describeDuration } from "#shared/text/duration.ts";
 import { toPlainLine } from "#shared/text/plain-line.ts";
-import { serviceEntry } from "#control-plane/outages/incidents/entries/entry.ts";
-import { insertMailed } from "#control-plane/outages/incidents/entries/store.ts";
+import { serviceEntry } from "#control-plane/outages/incidents/entry.ts";
+import { insertMailed } from "#control-plane/outages/incidents/entries-store.ts";
 
 /** What mails are about, by the type of their event; others are about the incident. */
 const SUBJECTS: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 import { durationSeconds } from "#control-plane/outages/incidents/duration.ts";
-import type { Entry } from "#control-plane/outages/incidents/entries/entry.ts";
+import type { Entry } from "#control-plane/outages/incidents/entry.ts";
 import type { Incident } from "#control-plane/outages/incidents/incident.ts";
 
 /** Returns an incident as lists show it. `updates` are newest first. */

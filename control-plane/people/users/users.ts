@@ -30,7 +30,7 @@ import { createNetworkOf } from "#control-plane/http/limits/address.ts";
 import type { Mailer } from "#control-plane/notify/mail/mailer.ts";
 import type { Recipients } from "#control-plane/notify/mail/recipients/recipients.ts";
 import type { Encryption } from "#control-plane/core/secrets/encryption.ts";
-import { createUserMails, type UserMails } from "#control-plane/people/users/mails/mails.ts";
+import { createUserMails, type UserMails } from "#control-plane/people/users/mails.ts";
 import { createMembers, type Members, type UserAccount } from "#control-plane/people/users/members.ts";
 import { ownChange, recordOf } from "#control-plane/people/users/own-changes.ts";
 import { createDevices, type Devices } from "#control-plane/people/users/devices.ts";

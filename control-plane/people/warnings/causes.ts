@@ -1,6 +1,6 @@
 import { listFirst } from "#shared/text/list.ts";
 import type { FailingDeliveries } from "#control-plane/notify/deliveries/delivery.ts";
-import type { Faulty, Survey, Unserved } from "#control-plane/watching/checking/survey/survey.ts";
+import type { Faulty, Survey, Unserved } from "#control-plane/watching/checking/survey.ts";
 import type { WarningCode } from "#control-plane/people/warnings/codes.ts";
 
 /** Number of places or reasons that a message names. */

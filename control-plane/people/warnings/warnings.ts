@@ -6,7 +6,7 @@ import { transact } from "#control-plane/core/database/transaction.ts";
 import { startUpkeep } from "#control-plane/core/database/upkeep.ts";
 import type { Deliveries } from "#control-plane/notify/deliveries/deliveries.ts";
 import { SERVER_FAULTS } from "#control-plane/notify/mail/outcome.ts";
-import { surveyMonitors, type SurveyedAgent } from "#control-plane/watching/checking/survey/survey.ts";
+import { surveyMonitors, type SurveyedAgent } from "#control-plane/watching/checking/survey.ts";
 import type { ProbeListing } from "#control-plane/checks/probes/listing.ts";
 import { findCauses, LATE_MS, MAIL_FAILING_MS, MOST_IDS } from "#control-plane/people/warnings/causes.ts";
 import { compareCauses, type Changes, type KnownCause } from "#control-plane/people/warnings/compare.ts";

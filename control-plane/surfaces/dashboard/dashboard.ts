@@ -42,7 +42,7 @@ import type { Trials } from "#control-plane/monitors/try/try.ts";
 import type { Maintenance } from "#control-plane/outages/maintenance/maintenance.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import type { History } from "#control-plane/outages/history/history.ts";
-import type { TestMails } from "#control-plane/notify/mail/test-mail/test-mails.ts";
+import type { TestMails } from "#control-plane/notify/mail/test-mails.ts";
 import type { Webhooks } from "#control-plane/notify/webhooks/webhooks.ts";
 import type { StatusPages } from "#control-plane/public/status-pages/status-pages.ts";
 import type { Subscribers } from "#control-plane/public/status-pages/subscribers/subscribers.ts";

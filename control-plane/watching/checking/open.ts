@@ -1,4 +1,4 @@
-import { startOrphans } from "#control-plane/watching/checking/schedule/orphans/orphans.ts";
+import { startOrphans } from "#control-plane/watching/checking/schedule/orphans.ts";
 import { startVisits } from "#control-plane/watching/checking/visits/visits.ts";
 import { createPictureFinding, type PictureRecorder } from "#control-plane/watching/checking/watch/picture-finding.ts";
 import { startWatch, type Watch } from "#control-plane/watching/checking/watch/watch.ts";

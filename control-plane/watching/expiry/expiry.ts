@@ -9,7 +9,7 @@ import { startUpkeep } from "#control-plane/core/database/upkeep.ts";
 import type { Events } from "#control-plane/notify/events/events.ts";
 import { eraseTargets, linkMonitors } from "#control-plane/watching/expiry/links/links.ts";
 import { createExpiryMetrics } from "#control-plane/watching/expiry/metrics.ts";
-import { createReports } from "#control-plane/watching/expiry/reports/reports.ts";
+import { createReports } from "#control-plane/watching/expiry/reports.ts";
 import { startVisitor } from "#control-plane/watching/expiry/visits/visitor.ts";
 import { judgeDomain } from "#control-plane/watching/expiry/shown/domain-check.ts";
 import type { Teardown } from "#control-plane/core/teardown.ts";

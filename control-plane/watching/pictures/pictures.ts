@@ -14,12 +14,7 @@ import {
   type VisualRow,
   readContent,
 } from "#control-plane/watching/pictures/store.ts";
-import {
-  PICTURE_SPACE,
-  sweepPictures,
-  type PictureSpace,
-  makeRoom,
-} from "#control-plane/watching/pictures/upkeep/space.ts";
+import { PICTURE_SPACE, sweepPictures, type PictureSpace, makeRoom } from "#control-plane/watching/pictures/space.ts";
 import type { Teardown } from "#control-plane/core/teardown.ts";
 import { createHash } from "node:crypto";
 import type { Clock } from "#shared/time/clock.ts";

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { Option, type Command } from "commander";
-import { readFields, toQuery, type TypedField } from "#shared/client/api/fields.ts";
+import { readFields, toQuery, type TypedField } from "#shared/client/api-fields.ts";
 import { explainNoAnswer, field, openCall, readAnswer } from "#shared/client/call.ts";
 import { parseJson } from "#shared/client/event-stream.ts";
 import {

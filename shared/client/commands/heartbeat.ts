@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
 import { failWith } from "#shared/client/connection.ts";
 import type { CommandContext } from "#shared/client/context.ts";
-import { runWithPings } from "#shared/client/heartbeat/run.ts";
+import { runWithPings } from "#shared/client/heartbeat.ts";
 
 /** The variable with the address of a heartbeat: its token is a secret, and other users can see flags. */
 const URL_VARIABLE = "VTG_HEARTBEAT_URL";

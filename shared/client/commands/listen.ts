@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import type { CommandContext } from "#shared/client/context.ts";
 import { readSecretFile, readInputFile } from "#shared/client/input-file.ts";
-import { runListen } from "#shared/client/listen/run.ts";
+import { runListen } from "#shared/client/listen.ts";
 import { createSecureContext } from "node:tls";
-import type { TlsIdentity } from "#shared/client/listen/server.ts";
+import type { TlsIdentity } from "#shared/client/listen-server.ts";
 import { describeError } from "#shared/contracts/error-code.ts";
 
 /** Exit status if it cannot listen: a wrong option, an unreadable file, a port in use. */

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
-import type { TypedField } from "#shared/client/api/fields.ts";
+import type { TypedField } from "#shared/client/api-fields.ts";
 import { field } from "#shared/client/call.ts";
 import {
   ACCOUNT_GROUP,

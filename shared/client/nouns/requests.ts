@@ -1,7 +1,7 @@
 import { parseExact } from "#shared/json/exact.ts";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { readFields, type TypedField } from "#shared/client/api/fields.ts";
+import { readFields, type TypedField } from "#shared/client/api-fields.ts";
 import { field } from "#shared/client/call.ts";
 import { ask, type Asked, type ClientFlags, type Connection } from "#shared/client/connection.ts";
 import type { CommandContext } from "#shared/client/context.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { spawnSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readFields } from "#shared/client/api/fields.ts";
+import { readFields } from "#shared/client/api-fields.ts";
 import { urlOf } from "#shared/client/commands/api.ts";
 import { LAUNCHER_PATH } from "#shared/client/programs.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";

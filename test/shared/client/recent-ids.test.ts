@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { rememberIds } from "#shared/client/listen/run.ts";
+import { rememberIds } from "#shared/client/listen.ts";
 
 it("the last ids are remembered, and the one that was not seen for longest is forgotten first", () => {
   const ids = rememberIds(3);

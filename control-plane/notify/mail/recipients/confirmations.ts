@@ -4,7 +4,7 @@ import type { Sql, Transaction } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { storeEvents } from "#control-plane/notify/events/events.ts";
 import { randomBase62 } from "#control-plane/accounts/keys/format.ts";
-import { findLimits, recordMails } from "#control-plane/notify/mail/ledger/ledger.ts";
+import { findLimits, recordMails } from "#control-plane/notify/mail/ledger.ts";
 import {
   areConfirmationsWanted,
   lockConfirmations,

@@ -4,7 +4,7 @@ import { deleteInSteps } from "#control-plane/core/database/upkeep.ts";
 import { DELIVERIES_CHANNEL } from "#control-plane/notify/deliveries/delivery.ts";
 import type { Receiver } from "#control-plane/notify/events/event.ts";
 import { addressKey, isSameAddress, spellMailAddress } from "#control-plane/core/mail-address.ts";
-import { sweepLedger } from "#control-plane/notify/mail/ledger/ledger.ts";
+import { sweepLedger } from "#control-plane/notify/mail/ledger.ts";
 import { hashToken } from "#control-plane/notify/mail/recipients/confirmations.ts";
 import {
   confirmByToken,

@@ -8,7 +8,7 @@ import type { Sql } from "#control-plane/core/database/connect.ts";
 import { isDatabaseAway } from "#control-plane/core/database/database-away.ts";
 import type { EventType } from "#control-plane/notify/events/event.ts";
 import type { Encryption } from "#control-plane/core/secrets/encryption.ts";
-import { readKeyOf } from "#control-plane/notify/webhooks/alert-keys/alert-keys.ts";
+import { readKeyOf } from "#control-plane/notify/webhooks/alert-keys.ts";
 import { isOvertaken } from "#control-plane/notify/webhooks/formats/dedup.ts";
 import type { FormatEvent } from "#control-plane/notify/webhooks/formats/format.ts";
 import { FORMATS } from "#control-plane/notify/webhooks/formats/formats.ts";

@@ -1,6 +1,6 @@
 import type { Queryable, SqlFragment } from "#control-plane/core/database/connect.ts";
 import { given } from "#control-plane/core/database/given.ts";
-import { countChecks, hourOf, type CountedChecks } from "#control-plane/outages/history/aggregate/store.ts";
+import { countChecks, hourOf, type CountedChecks } from "#control-plane/outages/history/aggregate-store.ts";
 import type { TimeByStatus } from "#control-plane/outages/history/timeline.ts";
 import { HOUR_MS, isoTimes } from "#control-plane/outages/history/period.ts";
 

@@ -1,6 +1,6 @@
 import type { Sql, Transaction } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
-import type { CountedChecks } from "#control-plane/outages/history/aggregate/store.ts";
+import type { CountedChecks } from "#control-plane/outages/history/aggregate-store.ts";
 import { encodeHistogram, mergeHistograms } from "#control-plane/outages/history/histogram.ts";
 import { readMaintenance } from "#control-plane/outages/history/maintenance.ts";
 import { DAY_MS, hoursBetween } from "#control-plane/outages/history/period.ts";

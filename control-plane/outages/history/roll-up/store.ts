@@ -1,6 +1,6 @@
 import type { Queryable, Sql, SqlFragment, Transaction } from "#control-plane/core/database/connect.ts";
 import { given } from "#control-plane/core/database/given.ts";
-import { countChecks, hourOf, type CountedChecks } from "#control-plane/outages/history/aggregate/store.ts";
+import { countChecks, hourOf, type CountedChecks } from "#control-plane/outages/history/aggregate-store.ts";
 import type { HistoryMonitor } from "#control-plane/outages/history/ports.ts";
 import type { TimeByStatus } from "#control-plane/outages/history/timeline.ts";
 import { isoTimes } from "#control-plane/outages/history/period.ts";

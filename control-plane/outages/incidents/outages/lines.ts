@@ -1,5 +1,5 @@
-import type { NewEntry } from "#control-plane/outages/incidents/entries/entry.ts";
-import type { AddressedEntry } from "#control-plane/outages/incidents/entries/store.ts";
+import type { NewEntry } from "#control-plane/outages/incidents/entry.ts";
+import type { AddressedEntry } from "#control-plane/outages/incidents/entries-store.ts";
 
 /** Says that the outage of another monitor holds notices back. */
 export function holdText(monitorId: number): string {

@@ -1,8 +1,8 @@
 import type { Transaction } from "#control-plane/core/database/connect.ts";
 import { describeCause } from "#control-plane/outages/incidents/cause/describe.ts";
 import { kindOf } from "#control-plane/outages/kinds/kinds.ts";
-import { serviceEntry } from "#control-plane/outages/incidents/entries/entry.ts";
-import { insertEntries, type AddressedEntry } from "#control-plane/outages/incidents/entries/store.ts";
+import { serviceEntry } from "#control-plane/outages/incidents/entry.ts";
+import { insertEntries, type AddressedEntry } from "#control-plane/outages/incidents/entries-store.ts";
 import type { FailingLocation, Incident, IncidentMonitor } from "#control-plane/outages/incidents/incident.ts";
 import { addressTo, holdText } from "#control-plane/outages/incidents/outages/lines.ts";
 import { changeLocations } from "#control-plane/outages/incidents/outages/locations.ts";

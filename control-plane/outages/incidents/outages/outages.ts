@@ -1,13 +1,8 @@
 import type { Transaction } from "#control-plane/core/database/connect.ts";
 import { describeCause, describeLocation, isSameCause } from "#control-plane/outages/incidents/cause/describe.ts";
 import { toPlainLine } from "#shared/text/plain-line.ts";
-import {
-  isRepeated,
-  MOST_REPEATED,
-  serviceEntry,
-  type ServiceKind,
-} from "#control-plane/outages/incidents/entries/entry.ts";
-import { insertEntries } from "#control-plane/outages/incidents/entries/store.ts";
+import { isRepeated, MOST_REPEATED, serviceEntry, type ServiceKind } from "#control-plane/outages/incidents/entry.ts";
+import { insertEntries } from "#control-plane/outages/incidents/entries-store.ts";
 import type {
   AffectedLocation,
   Cause,

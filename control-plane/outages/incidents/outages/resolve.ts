@@ -1,8 +1,8 @@
 import type { Transaction } from "#control-plane/core/database/connect.ts";
 import { durationSeconds } from "#control-plane/outages/incidents/duration.ts";
 import { writeDuration } from "#shared/text/duration.ts";
-import { serviceEntry } from "#control-plane/outages/incidents/entries/entry.ts";
-import { insertEntries, type AddressedEntry } from "#control-plane/outages/incidents/entries/store.ts";
+import { serviceEntry } from "#control-plane/outages/incidents/entry.ts";
+import { insertEntries, type AddressedEntry } from "#control-plane/outages/incidents/entries-store.ts";
 import type { Incident } from "#control-plane/outages/incidents/incident.ts";
 import { addressTo } from "#control-plane/outages/incidents/outages/lines.ts";
 import { kindOf } from "#control-plane/outages/kinds/kinds.ts";

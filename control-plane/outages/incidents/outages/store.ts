@@ -1,6 +1,6 @@
 import type { Queryable } from "#control-plane/core/database/connect.ts";
 import { given } from "#control-plane/core/database/given.ts";
-import type { NewEntry } from "#control-plane/outages/incidents/entries/entry.ts";
+import type { NewEntry } from "#control-plane/outages/incidents/entry.ts";
 import type { Cause, Incident } from "#control-plane/outages/incidents/incident.ts";
 import { columns, readRow, type IncidentRow } from "#control-plane/outages/incidents/store.ts";
 

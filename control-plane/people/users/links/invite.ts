@@ -2,7 +2,7 @@ import type { Change } from "#control-plane/http/access/changes.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { Transaction } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
-import type { MailLimit } from "#control-plane/notify/mail/ledger/ledger.ts";
+import type { MailLimit } from "#control-plane/notify/mail/ledger.ts";
 import { isSameAddress } from "#control-plane/core/mail-address.ts";
 import {
   EXPIRED,
@@ -14,7 +14,7 @@ import {
 } from "#control-plane/people/users/links/links.ts";
 import { insertInviteAddress, lockOpenInvite, type OneTimeLink } from "#control-plane/people/users/links/store.ts";
 import { hasAddress } from "#control-plane/people/users/members.ts";
-import type { UserMails } from "#control-plane/people/users/mails/mails.ts";
+import type { UserMails } from "#control-plane/people/users/mails.ts";
 import { recordOf } from "#control-plane/people/users/own-changes.ts";
 import { isAllowed } from "#control-plane/people/users/roles.ts";
 import type { Client, Session } from "#control-plane/people/users/sessions.ts";

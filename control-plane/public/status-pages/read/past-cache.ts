@@ -4,9 +4,9 @@ import { monthOf } from "#control-plane/public/status-pages/read/month.ts";
 import { findBySlug } from "#control-plane/public/status-pages/store.ts";
 import type { Clock } from "#shared/time/clock.ts";
 import type { Sql } from "#control-plane/core/database/connect.ts";
-import { publishedBetween, publishedIncident } from "#control-plane/outages/incidents/published/published.ts";
-import { pastWindows } from "#control-plane/outages/maintenance/published/published.ts";
-import { shownFactsOf } from "#control-plane/outages/state/shown/shown.ts";
+import { publishedBetween, publishedIncident } from "#control-plane/outages/incidents/published.ts";
+import { pastWindows } from "#control-plane/outages/maintenance/published.ts";
+import { shownFactsOf } from "#control-plane/outages/state/shown.ts";
 import { readCovered, showIncident } from "#control-plane/public/status-pages/read/view.ts";
 import type { StatusPage } from "#control-plane/public/status-pages/settings/page-settings.ts";
 

@@ -1,15 +1,15 @@
 import type { Clock } from "#shared/time/clock.ts";
 import type { Queryable, Sql } from "#control-plane/core/database/connect.ts";
 import { publicCause } from "#control-plane/outages/incidents/cause/public-words.ts";
-import { publishedIncidents, type PublishedIncident } from "#control-plane/outages/incidents/published/published.ts";
+import { publishedIncidents, type PublishedIncident } from "#control-plane/outages/incidents/published.ts";
 import { outageTitle, pastTitle } from "#control-plane/outages/incidents/texts.ts";
 import { COMPOSITE_LOCATION } from "#control-plane/watching/checking/visits/composite.ts";
 import { HEARTBEAT_LOCATION } from "#control-plane/watching/heartbeats/state-settings.ts";
 import { coveredBetween } from "#control-plane/outages/maintenance/coverage/coverage.ts";
-import { publishedWindows } from "#control-plane/outages/maintenance/published/published.ts";
+import { publishedWindows } from "#control-plane/outages/maintenance/published.ts";
 import type { History } from "#control-plane/outages/history/history.ts";
 import { uptimePercent } from "#control-plane/outages/history/timeline.ts";
-import { shownFactsOf, type ShownFacts } from "#control-plane/outages/state/shown/shown.ts";
+import { shownFactsOf, type ShownFacts } from "#control-plane/outages/state/shown.ts";
 import type {
   PageView,
   ShownGroup,

@@ -1,6 +1,6 @@
 import type { Sql } from "#control-plane/core/database/connect.ts";
 import type { ClaimedDelivery, Outcome, Sender, SentEvent } from "#control-plane/notify/deliveries/delivery.ts";
-import { hiddenIncidents } from "#control-plane/outages/incidents/published/published.ts";
+import { hiddenIncidents } from "#control-plane/outages/incidents/published.ts";
 import type { Letter } from "#control-plane/notify/mail/content/letter.ts";
 import type { MailHead } from "#control-plane/notify/mail/headers.ts";
 import { MAIL_SCHEDULE, MAIL_TIMEOUT_MS, type Mailer } from "#control-plane/notify/mail/mailer.ts";

@@ -7,7 +7,7 @@ import type { Sender } from "#control-plane/notify/deliveries/delivery.ts";
 import type { ReceiverSource, NewEvent, Receiver } from "#control-plane/notify/events/event.ts";
 import { storeEvents } from "#control-plane/notify/events/events.ts";
 import { spellMailAddress } from "#control-plane/core/mail-address.ts";
-import { findLimits, recordMails } from "#control-plane/notify/mail/ledger/ledger.ts";
+import { findLimits, recordMails } from "#control-plane/notify/mail/ledger.ts";
 import type { Mailer } from "#control-plane/notify/mail/mailer.ts";
 import type { Encryption } from "#control-plane/core/secrets/encryption.ts";
 import { createPageUrls } from "#control-plane/public/status-pages/page-url.ts";

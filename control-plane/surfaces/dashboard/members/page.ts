@@ -2,7 +2,7 @@ import { renderForm, renderHidden, renderInput, renderNote } from "#control-plan
 import { formatLocal } from "#control-plane/surfaces/dashboard/frame/times.ts";
 import { MEMBERS, NOT_MAILED } from "#control-plane/surfaces/dashboard/strings/people.ts";
 import { compileTemplate } from "#control-plane/core/pages/templates.ts";
-import type { MailLimit } from "#control-plane/notify/mail/ledger/ledger.ts";
+import type { MailLimit } from "#control-plane/notify/mail/ledger.ts";
 import { hasAddress, type ListedMember } from "#control-plane/people/users/members.ts";
 import { ROLES, type Role } from "#control-plane/people/users/roles.ts";
 import type { Session } from "#control-plane/people/users/sessions.ts";

@@ -34,7 +34,7 @@ import { requireFound, requireRead } from "#control-plane/http/errors.ts";
 import { searchPings } from "#control-plane/watching/heartbeats/shown-pings.ts";
 import type { History } from "#control-plane/outages/history/history.ts";
 import { readIncidents } from "#control-plane/outages/incidents/incidents.ts";
-import type { TestMails } from "#control-plane/notify/mail/test-mail/test-mails.ts";
+import type { TestMails } from "#control-plane/notify/mail/test-mails.ts";
 import type { Webhooks } from "#control-plane/notify/webhooks/webhooks.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import { coveredBetween } from "#control-plane/outages/maintenance/coverage/coverage.ts";

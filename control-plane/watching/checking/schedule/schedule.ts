@@ -3,7 +3,7 @@ import {
   requestRun,
   requestRuns,
   requestRunsOfDown,
-} from "#control-plane/watching/checking/schedule/requests/store.ts";
+} from "#control-plane/watching/checking/schedule/requests-store.ts";
 import { phaseMs } from "#control-plane/watching/checking/schedule/planned-time.ts";
 import {
   deleteSlots,

@@ -24,7 +24,7 @@ import {
   shareRows,
   type HeldRow,
 } from "#control-plane/watching/evidence/claims/store.ts";
-import { keepMonitors, lockIncident, lockIncidents } from "#control-plane/watching/evidence/timeline/store.ts";
+import { keepMonitors, lockIncident, lockIncidents } from "#control-plane/watching/evidence/timeline-store.ts";
 import { addLines } from "#control-plane/outages/incidents/outages/outages.ts";
 import { describeSharing } from "#control-plane/watching/evidence/shared.ts";
 

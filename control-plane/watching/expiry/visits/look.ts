@@ -11,7 +11,7 @@ import {
 } from "#control-plane/watching/expiry/facts/registration.ts";
 import { boundedText } from "#control-plane/watching/expiry/facts/text.ts";
 import { splitTarget } from "#control-plane/watching/expiry/links/targets.ts";
-import type { ClaimedTarget } from "#control-plane/watching/expiry/visits/claims/store.ts";
+import type { ClaimedTarget } from "#control-plane/watching/expiry/visits/claims-store.ts";
 import { contractOf } from "#control-plane/outages/kinds/kinds.ts";
 import { readLocation } from "#control-plane/watching/checking/watch/served.ts";
 

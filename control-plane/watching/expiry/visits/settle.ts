@@ -7,7 +7,7 @@ import type { RegistrationFacts } from "#control-plane/watching/expiry/facts/reg
 import { decideCertificate } from "#control-plane/watching/expiry/notices/decide-certificate.ts";
 import { decideRegistration } from "#control-plane/watching/expiry/notices/decide-registration.ts";
 import { decodeMemory, saysMore, type Memory } from "#control-plane/watching/expiry/notices/memory.ts";
-import type { ClaimedTarget } from "#control-plane/watching/expiry/visits/claims/store.ts";
+import type { ClaimedTarget } from "#control-plane/watching/expiry/visits/claims-store.ts";
 import { certificateEvent, registrationEvent } from "#control-plane/watching/expiry/visits/describe.ts";
 import { judgeLook, type TargetAfter, type TargetBefore } from "#control-plane/watching/expiry/visits/judge.ts";
 import type { Look } from "#control-plane/watching/expiry/visits/look.ts";

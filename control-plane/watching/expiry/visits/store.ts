@@ -1,7 +1,7 @@
 import type { Sql, Transaction } from "#control-plane/core/database/connect.ts";
 import { given } from "#control-plane/core/database/given.ts";
 import type { ExpiryKind } from "#control-plane/outages/kinds/expiring.ts";
-import type { ClaimedTarget } from "#control-plane/watching/expiry/visits/claims/store.ts";
+import type { ClaimedTarget } from "#control-plane/watching/expiry/visits/claims-store.ts";
 
 /** A target that is locked until the transaction ends. */
 interface LockedTarget {

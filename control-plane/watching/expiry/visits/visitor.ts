@@ -8,13 +8,13 @@ import type { CertificateFacts } from "#control-plane/watching/expiry/facts/cert
 import type { RegistrationFacts } from "#control-plane/watching/expiry/facts/registration.ts";
 import type { ExpiryKind } from "#control-plane/outages/kinds/expiring.ts";
 import type { ExpiryMetrics } from "#control-plane/watching/expiry/metrics.ts";
-import { endQuestion } from "#control-plane/watching/expiry/registries/registries.ts";
+import { endQuestion } from "#control-plane/watching/expiry/registries.ts";
 import {
   type ClaimedTarget,
   claimCertificates,
   claimDomains,
   claimWaiting,
-} from "#control-plane/watching/expiry/visits/claims/store.ts";
+} from "#control-plane/watching/expiry/visits/claims-store.ts";
 import { isLookDue } from "#control-plane/watching/expiry/visits/judge.ts";
 import { lookAt, type Look, LONGEST_LOOK_MS } from "#control-plane/watching/expiry/visits/look.ts";
 import { settleVisit } from "#control-plane/watching/expiry/visits/settle.ts";

@@ -7,7 +7,7 @@ import { createPump } from "#control-plane/core/database/pump.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import type { HeartbeatMetrics } from "#control-plane/watching/heartbeats/metrics.ts";
 import type { Ping } from "#control-plane/watching/heartbeats/ping.ts";
-import { judgeHeartbeats } from "#control-plane/watching/heartbeats/changes/apply.ts";
+import { judgeHeartbeats } from "#control-plane/watching/heartbeats/apply-changes.ts";
 import { createPingQueue, type PingedToken, type WaitingPing } from "#control-plane/watching/heartbeats/pings/queue.ts";
 import { createUnjudged } from "#control-plane/watching/heartbeats/pings/unjudged.ts";
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { DatabaseAway } from "#control-plane/core/database/database-away.ts";
 import { createJournal } from "#control-plane/checks/measurements/journal.ts";
-import type { NewEvent } from "#control-plane/checks/measurements/journal/store.ts";
+import type { NewEvent } from "#control-plane/checks/measurements/journal-store.ts";
 
 const event = (name: string, data = "{}"): NewEvent => ({ event: name, ordinal: 0, data, result: null });
 const never = new AbortController().signal;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { pino } from "pino";
 import { connect, connectListener, type Sql } from "#control-plane/core/database/connect.ts";
 import { createNotifications } from "#control-plane/core/database/notifications.ts";
-import { recordEvents, type NewEvent } from "#control-plane/checks/measurements/journal/store.ts";
+import { recordEvents, type NewEvent } from "#control-plane/checks/measurements/journal-store.ts";
 import {
   claimMeasurement,
   finishMeasurement,
@@ -10,7 +10,7 @@ import {
   readAttempts,
   readLocations,
 } from "#control-plane/checks/measurements/store.ts";
-import { readEvents } from "#control-plane/checks/measurements/stream/store.ts";
+import { readEvents } from "#control-plane/checks/measurements/stream-store.ts";
 import { tailEvents, sweepMeasurements } from "#control-plane/checks/measurements/measurements.ts";
 import { createWatch } from "#control-plane/checks/measurements/watch.ts";
 import { createManualClock } from "#test/support/clock.ts";

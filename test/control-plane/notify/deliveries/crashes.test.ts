@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { ClaimedDelivery } from "#control-plane/notify/deliveries/delivery.ts";
 import { recoverLost } from "#control-plane/notify/deliveries/worker.ts";
 import { releaseDue } from "#control-plane/notify/deliveries/release/release.ts";
-import { claimDeliveries, ripenDeliveries } from "#control-plane/notify/deliveries/claims/store.ts";
+import { claimDeliveries, ripenDeliveries } from "#control-plane/notify/deliveries/claims-store.ts";
 import { settleAttempts } from "#control-plane/notify/deliveries/store.ts";
 import { continueAfter } from "#control-plane/notify/deliveries/transition.ts";
 import {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { connect, type Sql } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
-import { claimDeliveries, renewLeases } from "#control-plane/notify/deliveries/claims/store.ts";
+import { claimDeliveries, renewLeases } from "#control-plane/notify/deliveries/claims-store.ts";
 import { settleAttempts } from "#control-plane/notify/deliveries/store.ts";
 import {
   createPublisher,

@@ -3,7 +3,7 @@ import { Registry } from "prom-client";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { type Deliveries, sweep } from "#control-plane/notify/deliveries/deliveries.ts";
 import type { Sender } from "#control-plane/notify/deliveries/delivery.ts";
-import { claimDeliveries, ripenDeliveries } from "#control-plane/notify/deliveries/claims/store.ts";
+import { claimDeliveries, ripenDeliveries } from "#control-plane/notify/deliveries/claims-store.ts";
 import { settleAttempts } from "#control-plane/notify/deliveries/store.ts";
 import {
   createPublisher,

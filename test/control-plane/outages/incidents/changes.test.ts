@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { applyChange, type IncidentChange } from "#control-plane/outages/incidents/changes.ts";
-import { MOST_ENTRIES } from "#control-plane/outages/incidents/entries/entry.ts";
+import { MOST_ENTRIES } from "#control-plane/outages/incidents/entry.ts";
 import type { Incident } from "#control-plane/outages/incidents/incident.ts";
 
 const STARTED = new Date("2026-03-01T12:00:00Z");

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readSilent } from "#control-plane/watching/checking/survey/survey.ts";
+import { readSilent } from "#control-plane/watching/checking/survey.ts";
 import { judgedFinding, type Finding } from "#control-plane/watching/checking/watch/observe.ts";
 import { DEFAULT_SETTINGS } from "#control-plane/outages/kinds/defaults.ts";
 import { readStoredSettings } from "#control-plane/outages/kinds/stored-settings.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Survey } from "#control-plane/watching/checking/survey/survey.ts";
+import type { Survey } from "#control-plane/watching/checking/survey.ts";
 import { findCauses, MOST_IDS, type Facts } from "#control-plane/people/warnings/causes.ts";
 
 const NOW = new Date("2026-03-01T12:30:00Z");

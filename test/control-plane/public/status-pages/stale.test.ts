@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ShownFacts } from "#control-plane/outages/state/shown/shown.ts";
+import type { ShownFacts } from "#control-plane/outages/state/shown.ts";
 import { findStale } from "#control-plane/public/status-pages/read/view.ts";
 
 const NOW = new Date("2026-05-01T12:00:00Z");

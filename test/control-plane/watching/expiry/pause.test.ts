@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { pauseMs } from "#control-plane/watching/expiry/registries/registries.ts";
+import { pauseMs } from "#control-plane/watching/expiry/registries.ts";
 
 const MINUTE_MS = 60_000;
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { foldPings, type PingedHeartbeat } from "#control-plane/watching/heartbeats/fold-pings.ts";
 import type { Ping } from "#control-plane/watching/heartbeats/ping.ts";
 import { HEARTBEAT_LOCATION } from "#control-plane/watching/heartbeats/state-settings.ts";
-import { decideSweep } from "#control-plane/watching/heartbeats/sweep/decide.ts";
+import { decideSweep } from "#control-plane/watching/heartbeats/decide-sweep.ts";
 import type { Transition } from "#control-plane/outages/state/transition.ts";
 import { below, createDice } from "#test/fleet/random.ts";
 import { judgeAll, newHeartbeat, pingOf } from "#test/support/heartbeats/parts.ts";

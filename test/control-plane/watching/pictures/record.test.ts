@@ -4,7 +4,7 @@ import { createEvents } from "#control-plane/notify/events/events.ts";
 import { type VisualSettings, VISUAL_DEFAULT, basisOf } from "#control-plane/outages/kinds/visual.ts";
 import { acceptPicture, beginPictures, readPictureFacts } from "#control-plane/watching/pictures/facts.ts";
 import { createPictures, type Pictures } from "#control-plane/watching/pictures/pictures.ts";
-import { sweepPictures } from "#control-plane/watching/pictures/upkeep/space.ts";
+import { sweepPictures } from "#control-plane/watching/pictures/space.ts";
 import { ago } from "#test/support/ago.ts";
 import { systemRandom } from "#test/support/clock.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import type { Transaction } from "#control-plane/core/database/connect.ts";
-import { MOST_REPEATED } from "#control-plane/outages/incidents/entries/entry.ts";
+import { MOST_REPEATED } from "#control-plane/outages/incidents/entry.ts";
 import { readIncidentEvidence } from "#control-plane/watching/evidence/requests.ts";
 import { exportIncidents, readIncident } from "#control-plane/outages/incidents/incidents.ts";
 import { openOutages } from "#control-plane/outages/incidents/outages/open.ts";

@@ -1,9 +1,9 @@
 import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { connect, type Sql } from "#control-plane/core/database/connect.ts";
-import { startOrphans } from "#control-plane/watching/checking/schedule/orphans/orphans.ts";
+import { startOrphans } from "#control-plane/watching/checking/schedule/orphans.ts";
 import { claimSlots } from "#control-plane/watching/checking/schedule/store.ts";
-import { surveyMonitors } from "#control-plane/watching/checking/survey/survey.ts";
+import { surveyMonitors } from "#control-plane/watching/checking/survey.ts";
 import { createShiftedClock } from "#test/support/shifted-clock.ts";
 import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
 import { createWatchedAccount } from "#test/support/watched-account.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { shownFactsOf } from "#control-plane/outages/state/shown/shown.ts";
+import { shownFactsOf } from "#control-plane/outages/state/shown.ts";
 import { judgedFinding, UNSERVED, type Finding } from "#control-plane/watching/checking/watch/observe.ts";
 import { findStale } from "#control-plane/public/status-pages/read/view.ts";
 import { openVisitsWorld, type VisitsWorld } from "#test/control-plane/watching/checking/visits/visits-world.ts";

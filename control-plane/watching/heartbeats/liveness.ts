@@ -1,0 +1,37 @@
+import type { Clock } from "#shared/time/clock.ts";
+import type { Sql } from "#control-plane/core/database/connect.ts";
+import { deleteOutages, noteLiveness } from "#control-plane/watching/heartbeats/liveness-store.ts";
+
+/** Notes in the database that the service can receive pings, so that times in which it could not are known. */
+export interface Liveness {
+  /** Notes it, unless this replica did less than 5 s ago. */
+  note(): Promise<void>;
+}
+
+const EVERY_MS = 5_000;
+/** A longer time without a note of any replica is an outage, in milliseconds. */
+const LONGEST_GAP_MS = 15_000;
+/** How long outages are kept, in milliseconds: longer than any deadline waits for its visit. */
+const KEPT_MS = 30 * 86_400_000;
+const DELETE_EVERY_MS = 3_600_000;
+
+/** Creates the notes of one replica. */
+export function createLiveness(sql: Sql, clock: Clock): Liveness {
+  let notedAt = -Infinity;
+  let notedTime = -Infinity;
+  let deletedAt = -Infinity;
+  return {
+    async note() {
+      const at = clock.monotonic();
+      const now = clock.now();
+      // The monotonic clock of a machine that was suspended has not moved.
+      if (at - notedAt < EVERY_MS && Math.abs(now.getTime() - notedTime) < EVERY_MS) return;
+      await noteLiveness(sql, now, LONGEST_GAP_MS);
+      notedAt = at;
+      notedTime = now.getTime();
+      if (at - deletedAt < DELETE_EVERY_MS) return;
+      await deleteOutages(sql, new Date(clock.now().getTime() - KEPT_MS));
+      deletedAt = at;
+    },
+  };
+}

@@ -1,0 +1,155 @@
+import type { Logger } from "pino";
+import type { Clock } from "#shared/time/clock.ts";
+import type { Sql } from "#control-plane/core/database/connect.ts";
+import { isDatabaseAway } from "#control-plane/core/database/database-away.ts";
+import { transact } from "#control-plane/core/database/transaction.ts";
+import {
+  applyHeartbeatChanges,
+  openHeartbeat,
+  type HeartbeatChange,
+} from "#control-plane/watching/heartbeats/apply-changes.ts";
+import {
+  listDue,
+  lockHeartbeats,
+  moveVisits,
+  type LockedHeartbeat,
+} from "#control-plane/watching/heartbeats/changes-store.ts";
+import type { Liveness } from "#control-plane/watching/heartbeats/liveness.ts";
+import type { HeartbeatMetrics } from "#control-plane/watching/heartbeats/metrics.ts";
+import type { PingRecorder } from "#control-plane/watching/heartbeats/pings/recorder.ts";
+import { decideSweep } from "#control-plane/watching/heartbeats/decide-sweep.ts";
+import { judgeNext } from "#control-plane/watching/heartbeats/judge.ts";
+import type { ApplyDeps } from "#control-plane/watching/checking/watch/apply-changes.ts";
+
+/** Visits heartbeats at their deadlines. */
+interface Sweeper {
+  /** Visits all that are due now. Returns when none is left, or those that are left belong to another replica. */
+  sweep(): Promise<void>;
+  /** Starts no further visits, and waits for those that are running. */
+  stop(): Promise<void>;
+}
+
+/** Dependencies of the sweeper. */
+interface SweeperDeps {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Pick<HeartbeatMetrics, "lag">;
+  readonly liveness: Liveness;
+  /** The pings that wait in this replica. */
+  readonly pings: Pick<PingRecorder, "oldestArrival">;
+  readonly changes: ApplyDeps;
+}
+
+const EVERY_MS = 250;
+/** Maximum number of heartbeats of one transaction. */
+const MOST_AT_ONCE = 300;
+
+/** Time until the next visit of a row that cannot be read, in milliseconds. */
+const UNREADABLE_MS = 60_000;
+
+/** Times of a visit, Unix milliseconds: the present one, and the one up to which deadlines are judged. */
+interface VisitTimes {
+  readonly now: number;
+  readonly until: number;
+}
+
+/** What a visit changes. */
+type Visit =
+  | { readonly kind: "wait"; readonly sweepAt: number | null }
+  | (HeartbeatChange & { readonly kind: "change" });
+
+/** Starts the sweeper of one replica. Several replicas share the work: each leaves out what others have locked. */
+export function startSweeper({ sql, clock, log, metrics, liveness, pings, changes }: SweeperDeps): Sweeper {
+  let isStopped = false;
+  let running: Promise<void> | null = null;
+
+  async function sweepAll(): Promise<void> {
+    for (;;) {
+      if (isStopped) return;
+      // A replica that was frozen with all others must find the outage before it finds what is late. So it notes first,
+      // and visits only what was due before that: it can be frozen at any time after.
+      const now = clock.now().getTime();
+      const until = judgeableUntil(now, pings.oldestArrival());
+      await liveness.note();
+      const ids = await listDue(sql, new Date(until), MOST_AT_ONCE);
+      if (ids.length === 0 || (await visit(ids, { now, until })) === 0) return;
+    }
+  }
+
+  /** Visits heartbeats as of the time `until`. Returns how many there were. */
+  async function visit(ids: readonly number[], { now, until }: VisitTimes): Promise<number> {
+    const { count, deadlines } = await transact(sql, async (tx) => {
+      const locked = await lockHeartbeats(tx, ids, { skip: true, stopsPings: true });
+      const made: HeartbeatChange[] = [];
+      const visits: { monitorId: number; sweepAt: number | null }[] = [];
+      for (const row of locked) {
+        // Another replica has visited it since it was listed.
+        if (row.sweepAt === null || row.sweepAt.getTime() > until) continue;
+        const decided = decideVisit(row, until);
+        if (decided.kind === "wait") visits.push({ monitorId: row.monitorId, sweepAt: decided.sweepAt });
+        else made.push(decided);
+      }
+      if (visits.length > 0) await moveVisits(tx, visits);
+      await applyHeartbeatChanges(tx, changes, made, now);
+      return {
+        count: made.length + visits.length,
+        deadlines: made.flatMap(({ cause, at }) => (cause === "time" ? at : [])),
+      };
+    });
+    const committedAt = clock.now().getTime();
+    for (const at of deadlines) metrics.lag.observe(Math.max(0, committedAt - at) / 1_000);
+    return count;
+  }
+
+  /** Decides about one row. One that cannot be read waits, so that it does not hold up those beside it. */
+  function decideVisit(row: LockedHeartbeat, now: number): Visit {
+    try {
+      const heartbeat = openHeartbeat(row);
+      if (heartbeat === null) return { kind: "wait", sweepAt: null };
+      // The replica that recorded the ping can have ended before the state followed it.
+      const judged = judgeNext(heartbeat);
+      if (judged !== null) return { kind: "change", cause: "ping", heartbeat, ...judged };
+      const decided = decideSweep({ ...heartbeat, outageEndedAt: row.outageEndedAt?.getTime() ?? null }, now);
+      return decided.kind === "wait" ? decided : { cause: "time", heartbeat, ...decided };
+    } catch (error) {
+      log.error(
+        { err: error, monitor: row.monitorId },
+        "heartbeats: a row cannot be read; it is visited again in a minute",
+      );
+      return { kind: "wait", sweepAt: now + UNREADABLE_MS };
+    }
+  }
+
+  async function sweep(): Promise<void> {
+    running ??= sweepAll().finally(() => {
+      running = null;
+    });
+    await running;
+  }
+
+  const timer = setInterval(() => {
+    sweep().catch((error: unknown) => {
+      // Late heartbeats stay unnoticed as long as this lasts; while the database is away, everything does.
+      const level = isDatabaseAway(error) ? "debug" : "error";
+      log[level]({ err: error }, "heartbeats: visits failed; they are repeated");
+    });
+  }, EVERY_MS);
+  timer.unref();
+  return {
+    sweep,
+    async stop() {
+      isStopped = true;
+      clearInterval(timer);
+      await running?.catch(() => {});
+    },
+  };
+}
+
+/**
+ * Returns the time up to which deadlines can be judged, Unix milliseconds: a ping that arrived in time and is not recorded
+ * yet must not be missed. `oldestArrival` is when the first ping arrived that waits in this replica; null: none waits.
+ */
+export function judgeableUntil(now: number, oldestArrival: number | null): number {
+  return oldestArrival === null ? now : Math.min(now, oldestArrival - 1);
+}

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { connect, type Sql } from "#control-plane/core/database/connect.ts";
+import { deleteOutages, noteLiveness } from "#control-plane/watching/heartbeats/liveness-store.ts";
+import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+
+let database: TestDatabase;
+let sql: Sql;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  sql = connect(database.url, { name: "test", connections: 6, statementTimeoutMs: 30_000 });
+});
+beforeEach(async () => {
+  await sql`truncate service_liveness, service_outages`;
+});
+afterAll(async () => {
+  await sql?.end();
+  await database?.drop();
+});
+
+const at = (seconds: number) => new Date(Date.UTC(2026, 2, 1) + seconds * 1_000);
+const note = (seconds: number) => noteLiveness(sql, at(seconds), 15_000);
+const outages = () =>
+  sql<{ from: Date; to: Date }[]>`
+    select started_at as "from", ended_at as "to" from service_outages order by started_at`;
+
+it("a gap of up to 15 s between notes is no outage", async () => {
+  for (const seconds of [0, 5, 20, 20, 35]) await note(seconds);
+  expect(await outages()).toEqual([]);
+});
+
+it("a longer gap is an outage, from the note before it to the one after it", async () => {
+  await note(0);
+  await note(15.001);
+  await note(20);
+  await note(3_620);
+  expect(await outages()).toEqual([
+    { from: at(0), to: at(15.001) },
+    { from: at(20), to: at(3_620) },
+  ]);
+});
+
+it("replicas that come back at the same time store one outage", async () => {
+  await note(0);
+  await Promise.all([60, 60.001, 60.002, 61, 62, 63].map(note));
+  expect(await outages()).toHaveLength(1);
+  const [{ at: last } = { at: null }] = await sql<{ at: Date }[]>`select at from service_liveness`;
+  expect(last).toEqual(at(63));
+});
+
+it("a replica whose clock is behind takes back no note", async () => {
+  await note(100);
+  await note(90);
+  await note(110);
+  expect(await outages()).toEqual([]);
+});
+
+it("outages that ended long ago are deleted", async () => {
+  for (const seconds of [0, 100, 200]) await note(seconds);
+  await deleteOutages(sql, at(150));
+  expect(await outages()).toEqual([{ from: at(100), to: at(200) }]);
+});
