@@ -31,7 +31,7 @@ import { writeNotice } from "#control-plane/notify/mail/content/notice.ts";
 import { headersOf, type MailHead } from "#control-plane/notify/mail/headers.ts";
 import { openToken, queueConfirmations } from "#control-plane/notify/mail/recipients/confirmations.ts";
 import { findSealedToken } from "#control-plane/notify/mail/recipients/confirmations-store.ts";
-import { writeTestMail } from "#control-plane/notify/mail/test-mail-letter.ts";
+import { toPlainLine } from "#shared/text/plain-line.ts";
 
 /** Mail of one replica. */
 export interface Mail {
@@ -258,4 +258,22 @@ async function attachPictures(
   }
   const paragraphs = omitted.length === 0 ? [] : [`Too large to attach: ${omitted.join(", ")}. The link shows it.`];
   return { letter: { ...letter, paragraphs: [...letter.paragraphs, ...paragraphs] }, attachments };
+}
+
+/** Maximum length of a monitor's name, characters. */
+const MOST_NAME = 120;
+
+/** Writes the mail by which a user tests whether the mails about a monitor arrive. `body` is that of the event. */
+function writeTestMail(body: string, baseUrl: string): Letter {
+  const { data } = JSON.parse(body) as { readonly data: { readonly monitor: { readonly name: string } } };
+  const name = toPlainLine(data.monitor.name, MOST_NAME);
+  return {
+    subject: `Test: ${name}`,
+    headline: `This is a test: nothing has happened to ${name}.`,
+    paragraphs: ["A user of its account has asked for this mail. Alerts about this monitor are sent to this address."],
+    facts: [],
+    list: null,
+    links: [],
+    footer: `This address gets the notices of this monitor from Vantage at ${baseUrl}.`,
+  };
 }
