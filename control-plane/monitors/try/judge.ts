@@ -4,7 +4,7 @@ import { describeCause } from "#control-plane/outages/incidents/cause/describe.t
 import { fromPlaces, nameLocation } from "#control-plane/notify/events/places.ts";
 import type { Cause } from "#control-plane/outages/incidents/incident.ts";
 import type { MonitorDraft } from "#control-plane/outages/kinds/monitor.ts";
-import type { CheckFault } from "#control-plane/outages/state/observation.ts";
+import type { CheckFault } from "#control-plane/outages/state/state.ts";
 import { decideAtOnce } from "#control-plane/outages/state/votes.ts";
 
 /** A check of a monitor that is tried, under its names in the API. */

@@ -1,5 +1,5 @@
-import type { CheckFault } from "#control-plane/outages/state/observation.ts";
 import type {
+  CheckFault,
   DatedLocation,
   HeldNotice,
   LocationState,

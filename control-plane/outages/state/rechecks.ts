@@ -1,10 +1,13 @@
-import type { Confirmation } from "#control-plane/outages/state/confirmation.ts";
-import { KEEPS_FAILING } from "#control-plane/outages/state/failing.ts";
-import { isFresh } from "#control-plane/outages/state/freshness.ts";
-import type { StateSettings } from "#control-plane/outages/state/settings.ts";
-import type { LocationState, MonitorState } from "#control-plane/outages/state/state.ts";
-import { isBeingConfirmed } from "#control-plane/outages/state/undecided.ts";
-import type { KnownObservation } from "#control-plane/outages/state/verdicts.ts";
+import type { Confirmation } from "#control-plane/outages/state/votes.ts";
+import {
+  KEEPS_FAILING,
+  isFresh,
+  type KnownObservation,
+  freshLocations,
+  staleAt,
+} from "#control-plane/outages/state/locations.ts";
+import type { StateSettings, LocationState, MonitorState } from "#control-plane/outages/state/state.ts";
+import { HELD_MS, nextFlappingLook, unwatchedDueAt } from "#control-plane/outages/state/events.ts";
 
 /** An extra check to schedule. */
 export interface Recheck {
@@ -118,4 +121,36 @@ function askUnrecovered(
 function canContribute(settings: StateSettings, known: LocationState | undefined, since: number, now: number): boolean {
   if (known === undefined || !isFresh(settings, known, now)) return true;
   return known.verdict === "up" && known.at < since;
+}
+
+/** Age from which a check that confirmed nothing is no longer being confirmed, in milliseconds. */
+const UNDECIDED_MS = 60_000;
+
+/** Reports whether a verdict is recent enough that extra checks may still confirm it. */
+export function isBeingConfirmed({ at }: Pick<LocationState, "at">, now: number): boolean {
+  return Math.abs(now - at) <= UNDECIDED_MS;
+}
+
+/** Longest time between two visits, in milliseconds: other settings can make results old earlier than was planned. */
+const MOST_MS = 600_000;
+
+/**
+ * Returns when time alone can next change something about a monitor: one of its results
+ * gets too old to count, or people are to be notified that it lacks them, or of its flapping; of one that nobody
+ * checks also that a reminder is due, or that a reason to hold notices has ended. All times are Unix
+ * milliseconds. Newer results only move that to a later time, so a visit can find that nothing has happened.
+ */
+export function nextVisit(settings: StateSettings, state: MonitorState, now: number): number {
+  const times = [now + MOST_MS];
+  if (settings.isPassive) {
+    if (state.remindAt !== null) times.push(state.remindAt);
+    if (state.held !== null) times.push(now + HELD_MS);
+  } else if (state.status !== "unknown") {
+    for (const { known } of freshLocations(settings, state.locations, now)) times.push(staleAt(settings, known));
+  }
+  const dueAt = unwatchedDueAt(state, now);
+  if (dueAt !== null) times.push(dueAt);
+  const lookAt = nextFlappingLook(state, now);
+  if (lookAt !== null) times.push(lookAt);
+  return Math.min(...times);
 }

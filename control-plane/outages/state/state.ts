@@ -1,4 +1,4 @@
-import type { CheckFault } from "#control-plane/outages/state/observation.ts";
+import type { Source, Stage } from "#shared/contracts/outcome.ts";
 
 /** The status of a monitor. Whether it is degraded is a separate fact about one that is up. */
 export type Status = "up" | "down" | "unknown";
@@ -131,3 +131,75 @@ export const NEW_STATE: MonitorState = {
   alone: null,
   unwatched: null,
 };
+
+/** Why a check failed. */
+export interface CheckFault {
+  readonly stage: Stage;
+  readonly source: Source;
+  /** A stable snake_case word. */
+  readonly reason: string;
+  /** For people; one line without control characters. A state keeps the first 200 of them. */
+  readonly message: string;
+}
+
+/** What one check at one location found. */
+export interface Observation {
+  /** One of the configured locations. */
+  readonly location: string;
+  /**
+   * unknown: the probe or its network failed, or no probe was available. With a fault of the target: it answered, but with
+   * nothing that can be judged.
+   */
+  readonly verdict: "up" | "down" | "unknown";
+  /** Unix milliseconds of the beginning of the check. */
+  readonly beganAt: number;
+  readonly responseMs: number | null;
+  /** null if the verdict is up. */
+  readonly fault: CheckFault | null;
+  /** An extra check that confirms an outage or a recovery. */
+  readonly isRecheck: boolean;
+}
+
+/** The settings on which a monitor's state depends. Durations are in milliseconds. */
+export interface StateSettings {
+  /** The locations that the monitor is checked from, at least one, each once. */
+  readonly locations: readonly string[];
+  /** Those of them that no connected probe serves. They have no vote if the monitor has several locations. */
+  readonly unserved: readonly string[];
+  /** How many fresh locations must fail, all of them if there are fewer; majority: more than half of them. */
+  readonly quorum: "majority" | number;
+  /** With one location: further checks that must fail before the monitor is down; at least 2 if it is the only one left. */
+  readonly retries: number;
+  /** How many times in a row a location must succeed before it counts as up again after an outage. */
+  readonly recovery: number;
+  readonly intervalMs: number;
+  readonly timeoutMs: number;
+  /** A slower answer counts as degraded; null: none does. */
+  readonly degradedMs: number | null;
+  /** Pause between two reminders of an outage; null: no reminders. */
+  readonly repeatMs: number | null;
+  /**
+   * Observations come from outside, as the pings of a heartbeat do, and cannot be repeated on request: a verdict counts
+   * until the next one, no rechecks are planned, and flapping does not raise the confirmation.
+   */
+  readonly isPassive: boolean;
+}
+
+/**
+ * Returns the settings of the state machine for a monitor that no probe checks: one verdict, kept under a name in place
+ * of a location, which counts at once and never gets old. `repeatMinutes`: pause between reminders; null: none.
+ */
+export function passiveSettings(location: string, repeatMinutes: number | null): StateSettings {
+  return {
+    locations: [location],
+    unserved: [],
+    quorum: "majority",
+    retries: 0,
+    recovery: 1,
+    intervalMs: 0,
+    timeoutMs: 0,
+    degradedMs: null,
+    repeatMs: repeatMinutes === null ? null : repeatMinutes * 60_000,
+    isPassive: true,
+  };
+}

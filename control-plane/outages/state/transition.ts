@@ -1,30 +1,46 @@
-import { findAble, findAlone } from "#control-plane/outages/state/able.ts";
-import { confirmationFor } from "#control-plane/outages/state/confirmation.ts";
-import { hasEndedDegraded, nextSpeed } from "#control-plane/outages/state/degraded.ts";
-import type { StateEvent, FailingLocation } from "#control-plane/outages/state/events.ts";
-import { failingLocations, nextFailing } from "#control-plane/outages/state/failing.ts";
-import { nextFirstTries, nextUnsteady } from "#control-plane/outages/state/first-tries.ts";
-import { addChange, areFlapping, flappingNotice, recentChanges } from "#control-plane/outages/state/flapping.ts";
-import { freshLocations, type FreshLocation } from "#control-plane/outages/state/freshness.ts";
-import type { Observation } from "#control-plane/outages/state/observation.ts";
-import { planRechecks, repeatRecheck, type Recheck } from "#control-plane/outages/state/rechecks.ts";
-import type { StateSettings } from "#control-plane/outages/state/settings.ts";
-import type {
-  MonitorState,
-  Status,
-  DatedLocation,
-  HeldNotice,
-  LocationState,
-} from "#control-plane/outages/state/state.ts";
 import {
+  findAble,
+  findAlone,
+  freshLocations,
+  type FreshLocation,
   addVerdict,
   dropUnjudged,
   isNews,
   keepVerdicts,
   type KnownObservation,
-} from "#control-plane/outages/state/verdicts.ts";
-import { nextUnwatched } from "#control-plane/outages/state/unwatched.ts";
-import { castVotes, decideStatus, isEnough, type Votes } from "#control-plane/outages/state/votes.ts";
+  failingLocations,
+  nextFailing,
+} from "#control-plane/outages/state/locations.ts";
+import {
+  confirmationFor,
+  castVotes,
+  decideStatus,
+  isEnough,
+  type Votes,
+  nextFirstTries,
+  nextUnsteady,
+  hasEndedDegraded,
+  nextSpeed,
+} from "#control-plane/outages/state/votes.ts";
+import {
+  type StateEvent,
+  type FailingLocation,
+  addChange,
+  areFlapping,
+  flappingNotice,
+  recentChanges,
+  nextUnwatched,
+} from "#control-plane/outages/state/events.ts";
+import type {
+  Observation,
+  MonitorState,
+  Status,
+  DatedLocation,
+  HeldNotice,
+  LocationState,
+  StateSettings,
+} from "#control-plane/outages/state/state.ts";
+import { planRechecks, repeatRecheck, type Recheck } from "#control-plane/outages/state/rechecks.ts";
 
 /** What follows from an observation or from time. */
 export interface Transition {

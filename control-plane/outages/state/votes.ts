@@ -1,8 +1,13 @@
-import type { Confirmation } from "#control-plane/outages/state/confirmation.ts";
-import type { FreshLocation } from "#control-plane/outages/state/freshness.ts";
-import type { Observation } from "#control-plane/outages/state/observation.ts";
-import type { StateSettings } from "#control-plane/outages/state/settings.ts";
-import type { Status } from "#control-plane/outages/state/state.ts";
+import { type FreshLocation, isFresh, type KnownObservation } from "#control-plane/outages/state/locations.ts";
+import type {
+  Observation,
+  Status,
+  StateSettings,
+  MonitorState,
+  FirstTries,
+  LocationState,
+} from "#control-plane/outages/state/state.ts";
+import type { FailingLocation, StateEvent } from "#control-plane/outages/state/events.ts";
 
 /** The votes of the fresh locations. A location whose newest verdict is not confirmed votes for neither. */
 export interface Votes {
@@ -67,4 +72,199 @@ export function decideAtOnce(
   );
   const isAlone = fresh.length === 1 && settings.locations.length > 1;
   return { status: decideStatus(settings, "unknown", castVotes(fresh, UNCONFIRMED), isAlone), isAlone };
+}
+
+/** How many checks in a row a location needs before its verdict is a vote. */
+export interface Confirmation {
+  readonly failures: number;
+  readonly successes: number;
+}
+
+/** Failures in a row that count while a monitor is flapping. */
+const FAILURES_WHILE_FLAPPING = 3;
+
+/** Further checks that must fail at a location whose failure alone is a quorum of several. */
+const RETRIES_OF_ONE = 1;
+
+/** Least number of further checks that must fail at a location that is the only one left. */
+const RETRIES_ALONE = 2;
+
+/**
+ * Returns the confirmation that a monitor needs. Several locations confirm each other, but for a quorum of one, which one
+ * of them confirms itself by a further check; a single one confirms itself by its retries, and by two at least if it is
+ * the only one left of several. Successes need confirmation only after an
+ * outage. While a monitor is flapping, failures need more of it, unless nobody can ask for further observations.
+ */
+export function confirmationFor(
+  { locations, quorum, retries, recovery, isPassive }: StateSettings,
+  lastKnown: MonitorState["lastKnown"],
+  { isFlapping, isAlone }: { readonly isFlapping: boolean; readonly isAlone: boolean },
+): Confirmation {
+  const retriesOfSeveral = quorum === 1 ? RETRIES_OF_ONE : 0;
+  const ownRetries = isAlone ? Math.max(RETRIES_ALONE, retries) : locations.length === 1 ? retries : retriesOfSeveral;
+  const failures = ownRetries + 1;
+  return {
+    failures: isFlapping && !isPassive ? Math.max(failures, FAILURES_WHILE_FLAPPING) : failures,
+    successes: lastKnown === "down" ? recovery : 1,
+  };
+}
+
+/** Planned checks in a row that failed and passed on the re-check, after which a location is named. */
+const RUN = 3;
+
+/**
+ * Counts an observation among the first tries of its location: a planned check that fails is one more, and one that is
+ * good ends the count; so do a failure that goes on until the next planned check, a silence and an outage. Re-checks count
+ * for nothing.
+ */
+export function nextFirstTries(
+  settings: StateSettings,
+  { lastKnown, locations }: Pick<MonitorState, "lastKnown" | "locations">,
+  { location, verdict, beganAt, fault, isRecheck }: KnownObservation,
+  now: number,
+): FirstTries | undefined {
+  if (settings.isPassive || lastKnown === "down") return undefined;
+  const stored = locations.get(location);
+  const known = stored !== undefined && isFresh(settings, stored, now) ? stored : undefined;
+  if (isRecheck) return known?.firstTries;
+  if (verdict === "up" || known?.verdict === "down") return undefined;
+  const { failed = 0, since = Math.min(beganAt, now) } = known?.firstTries ?? {};
+  return { failed: failed + 1, since, fault };
+}
+
+/** Returns how many first tries in a row failed at a location and passed on the re-check. */
+function countPassed({ verdict, firstTries }: LocationState): number {
+  const failed = firstTries?.failed ?? 0;
+  return verdict === "up" ? failed : Math.max(0, failed - 1);
+}
+
+/** Reports whether an observation is the re-check that passes after a first try that failed. */
+export function passesAfterFirstTry(before: MonitorState, after: MonitorState, location: string): boolean {
+  const known = after.locations.get(location);
+  return known !== undefined && countPassed(known) > countPassed(before.locations.get(location) ?? known);
+}
+
+/** The locations whose first tries fail each time, and the event if they have changed; null: no event. */
+interface UnsteadyChange {
+  readonly unsteady: readonly string[];
+  readonly event: StateEvent | null;
+}
+
+/**
+ * Returns the locations whose first tries fail each time after a transition. An outage names none: what was counted before
+ * it says nothing about the time after it.
+ */
+export function nextUnsteady(
+  before: MonitorState,
+  { status, knownSince, fresh }: { status: Status; knownSince: number | null; fresh: readonly FreshLocation[] },
+  now: number,
+): UnsteadyChange {
+  if (status === "unknown") return { unsteady: before.unsteady, event: null };
+  if (status === "down") return { unsteady: [], event: null };
+  const failing = fresh
+    .filter(({ known }) => countPassed(known) >= RUN && (knownSince === null || known.at > knownSince))
+    .map(({ location, known }): FailingLocation => {
+      return { location, fault: known.firstTries?.fault ?? null, since: known.firstTries?.since ?? known.since };
+    });
+  const unsteady = failing.map(({ location }) => location);
+  const isSame = unsteady.length === before.unsteady.length && unsteady.every((one) => before.unsteady.includes(one));
+  const isNew = before.unsteady.length === 0;
+  return { unsteady, event: isSame ? null : { kind: "first_tries", at: now, failing, isNew } };
+}
+
+/** What people should know about a monitor that is up: locations that fail, alone or at the first try. */
+export interface Advisory {
+  readonly since: Date;
+  readonly locations: readonly string[];
+  readonly message: string;
+}
+
+type Facts = Pick<MonitorState, "status" | "failing" | "unsteady" | "locations">;
+
+/**
+ * Describes what people should know about a monitor that is up: locations that keep failing, or else locations whose first
+ * tries fail each time; null if there are none.
+ */
+export function describeAdvisory(state: Facts): Advisory | null {
+  if (state.status !== "up") return null;
+  return describeFailing(state) ?? describeFirstTries(state);
+}
+
+/** Describes the locations that keep failing while the monitor is up; null if there are none. */
+export function describeFailing({ failing, locations }: Pick<Facts, "failing" | "locations">): Advisory | null {
+  if (failing.length === 0) return null;
+  const known = failing.flatMap((location) => locations.get(location) ?? []);
+  const since = Math.min(...known.map((location) => location.since));
+  const cause = known.find(({ fault }) => fault !== null)?.fault?.message ?? "the check fails";
+  return {
+    since: new Date(since),
+    locations: failing,
+    message: `The check fails in ${failing.join(", ")} only: ${cause}`,
+  };
+}
+
+/** Describes the locations whose first tries fail each time; null if there are none. */
+export function describeFirstTries({ unsteady, locations }: Pick<Facts, "unsteady" | "locations">): Advisory | null {
+  const known = unsteady.flatMap((location) => locations.get(location) ?? []);
+  if (known.length === 0) return null;
+  const tries = known.flatMap(({ firstTries }) => firstTries ?? []);
+  const times = Math.max(...known.map(countPassed));
+  const cause = tries.find(({ fault }) => fault !== null)?.fault?.message ?? "the check fails";
+  return {
+    since: new Date(Math.min(...tries.map(({ since }) => since))),
+    locations: unsteady,
+    message: `The first try fails each time in ${unsteady.join(", ")}, ${times} times in a row: ${cause}`,
+  };
+}
+
+/** How fast a monitor answers. */
+type Speed = Pick<MonitorState, "isDegraded" | "slowStreak">;
+
+/** Slow checks in a row that make a monitor degraded, and quick ones that end it. */
+const SLOW_RUN = 3;
+
+const NO_SPEED: Speed = { isDegraded: false, slowStreak: 0 };
+
+/**
+ * Returns the speed after an observation; null: only time has passed. Good planned checks of all locations count, in
+ * the order of their arrival. A monitor that is down has no speed; one whose status is unknown keeps that of before. One
+ * is degraded too whose first tries fail each time at a location (`isUnsteady`): its users wait for the second.
+ */
+export function nextSpeed(
+  settings: StateSettings,
+  before: MonitorState,
+  { status, isUnsteady }: { readonly status: Status; readonly isUnsteady: boolean },
+  observation: KnownObservation | null,
+): Speed {
+  const { degradedMs } = settings;
+  if (status === "down" || degradedMs === null) return NO_SPEED;
+  if (status === "unknown") return before;
+  const { slowStreak, isDegraded } = addSpeed(degradedMs, before, observation);
+  return { slowStreak, isDegraded: isDegraded || isUnsteady };
+}
+
+function addSpeed(degradedMs: number, before: Speed, observation: KnownObservation | null): Speed {
+  if (observation === null || observation.verdict !== "up" || observation.isRecheck) return before;
+  if (observation.responseMs === null) return before;
+  const { slowStreak, isDegraded } = before;
+  if (observation.responseMs > degradedMs) {
+    const slow = Math.min(Math.max(slowStreak, 0) + 1, SLOW_RUN);
+    return { isDegraded: isDegraded || slow === SLOW_RUN, slowStreak: slow };
+  }
+  const quick = Math.min(Math.max(-slowStreak, 0) + 1, SLOW_RUN);
+  return { isDegraded: isDegraded && quick < SLOW_RUN, slowStreak: -quick };
+}
+
+/**
+ * Reports whether a monitor that was degraded no longer is. A monitor that was down since it was reported as degraded is
+ * no longer degraded once it is quick again, or no answer is too slow any more.
+ */
+export function hasEndedDegraded(
+  { degradedMs }: StateSettings,
+  before: Pick<MonitorState, "isDegraded" | "isDegradedReported">,
+  status: Status,
+  { isDegraded, slowStreak }: Speed,
+): boolean {
+  if (status !== "up" || isDegraded) return false;
+  return before.isDegraded || (before.isDegradedReported && (degradedMs === null || slowStreak === -SLOW_RUN));
 }

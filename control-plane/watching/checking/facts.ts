@@ -1,9 +1,8 @@
 import { readSlotFacts } from "#control-plane/watching/checking/schedule/store.ts";
 import type { Queryable } from "#control-plane/core/database/connect.ts";
-import { describeAdvisory, type Advisory } from "#control-plane/outages/state/advisory.ts";
+import { describeAdvisory, type Advisory } from "#control-plane/outages/state/votes.ts";
 import { decodeState } from "#control-plane/outages/state/encoding.ts";
-import type { CheckFault } from "#control-plane/outages/state/observation.ts";
-import type { MonitorState } from "#control-plane/outages/state/state.ts";
+import type { CheckFault, MonitorState } from "#control-plane/outages/state/state.ts";
 
 /** What the state machine and the schedule know about a monitor. */
 export interface StateFacts {

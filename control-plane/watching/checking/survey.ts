@@ -18,7 +18,7 @@ import {
 import { isRecord } from "#shared/text/is-record.ts";
 import { readStoredSettings } from "#control-plane/outages/kinds/stored-settings.ts";
 import { decodeState } from "#control-plane/outages/state/encoding.ts";
-import { isFresh } from "#control-plane/outages/state/freshness.ts";
+import { isFresh } from "#control-plane/outages/state/locations.ts";
 import { NEW_STATE, type MonitorState } from "#control-plane/outages/state/state.ts";
 
 /** An enrolled agent. */

@@ -1,5 +1,5 @@
 import type { CheckError } from "#control-plane/checks/answer.ts";
-import type { CheckFault } from "#control-plane/outages/state/observation.ts";
+import type { CheckFault } from "#control-plane/outages/state/state.ts";
 import type { ShownPing } from "#control-plane/watching/heartbeats/shown-pings.ts";
 
 /** PostgreSQL notification channel: rows were inserted, or lost their claim. */

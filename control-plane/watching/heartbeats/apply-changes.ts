@@ -14,7 +14,7 @@ import { heartbeatStateSettings } from "#control-plane/watching/heartbeats/state
 import { nextSweep } from "#control-plane/watching/heartbeats/decide-sweep.ts";
 import type { PingedHeartbeat } from "#control-plane/watching/heartbeats/fold-pings.ts";
 import type { HeartbeatSettings } from "#control-plane/outages/kinds/heartbeat.ts";
-import { judgeDependency, type Dependency } from "#control-plane/outages/state/dependency.ts";
+import { judgeDependency, type Dependency } from "#control-plane/outages/state/notices.ts";
 import { decodeState, encodeState } from "#control-plane/outages/state/encoding.ts";
 import type { Transition } from "#control-plane/outages/state/transition.ts";
 import {

@@ -3,7 +3,7 @@ import type { Ping, PingKind } from "#control-plane/watching/heartbeats/ping.ts"
 import { endRun, startRun, type OpenRun } from "#control-plane/watching/heartbeats/runs.ts";
 import { reportedFailure, type Verdict } from "#control-plane/watching/heartbeats/verdicts.ts";
 import type { HeartbeatSettings } from "#control-plane/outages/kinds/heartbeat.ts";
-import type { CheckFault } from "#control-plane/outages/state/observation.ts";
+import type { CheckFault } from "#control-plane/outages/state/state.ts";
 
 /** What the pings of a heartbeat have said so far. Times are Unix milliseconds. */
 export interface HeartbeatRecord {

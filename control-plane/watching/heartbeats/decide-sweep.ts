@@ -1,10 +1,8 @@
 import type { HeartbeatRecord } from "#control-plane/watching/heartbeats/apply-ping.ts";
 import { HEARTBEAT_LOCATION } from "#control-plane/watching/heartbeats/state-settings.ts";
 import type { HeartbeatSettings } from "#control-plane/outages/kinds/heartbeat.ts";
-import type { CheckFault } from "#control-plane/outages/state/observation.ts";
-import { nextFlappingLook } from "#control-plane/outages/state/flapping.ts";
-import type { MonitorState } from "#control-plane/outages/state/state.ts";
-import type { StateSettings } from "#control-plane/outages/state/settings.ts";
+import type { CheckFault, MonitorState, StateSettings } from "#control-plane/outages/state/state.ts";
+import { nextFlappingLook } from "#control-plane/outages/state/events.ts";
 import { transition, type Transition } from "#control-plane/outages/state/transition.ts";
 
 /** A heartbeat that is due for a visit. Times are Unix milliseconds. */

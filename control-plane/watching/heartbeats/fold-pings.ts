@@ -3,9 +3,7 @@ import type { Ping } from "#control-plane/watching/heartbeats/ping.ts";
 import { HEARTBEAT_LOCATION } from "#control-plane/watching/heartbeats/state-settings.ts";
 import { addVerdict } from "#control-plane/watching/heartbeats/verdicts.ts";
 import type { HeartbeatSettings } from "#control-plane/outages/kinds/heartbeat.ts";
-import type { CheckFault } from "#control-plane/outages/state/observation.ts";
-import type { StateSettings } from "#control-plane/outages/state/settings.ts";
-import type { MonitorState } from "#control-plane/outages/state/state.ts";
+import type { CheckFault, MonitorState, StateSettings } from "#control-plane/outages/state/state.ts";
 
 /** A ping to store. */
 export interface StoredPing extends Ping {

@@ -1,6 +1,5 @@
 import type { MonitorSettings } from "#control-plane/outages/kinds/monitor.ts";
-import { passiveSettings } from "#control-plane/outages/state/passive.ts";
-import type { StateSettings } from "#control-plane/outages/state/settings.ts";
+import { passiveSettings, type StateSettings } from "#control-plane/outages/state/state.ts";
 
 /** The name under which the state of a heartbeat keeps its verdict: it has no locations. */
 export const HEARTBEAT_LOCATION = "heartbeat";

@@ -1,4 +1,4 @@
-import type { CheckFault } from "#control-plane/outages/state/observation.ts";
+import type { CheckFault } from "#control-plane/outages/state/state.ts";
 
 /** What a ping says about the status of its monitor, as long as the state of the monitor does not know it. */
 export interface Verdict {

@@ -1,6 +1,6 @@
 import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
 import { acceptLatest, deleteVisuals, insertVisuals, readVisualFacts } from "#control-plane/watching/pictures/store.ts";
-import type { CheckFault } from "#control-plane/outages/state/observation.ts";
+import type { CheckFault } from "#control-plane/outages/state/state.ts";
 
 /** What the pictures of a visual monitor show. */
 export interface PictureFacts {

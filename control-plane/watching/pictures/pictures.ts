@@ -22,7 +22,7 @@ import type { Sql, Transaction } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import type { Events } from "#control-plane/notify/events/events.ts";
 import { readStoredSettings } from "#control-plane/outages/kinds/stored-settings.ts";
-import type { CheckFault } from "#control-plane/outages/state/observation.ts";
+import type { CheckFault } from "#control-plane/outages/state/state.ts";
 import { toChangedEvent } from "#control-plane/notify/events/visual-event.ts";
 import { areCovered } from "#control-plane/outages/maintenance/coverage/coverage.ts";
 import { inspectPng } from "#control-plane/watching/pictures/compare/png.ts";

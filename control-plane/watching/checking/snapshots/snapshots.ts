@@ -11,7 +11,7 @@ import {
 } from "#control-plane/watching/checking/snapshots/store.ts";
 import type { Pace } from "#control-plane/core/pace.ts";
 import { decodeState } from "#control-plane/outages/state/encoding.ts";
-import { isFresh } from "#control-plane/outages/state/freshness.ts";
+import { isFresh } from "#control-plane/outages/state/locations.ts";
 import type { MonitorState, Status } from "#control-plane/outages/state/state.ts";
 
 /** What is known about a monitor at one location. */

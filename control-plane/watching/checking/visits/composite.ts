@@ -1,9 +1,7 @@
 import { listAll } from "#shared/text/list.ts";
 import { cutLine } from "#shared/text/plain-line.ts";
 import type { CompositeSettings } from "#control-plane/outages/kinds/composite.ts";
-import type { CheckFault } from "#control-plane/outages/state/observation.ts";
-import type { StateSettings } from "#control-plane/outages/state/settings.ts";
-import type { MonitorState } from "#control-plane/outages/state/state.ts";
+import type { CheckFault, MonitorState, StateSettings } from "#control-plane/outages/state/state.ts";
 import { transition, type Transition } from "#control-plane/outages/state/transition.ts";
 
 /** The name under which the state of a composite keeps its verdict: it has no locations. */

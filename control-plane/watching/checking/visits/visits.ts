@@ -5,7 +5,7 @@ import { transact } from "#control-plane/core/database/transaction.ts";
 import { areCovered } from "#control-plane/outages/maintenance/coverage/coverage.ts";
 import { startUpkeep } from "#control-plane/core/database/upkeep.ts";
 import { encodeState, decodeState } from "#control-plane/outages/state/encoding.ts";
-import { nextVisit } from "#control-plane/outages/state/next-visit.ts";
+import { nextVisit } from "#control-plane/outages/state/rechecks.ts";
 import {
   listDueVisits,
   lockVisited,
@@ -26,15 +26,14 @@ import {
 import type { MonitorSettings } from "#control-plane/outages/kinds/monitor.ts";
 import { readStoredSettings } from "#control-plane/outages/kinds/stored-settings.ts";
 import type { CompositeSettings } from "#control-plane/outages/kinds/composite.ts";
-import { judgeDependency, type Dependency } from "#control-plane/outages/state/dependency.ts";
-import type { StateSettings } from "#control-plane/outages/state/settings.ts";
+import { judgeDependency, type Dependency } from "#control-plane/outages/state/notices.ts";
+import { type StateSettings, passiveSettings } from "#control-plane/outages/state/state.ts";
 import { transition } from "#control-plane/outages/state/transition.ts";
 import {
   COMPOSITE_LOCATION,
   followMembers,
   type MemberStatus,
 } from "#control-plane/watching/checking/visits/composite.ts";
-import { passiveSettings } from "#control-plane/outages/state/passive.ts";
 import { stateSettings } from "#control-plane/watching/checking/watch/watched.ts";
 import { isProbed } from "#control-plane/outages/kinds/kinds.ts";
 

@@ -4,20 +4,17 @@ import type { Events } from "#control-plane/notify/events/events.ts";
 import { addStatusChanges } from "#control-plane/outages/history/record.ts";
 import { areCovered } from "#control-plane/outages/maintenance/coverage/coverage.ts";
 import { noteAccountChanged } from "#control-plane/core/page-changes/page-changes.ts";
-import { statusChangedAt } from "#control-plane/outages/state/change-time.ts";
-import type { Dependency } from "#control-plane/outages/state/dependency.ts";
-import { holdNotices, type Notice } from "#control-plane/outages/state/hold-notices.ts";
+import { statusChangedAt, type FailingLocation } from "#control-plane/outages/state/events.ts";
+import { type Dependency, holdNotices, type Notice } from "#control-plane/outages/state/notices.ts";
 import type { Recheck } from "#control-plane/outages/state/rechecks.ts";
-import type { StateSettings } from "#control-plane/outages/state/settings.ts";
-import type { MonitorState } from "#control-plane/outages/state/state.ts";
+import type { StateSettings, MonitorState } from "#control-plane/outages/state/state.ts";
 import type { Transition } from "#control-plane/outages/state/transition.ts";
 import { kindOf } from "#control-plane/outages/kinds/kinds.ts";
 import type { NewEvent } from "#control-plane/notify/events/event.ts";
 import { toMonitorEvent } from "#control-plane/notify/events/monitor-event.ts";
 import { describeCause } from "#control-plane/outages/incidents/cause/describe.ts";
-import { describeFailing, describeFirstTries } from "#control-plane/outages/state/advisory.ts";
-import type { FailingLocation } from "#control-plane/outages/state/events.ts";
-import { failingLocations } from "#control-plane/outages/state/failing.ts";
+import { describeFailing, describeFirstTries } from "#control-plane/outages/state/votes.ts";
+import { failingLocations } from "#control-plane/outages/state/locations.ts";
 
 /** Orders evidence for outages whose incidents this transaction opened. */
 type RequestEvidence = (

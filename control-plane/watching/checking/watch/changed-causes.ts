@@ -1,7 +1,7 @@
 import { isSameCause } from "#control-plane/outages/incidents/cause/describe.ts";
 import type { MonitorTarget } from "#control-plane/outages/incidents/incident.ts";
 import type { FailingLocation } from "#control-plane/outages/state/events.ts";
-import { failingLocations } from "#control-plane/outages/state/failing.ts";
+import { failingLocations } from "#control-plane/outages/state/locations.ts";
 import type { MonitorState } from "#control-plane/outages/state/state.ts";
 
 /**

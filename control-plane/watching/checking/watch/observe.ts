@@ -5,7 +5,7 @@ import {
   type MonitorResult,
 } from "#shared/monitor-checks/define.ts";
 import type { CheckAnswer, CheckError, LocationRow } from "#control-plane/checks/answer.ts";
-import type { CheckFault, Observation } from "#control-plane/outages/state/observation.ts";
+import type { CheckFault, Observation } from "#control-plane/outages/state/state.ts";
 import { toPlainLine } from "#shared/text/plain-line.ts";
 
 /** What a check of a monitor found, with what is recorded beside its verdict. */

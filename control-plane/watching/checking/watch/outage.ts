@@ -11,7 +11,7 @@ import {
 import { resolveOutages } from "#control-plane/outages/incidents/outages/resolve.ts";
 import type { CheckType } from "#control-plane/outages/kinds/kinds.ts";
 import type { MonitorSettings } from "#control-plane/outages/kinds/monitor.ts";
-import type { Notice } from "#control-plane/outages/state/hold-notices.ts";
+import type { Notice } from "#control-plane/outages/state/notices.ts";
 import type { MonitorState } from "#control-plane/outages/state/state.ts";
 import type { StateEvent } from "#control-plane/outages/state/events.ts";
 import { findChangedCauses } from "#control-plane/watching/checking/watch/changed-causes.ts";

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { CheckAnswer } from "#control-plane/checks/answer.ts";
 import type { Artifact } from "#control-plane/checks/dispatch/artifacts.ts";
-import type { CheckFault } from "#control-plane/outages/state/observation.ts";
+import type { CheckFault } from "#control-plane/outages/state/state.ts";
 import type { ClaimedSlot } from "#control-plane/watching/checking/schedule/store.ts";
 import { basisOf } from "#control-plane/outages/kinds/visual.ts";
 import type { Finding } from "#control-plane/watching/checking/watch/observe.ts";

@@ -1,7 +1,6 @@
 import { decodeState, encodeState } from "#control-plane/outages/state/encoding.ts";
 import type { Recheck } from "#control-plane/outages/state/rechecks.ts";
-import type { StateSettings } from "#control-plane/outages/state/settings.ts";
-import type { MonitorState } from "#control-plane/outages/state/state.ts";
+import type { StateSettings, MonitorState } from "#control-plane/outages/state/state.ts";
 import { transition, type Transition } from "#control-plane/outages/state/transition.ts";
 import { encodeGoodCheck } from "#control-plane/watching/checking/snapshots/good-check.ts";
 import { encodePhases } from "#control-plane/watching/checking/snapshots/phases.ts";

@@ -2,9 +2,9 @@ import type { Sql, Transaction } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { noteLateChecks } from "#control-plane/outages/history/record.ts";
 import { readStoredSettings } from "#control-plane/outages/kinds/stored-settings.ts";
-import { judgeDependency, type Dependency } from "#control-plane/outages/state/dependency.ts";
+import { judgeDependency, type Dependency } from "#control-plane/outages/state/notices.ts";
 import { decodeState, encodeState } from "#control-plane/outages/state/encoding.ts";
-import { nextVisit } from "#control-plane/outages/state/next-visit.ts";
+import { nextVisit } from "#control-plane/outages/state/rechecks.ts";
 import { visitBy } from "#control-plane/watching/checking/visits/store.ts";
 import {
   applyChanges,

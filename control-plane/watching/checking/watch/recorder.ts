@@ -5,7 +5,7 @@ import { createPump } from "#control-plane/core/database/pump.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { areLate, noteLateChecks } from "#control-plane/outages/history/record.ts";
 import { releaseSlots } from "#control-plane/watching/checking/schedule/store.ts";
-import { passesAfterFirstTry } from "#control-plane/outages/state/first-tries.ts";
+import { passesAfterFirstTry } from "#control-plane/outages/state/votes.ts";
 import type { WatchMetrics } from "#control-plane/watching/checking/watch/metrics.ts";
 import {
   checkOf,

@@ -2,7 +2,7 @@ import type { LocationItem } from "#shared/internet/locations.ts";
 import type { MonitorSettings } from "#control-plane/outages/kinds/monitor.ts";
 import type { ProbedType } from "#control-plane/outages/kinds/kinds.ts";
 import { readStoredSettings } from "#control-plane/outages/kinds/stored-settings.ts";
-import type { StateSettings } from "#control-plane/outages/state/settings.ts";
+import type { StateSettings } from "#control-plane/outages/state/state.ts";
 import type { ClaimedSlot } from "#control-plane/watching/checking/schedule/store.ts";
 import { readLocation } from "#control-plane/watching/checking/watch/served.ts";
 

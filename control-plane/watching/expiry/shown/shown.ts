@@ -7,7 +7,7 @@ import {
 } from "#control-plane/watching/expiry/facts/registration.ts";
 import { daysLeft } from "#control-plane/watching/expiry/notices/thresholds.ts";
 import { readTargets, type KnownTarget } from "#control-plane/watching/expiry/shown/store.ts";
-import type { Advisory } from "#control-plane/outages/state/advisory.ts";
+import type { Advisory } from "#control-plane/outages/state/votes.ts";
 import { LAPSE_IN_DOUBT } from "#control-plane/watching/expiry/visits/judge.ts";
 
 /** What is known about the certificate and the registration of a monitor, as reads show it. Times are ISO 8601 UTC. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { failed, ownNetworkDown } from "#shared/contracts/outcome.ts";
 import { decodeState, encodeState } from "#control-plane/outages/state/encoding.ts";
-import type { CheckFault } from "#control-plane/outages/state/observation.ts";
+import type { CheckFault } from "#control-plane/outages/state/state.ts";
 import { kinds, tell, tellOfDown, tellOfUp, type Story } from "#test/control-plane/outages/state/story.ts";
 
 const { stage, source, reason, message } = ownNetworkDown(

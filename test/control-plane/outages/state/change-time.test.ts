@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { statusChangedAt } from "#control-plane/outages/state/change-time.ts";
-import type { Observation } from "#control-plane/outages/state/observation.ts";
+import { statusChangedAt } from "#control-plane/outages/state/events.ts";
+import type { Observation } from "#control-plane/outages/state/state.ts";
 import { START, tell, type Story } from "#test/control-plane/outages/state/story.ts";
 
 /** Checks a location. Returns from when on the history shows a new status, in seconds of the story; null: none. */

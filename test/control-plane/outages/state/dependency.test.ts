@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { judgeDependency } from "#control-plane/outages/state/dependency.ts";
+import { judgeDependency } from "#control-plane/outages/state/notices.ts";
 import { tellOfDown, tellOfUp } from "#test/control-plane/outages/state/story.ts";
 
 const judge = (story: ReturnType<typeof tellOfUp>, dueInMs: number | null = 30_000, isChecked = false) =>

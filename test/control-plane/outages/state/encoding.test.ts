@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { decodeState, encodeState } from "#control-plane/outages/state/encoding.ts";
 import { NEW_STATE, type MonitorState } from "#control-plane/outages/state/state.ts";
-import { addVerdict } from "#control-plane/outages/state/verdicts.ts";
+import { addVerdict } from "#control-plane/outages/state/locations.ts";
 import { FAULT, SETTINGS, START, tellOfDown, tellOfUp } from "#test/control-plane/outages/state/story.ts";
 
 /** A state in which every field differs from that of a new monitor. */

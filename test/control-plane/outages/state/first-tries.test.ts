@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { describeAdvisory } from "#control-plane/outages/state/advisory.ts";
+import { describeAdvisory } from "#control-plane/outages/state/votes.ts";
 import { FAULT, kinds, tellOfUp, type Story } from "#test/control-plane/outages/state/story.ts";
 
 /** Planned checks of a location fail, and pass on the re-check a second later. Returns the kinds of all events. */

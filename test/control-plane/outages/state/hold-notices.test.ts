@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { holdNotices, type HoldContext } from "#control-plane/outages/state/hold-notices.ts";
-import type { StateSettings } from "#control-plane/outages/state/settings.ts";
+import { holdNotices, type HoldContext } from "#control-plane/outages/state/notices.ts";
+import type { StateSettings } from "#control-plane/outages/state/state.ts";
 import type { Transition } from "#control-plane/outages/state/transition.ts";
 import { kinds, tellOfDown, tellOfUp, type Story } from "#test/control-plane/outages/state/story.ts";
 

@@ -1,7 +1,6 @@
 import type { FailingLocation, StateEvent } from "#control-plane/outages/state/events.ts";
-import type { Observation } from "#control-plane/outages/state/observation.ts";
+import type { Observation, StateSettings } from "#control-plane/outages/state/state.ts";
 import type { Recheck } from "#control-plane/outages/state/rechecks.ts";
-import type { StateSettings } from "#control-plane/outages/state/settings.ts";
 import type { Step } from "#test/control-plane/outages/state/random-histories.ts";
 
 type Known = "up" | "down";

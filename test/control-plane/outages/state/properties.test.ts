@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { describe, expect, it } from "vitest";
 import { decodeState, encodeState } from "#control-plane/outages/state/encoding.ts";
 import type { StateEvent } from "#control-plane/outages/state/events.ts";
-import { holdNotices, type HoldContext, type Notice } from "#control-plane/outages/state/hold-notices.ts";
+import { holdNotices, type HoldContext, type Notice } from "#control-plane/outages/state/notices.ts";
 import { NEW_STATE, type MonitorState } from "#control-plane/outages/state/state.ts";
 import { transition, type Transition } from "#control-plane/outages/state/transition.ts";
 import { createModel } from "#test/control-plane/outages/state/naive-model.ts";

@@ -1,5 +1,4 @@
-import type { Observation } from "#control-plane/outages/state/observation.ts";
-import type { StateSettings } from "#control-plane/outages/state/settings.ts";
+import type { Observation, StateSettings } from "#control-plane/outages/state/state.ts";
 import { FAULT, START } from "#test/control-plane/outages/state/story.ts";
 import { seeded } from "#test/support/seeded.ts";
 

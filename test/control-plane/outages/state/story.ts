@@ -1,7 +1,11 @@
 import type { StateEvent } from "#control-plane/outages/state/events.ts";
-import type { CheckFault, Observation } from "#control-plane/outages/state/observation.ts";
-import type { StateSettings } from "#control-plane/outages/state/settings.ts";
-import { NEW_STATE, type MonitorState } from "#control-plane/outages/state/state.ts";
+import {
+  type CheckFault,
+  type Observation,
+  NEW_STATE,
+  type MonitorState,
+  type StateSettings,
+} from "#control-plane/outages/state/state.ts";
 import { transition, type Transition } from "#control-plane/outages/state/transition.ts";
 
 /** When every story begins, in Unix milliseconds. */

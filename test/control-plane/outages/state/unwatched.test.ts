@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { holdNotices, type HoldContext } from "#control-plane/outages/state/hold-notices.ts";
-import { nextVisit } from "#control-plane/outages/state/next-visit.ts";
+import { holdNotices, type HoldContext } from "#control-plane/outages/state/notices.ts";
+import { nextVisit } from "#control-plane/outages/state/rechecks.ts";
 import type { Transition } from "#control-plane/outages/state/transition.ts";
 import { kinds, tell, tellOfUp, type Story } from "#test/control-plane/outages/state/story.ts";
 

@@ -1,8 +1,7 @@
 import type { MonitorSettings } from "#control-plane/outages/kinds/monitor.ts";
 import { DEFAULT_SETTINGS } from "#control-plane/outages/kinds/defaults.ts";
-import type { Dependency } from "#control-plane/outages/state/dependency.ts";
-import type { StateSettings } from "#control-plane/outages/state/settings.ts";
-import { NEW_STATE, type MonitorState } from "#control-plane/outages/state/state.ts";
+import type { Dependency } from "#control-plane/outages/state/notices.ts";
+import { type StateSettings, NEW_STATE, type MonitorState } from "#control-plane/outages/state/state.ts";
 import { transition } from "#control-plane/outages/state/transition.ts";
 import type { MonitorChange } from "#control-plane/watching/checking/watch/apply-changes.ts";
 import { stateSettings } from "#control-plane/watching/checking/watch/watched.ts";
