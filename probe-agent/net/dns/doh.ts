@@ -3,6 +3,7 @@ import { connect as http2Connect, constants, type ClientHttp2Session, type Incom
 import type { Readable } from "node:stream";
 import type { TLSSocket } from "node:tls";
 import { dialEncrypted, type EncryptedServer } from "#probe-agent/net/dns/encrypted.ts";
+import { startStream } from "#probe-agent/net/http2-stream.ts";
 import { awaitExchange, errorReason, type Exchange, type ExchangeRequest } from "#probe-agent/net/dns/exchange.ts";
 
 const MEDIA_TYPE = "application/dns-message";
@@ -65,13 +66,14 @@ function postHttp2(
 ): ClientHttp2Session {
   const session = http2Connect(`https://${authorityOf(server)}`, { createConnection: () => socket });
   session.on("error", fail);
-  const stream = session.request({
+  const fields = {
     [constants.HTTP2_HEADER_METHOD]: "POST",
     [constants.HTTP2_HEADER_PATH]: server.path,
     accept: MEDIA_TYPE,
     "content-type": MEDIA_TYPE,
     "content-length": query.length,
-  });
+  };
+  const stream = startStream(session, fields, {});
   stream.on("error", fail);
   stream.on("response", (headers: IncomingHttpHeaders & { ":status"?: number }) => {
     read(headers[":status"] ?? 0, headers["content-type"] ?? "", stream);

@@ -20,6 +20,7 @@ import { bodyBreak, errorCode, exchangeFailure } from "#probe-agent/net/http/fai
 import { bodyFraming, hasBody } from "#probe-agent/net/http/framing.ts";
 import type { RawHeader } from "#probe-agent/net/http/header-text.ts";
 import { tooManyInformational } from "#probe-agent/net/http/http1.ts";
+import { startStream } from "#probe-agent/net/http2-stream.ts";
 import { http2Request, type HopRequest } from "#probe-agent/net/http/request.ts";
 import {
   HEAD_TOO_LARGE,
@@ -50,7 +51,7 @@ export async function exchangeHttp2(
     maxSessionMemory: 4,
   });
   session.once("connect", () => session.setLocalWindowSize(WINDOW_BYTES));
-  const stream = session.request(http2Request(request), { endStream: request.body === null });
+  const stream = startStream(session, http2Request(request), { endStream: request.body === null });
   if (request.body !== null) stream.end(request.body);
   const source = createArrivals(stream);
   const head = await responseOf(session, stream, socket, context);

@@ -1,6 +1,7 @@
 import { connect, type IncomingHttpHeaders } from "node:http2";
 import type { Socket } from "node:net";
 import type { Failed } from "#shared/contracts/outcome.ts";
+import { startStream } from "#probe-agent/net/http2-stream.ts";
 import { MAX_INFORMATIONAL } from "#probe-agent/net/http/exchange.ts";
 import { headersOverflow, streamFailure } from "#probe-agent/net/http/http2.ts";
 import { tooManyInformational } from "#probe-agent/net/http/http1.ts";
@@ -46,7 +47,7 @@ export function exchangeOnce(
     else settle({ ...head, body: body.view().subarray(0, request.maxBodyBytes), truncated, trailers });
   };
 
-  const stream = session.request(fieldsOf(request, scheme), { endStream: false });
+  const stream = startStream(session, fieldsOf(request, scheme), { endStream: false });
   stream.end(request.body);
   stream.on("headers", () => {
     informational += 1;
