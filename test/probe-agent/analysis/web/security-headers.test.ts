@@ -224,7 +224,9 @@ describe("the grade", () => {
   });
   it("treats repeated directives as MDN does on request", () => {
     const headers: HeaderPair[] = [["content-security-policy", "default-src 'none'; default-src 'self'"]];
-    expect(gradeSecurity({ ...BARE, headers }).duplicate_directives).toEqual(["default-src"]);
+    const own = gradeSecurity({ ...BARE, headers });
+    expect(own.duplicate_directives).toEqual(["default-src"]);
+    expect(own.tests[0]?.result).toBe("csp-implemented-with-no-unsafe-default-src-none");
     expect(gradeSecurity({ ...BARE, headers }, { compat: "mdn" }).tests[0]?.result).toBe("csp-header-invalid");
   });
   it("uses only results of the table", () => {
@@ -232,6 +234,6 @@ describe("the grade", () => {
   });
   it("applies to pages and sign-ins", () => {
     expect([200, 204, 301, 401, 403].every(isGradable)).toBe(true);
-    expect([100, 404, 500].some(isGradable)).toBe(false);
+    expect([100, 404, 429, 500].some(isGradable)).toBe(false);
   });
 });
