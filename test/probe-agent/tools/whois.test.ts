@@ -256,20 +256,6 @@ describe("a domain that only WHOIS knows", () => {
     expect(result.limitations.join(" ")).toContain(note);
   });
 
-  it("is read in its registry's format, also from a mirror", async () => {
-    bench.says.first = () => whoisFixture("uy");
-    expect(await bench.getResult("www.ejemplo.uy")).toMatchObject({
-      registered: true,
-      state: "registered",
-      registrar: { name: "Registrador Ejemplo", url: "https://registrador.example/dns/" },
-      created: "2012-07-03T20:58:58.000Z",
-      updated: "2024-03-04T05:06:07.000Z",
-      status: ["ACTIVO"],
-      nameservers: ["ns1.ejemplo.example", "ns2.ejemplo.example"],
-      registrant: { org: "Panaderia Ejemplo SA" },
-    });
-  });
-
   it("says if a date is only a bound", async () => {
     bench.says.first = () => whoisFixture("nominet").replaceAll("example.co.uk", "example.test");
     const result = await bench.getResult("example.test");
