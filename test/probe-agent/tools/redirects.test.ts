@@ -295,19 +295,14 @@ describe("a chain that cannot be followed", () => {
     expect(result.failure).toMatchObject({ reason: "refused" });
   });
 
-  it.each([
-    "/endless-body",
-    "/drip-body?ms=50",
-    "/bytes/6000000",
-    "/bomb/br?size=9000000",
-    "/lying/gzip",
-    "/short",
-    "/reset",
-  ])("is still reported if the last body is %s", async (path) => {
-    const result = await run(at(`/to?url=${encodeURIComponent(path)}`));
-    expect(result).toMatchObject({ count: 1, final_code: 200 });
-    expect(result.limitations.join()).toContain("not read to its end");
-  });
+  it.each(["/drip-body?ms=50", "/bytes/6000000", "/short"])(
+    "is still reported if the last body is %s",
+    async (path) => {
+      const result = await run(at(`/to?url=${encodeURIComponent(path)}`));
+      expect(result).toMatchObject({ count: 1, final_code: 200 });
+      expect(result.limitations.join()).toContain("not read to its end");
+    },
+  );
 
   it("shows a part of headers that are too large for a result", async () => {
     const result = await run(at("/wide?0"), { max: 20 });

@@ -35,6 +35,7 @@ describe("a JSON condition", () => {
 
   it.each<[path: string, op: Op, value: Value, reason: string, message: string]>([
     ["$.status", "equals", "ok", "json_mismatch", '$.status is "degraded", expected "ok"'],
+    ["$.queue", "less", 12, "json_mismatch", "$.queue is 12, expected less than 12"],
     ["$.queue", "less", 10, "json_mismatch", "$.queue is 12, expected less than 10"],
     ["$.queue", "greater", "10", "json_mismatch", '$.queue is 12, expected more than "10"'],
     ["$.queue", "equals", "12", "json_mismatch", '$.queue is 12, expected "12"'],
