@@ -95,6 +95,12 @@ describe("a system that names itself", () => {
     expect(result.limitations.join(" ")).toMatch(/no list of releases/);
   });
 
+  it("is the system under a shop that is built on it, which is a candidate", async () => {
+    const { result } = await detectOn({ "/": page('<script src="/wp-content/plugins/woocommerce/a.js"></script>') });
+    expect(result).toMatchObject({ cms: { name: "WordPress" }, ecommerce: "WooCommerce" });
+    expect(result.candidates.map(({ name }) => name)).toEqual(["WooCommerce"]);
+  });
+
   it("can be a shop alone", async () => {
     const { result } = await detectOn({
       "/": page(

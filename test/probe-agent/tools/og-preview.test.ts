@@ -94,9 +94,11 @@ describe("a page with all social tags", () => {
 
 describe("a page without social tags", () => {
   it("has no image to check", async () => {
-    const { fallback, preview, image_check: image, source } = await previewOf("/bare");
+    const bare = await previewOf("/bare");
+    const { fallback, preview, missing_required: missing, image_check: image, source } = bare;
     expect(fallback).toMatchObject({ title: "Only a title", image: `${site.url}/big.png` });
     expect(preview.x.layout).toBe("no_card");
+    expect(missing).toEqual(["og:title", "og:type", "og:image", "og:url"]);
     expect([image, source]).toEqual([null, ["page"]]);
   });
 

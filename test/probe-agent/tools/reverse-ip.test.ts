@@ -305,6 +305,12 @@ describe("names from sources", () => {
     expect(result.total).toBeGreaterThan(50);
   });
 
+  it("that are not host names are left out, and so are times that are none", async () => {
+    const observations = ["a b.test", "ok.test"].map((host) => seen(host, "x", "y"));
+    const { domains } = await look("127.0.0.77", { port: 9, input: { observations } });
+    expect(domains).toMatchObject([{ domain: "ok.test", first_seen: null, last_seen: null }]);
+  });
+
   it("that do not have the form of an input are ignored", async () => {
     for (const input of [
       {},
