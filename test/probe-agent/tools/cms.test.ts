@@ -95,13 +95,10 @@ describe("a system that names itself", () => {
     expect(result.limitations.join(" ")).toMatch(/no list of releases/);
   });
 
-  it("is the system under a shop that is built on it", async () => {
-    const { result } = await detectOn({
-      "/": page('<script src="/wp-content/plugins/woocommerce/a.js?ver=8.4.0"></script>', '<div id="x"></div>'),
-    });
-    expect(result.cms?.name).toBe("WordPress");
-    expect(result.ecommerce).toBe("WooCommerce");
-    expect(result.candidates.map(({ name, version }) => [name, version])).toEqual([["WooCommerce", "8.4.0"]]);
+  it("is the system under a shop that is built on it, which is a candidate", async () => {
+    const { result } = await detectOn({ "/": page('<script src="/wp-content/plugins/woocommerce/a.js"></script>') });
+    expect(result).toMatchObject({ cms: { name: "WordPress" }, ecommerce: "WooCommerce" });
+    expect(result.candidates.map(({ name }) => name)).toEqual(["WooCommerce"]);
   });
 
   it("can be a shop alone", async () => {
@@ -141,36 +138,8 @@ describe("a system that names itself", () => {
     const picture = '<img src="https://blog.example.com/wp-content/uploads/a.jpg">';
     const { result } = await detectOn({ "/": page("", picture) });
     expect(result).toMatchObject({ detected: false, cms: null, candidates: [{ name: "WordPress", confidence: 30 }] });
-    const beside = await detectOn({
-      "/": page('<link href="https://cdn.example/wp-content/themes/x/a.css" rel=stylesheet>', picture),
-    });
-    expect(beside.result.cms).toMatchObject({ name: "WordPress", confidence: 100 });
-    const own = await detectOn({ "/": page("", `${picture}<img src="/wp-content/uploads/b.jpg">`) });
-    expect(own.result.cms).toMatchObject({ name: "WordPress" });
     const confirmed = await detectOn({ "/": page("", picture), "/wp-json/": json({ namespaces: ["wp/v2"] }) });
     expect(confirmed.result.cms).toMatchObject({ name: "WordPress", confidence: 100 });
-    const other = await detectOn({ "/": page('<meta name="generator" content="Hugo 0.121.1">', picture) });
-    expect(other.result.cms).toMatchObject({ name: "Hugo" });
-  });
-
-  it.each([
-    ["Drupal", "/sites/default/files/a.jpg"],
-    ["Sitecore", "/-/media/a.ashx"],
-    ["Adobe Experience Manager", "/content/dam/site/a.png"],
-    ["TYPO3", "/fileadmin/_processed_/a.jpg"],
-  ])("is not %s because of an image of another site", async (name, path) => {
-    const { result } = await detectOn({ "/": page("", `<img src="https://other.example${path}">`) });
-    expect(result).toMatchObject({ detected: false, candidates: [{ name, confidence: 30 }] });
-    const own = await detectOn({ "/": page("", `<img src="${path}"><img src="https://other.example${path}">`) });
-    expect(own.result.cms).toMatchObject({ name });
-  });
-
-  it("takes precedence over a system whose images it shows", async () => {
-    const { result } = await detectOn({
-      "/": page('<meta name="generator" content="WordPress 6.4">', '<img src="https://images.ctfassets.net/s/a.jpg">'),
-    });
-    expect(result.cms).toMatchObject({ name: "WordPress", headless: false });
-    expect(result.candidates.map(({ name }) => name)).toEqual(["Contentful"]);
   });
 });
 
@@ -194,73 +163,20 @@ describe("a system whose name was removed", () => {
     expect(result.source).toContain("well_known_files");
   });
 
-  it.each([
-    [
-      "Drupal",
-      '<link href="/sites/default/files/css/a.css">',
-      "/CHANGELOG.txt",
-      text("\nDrupal 7.98, 2023-06-07\n---"),
-      "7.98",
-    ],
-    [
-      "Joomla",
-      '<script class="joomla-script-options" type="application/json">{}</script>',
-      "/administrator/manifests/files/joomla.xml",
-      xml("<extension><name>files_joomla</name><author>x</author><version>4.4.1</version></extension>"),
-      "4.4.1",
-    ],
-    [
-      "Ghost",
-      '<link href="/public/cards.min.css">',
-      "/ghost/api/admin/site/",
-      json({ site: { title: "x", version: "5.75" } }),
-      "5.75",
-    ],
-    [
-      "Magento",
-      '<script type="text/x-magento-init">{}</script>',
-      "/magento_version",
-      text("Magento/2.4 (Community)"),
-      "2.4",
-    ],
-    [
-      "MediaWiki",
-      '<script src="/load.php?lang=en"></script>',
-      "/w/api.php?action=query&meta=siteinfo&format=json",
-      json({ query: { general: { generator: "MediaWiki 1.39.3" } } }),
-      "1.39.3",
-    ],
-    [
-      "Discourse",
-      '<meta name="discourse_theme_id" content="1">',
-      "/about.json",
-      json({ about: { version: "3.2.0.beta1" } }),
-      "3.2.0",
-    ],
-    [
-      "phpBB",
-      "</head><body id=phpbb>",
-      "/styles/prosilver/style.cfg",
-      text("name = prosilver\nphpbb_version = 3.3.10\n"),
-      "3.3.10",
-    ],
-  ])("%s is confirmed by a well-known file", async (name, head, path, file, version) => {
-    const { result, asked } = await detectOn({ "/": page(head), [path]: file });
-    expect(result.cms).toMatchObject({ name, version, confidence: 100 });
-    expect(asked).toContain(path);
-    expect(asked.length).toBeLessThanOrEqual(3);
-    expect(asked.join(" ")).not.toMatch(/login|wp-admin|user\b/);
+  it("is confirmed by a well-known file, and no page for people who sign in is requested", async () => {
+    const path = "/w/api.php?action=query&meta=siteinfo&format=json";
+    const { result, asked } = await detectOn({
+      "/": page('<script src="/load.php?lang=en"></script>'),
+      [path]: json({ query: { general: { generator: "MediaWiki 1.39.3" } } }),
+    });
+    expect(result.cms).toMatchObject({ name: "MediaWiki", version: "1.39.3", confidence: 100 });
+    expect(asked.toSorted()).toEqual(["/api.php?action=query&meta=siteinfo&format=json", path]);
   });
 
   it("is only a candidate if the evidence is weak", async () => {
-    const { result } = await detectOn({
-      "/": page("", '<img src="/media/pages/home/a.jpg"><div id=wrapper></div>'),
-      "/robots.txt": "",
-    });
-    expect(result).toMatchObject({ detected: true, cms: { name: "Kirby", confidence: 60 } });
-    const weak = await detectOn({ "/": page('<script src="/assets/components/x.js"></script>') });
-    expect(weak.result).toMatchObject({ detected: false, cms: null, theme: null, plugins: [] });
-    expect(weak.result.candidates).toMatchObject([{ name: "MODX", confidence: 40 }]);
+    const { result } = await detectOn({ "/": page('<script src="/assets/components/x.js"></script>') });
+    expect(result).toMatchObject({ detected: false, cms: null, theme: null, plugins: [] });
+    expect(result.candidates).toMatchObject([{ name: "MODX", confidence: 40 }]);
   });
 
   it("is confirmed by its files", async () => {
@@ -272,13 +188,8 @@ describe("a system whose name was removed", () => {
 });
 
 describe("files that only look like those of a system", () => {
-  it.each([
-    ["a page for everything", page("<title>wp/v2</title>")],
-    ["JSON of something else", json({ namespaces: "wp/v2" })],
-    ["a list with other things", json({ namespaces: [5, null, "acme/v1"] })],
-    ["no JSON", { type: "application/json", body: "{" }],
-    ["an error with the right text", { status: 500, ...json({ namespaces: ["wp/v2"] }) }],
-  ])("%s confirms nothing", async (_, file) => {
+  it("with an error as their status confirm nothing", async () => {
+    const file = { status: 500, ...json({ namespaces: ["wp/v2"] }) };
     const { result } = await detectOn({
       "/": page('<meta name="generator" content="WordPress 6.4">'),
       "/wp-json/": file,
@@ -289,26 +200,12 @@ describe("files that only look like those of a system", () => {
     expect(result.limitations.join(" ")).toMatch(/well-known files could be read/);
   });
 
-  it("ignores a file of another site", async () => {
+  it("on another site confirm nothing", async () => {
     const { result } = await detectOn({
       "/": page('<meta name="generator" content="WordPress">'),
       "/wp-json/": { status: 302, to: `${elsewhere.url}/wp-json/` },
     });
     expect(result.cms?.evidence.some(({ type }) => type === "path")).toBe(false);
-  });
-
-  it("keeps names in addresses within bounds", async () => {
-    const many = Array.from(
-      { length: 500 },
-      (_, n) => `<script src="/wp-content/plugins/plugin-${n}/a.js"></script>`,
-    ).join("");
-    const { result } = await detectOn({
-      "/": page(
-        `${many}<script src="/wp-content/plugins/${"x".repeat(5000)}/a.js"></script><link href="/wp-content/themes/<b>/x.css">`,
-      ),
-    });
-    expect(result.plugins).toHaveLength(100);
-    expect(result.theme).toBeNull();
   });
 });
 

@@ -132,15 +132,6 @@ describe("a selector", () => {
     const reason = "The key is cut short: 183 of 294 bytes are published.";
     expect(result).toMatchObject({ valid: false, invalid_reason: reason, selectors: [{ invalid_reason: reason }] });
     expect(result.findings).toMatchObject([{ id: "key-cut-short", severity: "critical", message: reason, where: "a" }]);
-    const tagged = `k=rsa; v=DKIM1; t=y:s; p=${KEY_2048}`;
-    const late = await lookAt({ domain: "example.test", selector: "a" }, { zones: zoneOf({ a: tagged }) });
-    expect(late.findings.map(({ id, how }) => [id, how])).toEqual([
-      [
-        "version-not-first",
-        `Publish this TXT record at a._domainkey.example.test: "v=DKIM1; k=rsa; t=s; p=${KEY_2048}"`,
-      ],
-      ["testing-mode", `Publish this TXT record at a._domainkey.example.test: "v=DKIM1; k=rsa; t=s; p=${KEY_2048}"`],
-    ]);
   });
 
   it("with a control character is refused before the agent sees it", async () => {
@@ -149,15 +140,19 @@ describe("a selector", () => {
   });
 
   it.each(["../etc", "a b", "a..b", ".a", "a.", "a".repeat(64), "-a", "a-", "a/b", "ä", "%61", "_domainkey/"])(
-    "%j is none: a 400 by the contract, and the agent looks nothing up",
-    async (selector) => {
+    "%j is none: a 400 by the contract",
+    (selector) => {
       expect(dkim.contract.refine?.({ domain: "example.test", selector })).toMatchObject({ field: "selector" });
-      const server = await serve({});
-      const { outcome } = await runTool(dkim, { domain: "example.test", selector }, { dnsServers: [server.address] });
-      expect(outcome).toMatchObject({ status: "invalid", field: "selector" });
-      expect(server.queries).toEqual([]);
     },
   );
+
+  it("that is none makes the agent look nothing up", async () => {
+    const server = await serve({});
+    const asked = { domain: "example.test", selector: "../etc" };
+    const { outcome } = await runTool(dkim, asked, { dnsServers: [server.address] });
+    expect(outcome).toMatchObject({ status: "invalid", field: "selector" });
+    expect(server.queries).toEqual([]);
+  });
 
   it.each(["a", "s1.mail", "20230601", "_x", "a_b-c", "A".repeat(63)])("%s is a selector", (selector) => {
     expect(dkim.contract.refine?.({ domain: "example.test", selector })).toBeNull();
@@ -183,21 +178,6 @@ describe("without a selector", () => {
     expect(result.limitations.join(" ")).toContain("cannot be listed");
     expect(server.queries.length).toBeGreaterThan(30);
     expect(server.queries.length).toBeLessThan(50);
-  });
-
-  it.each([
-    ["litesrv", "MailerLite"],
-    ["dk", "ActiveCampaign"],
-    ["krs", "Mailgun"],
-    ["mte1", "Mailchimp Transactional"],
-    ["brevo1", "Brevo"],
-    ["s1-ionos", "IONOS"],
-    ["hostingermail-a", "Hostinger"],
-    ["gm1", "Gandi"],
-    ["cf2024-1", "Cloudflare Email Routing"],
-  ])("finds %s with its usual service, %s", async (selector, usedBy) => {
-    const { selectors } = await lookAt({ domain: "example.test" }, { zones: zoneOf({ [selector]: `p=${KEY_2048}` }) });
-    expect(selectors).toMatchObject([{ selector, used_by: usedBy, valid: true }]);
   });
 
   it("reports an alias of a name without a key, whose service has not enabled DKIM", async () => {

@@ -132,17 +132,13 @@ describe("http-status", () => {
     expect(kinds(soon.findings)).toEqual(["critical server-error", "info bad-retry-after"]);
   });
 
-  it.each([
-    [522, "Connection Timed Out", "Cloudflare", "server_error"],
-    [499, "Client Closed Request", "nginx", "client_error"],
-    [999, "Request Denied", "LinkedIn, Yahoo", "invalid"],
-  ])("names the unregistered code %i", async (code, reason, vendor, statusClass) => {
-    const result = await onWire(`HTTP/1.1 ${code} whatever\r\nContent-Length: 0\r\n\r\n`);
+  it("names an unregistered code as its vendor does", async () => {
+    const result = await onWire("HTTP/1.1 999 whatever\r\nContent-Length: 0\r\n\r\n");
     expect(result).toMatchObject({
-      code,
-      reason,
-      vendor,
-      class: statusClass,
+      code: 999,
+      reason: "Request Denied",
+      vendor: "LinkedIn, Yahoo",
+      class: "invalid",
       registered: false,
       status_text: "whatever",
     });

@@ -10,20 +10,13 @@ import { identityOf } from "#test/support/http-engine.ts";
 import { resultOf, runTool, type ToolSetting } from "#test/support/tool.ts";
 
 const FIXTURE = readFileSync(new URL("../../fixtures/html/page.html", import.meta.url));
-const META = '<meta http-equiv=Content-Security-Policy content="upgrade-insecure-requests">';
 const IMAGE = "<img src=http://a.example/x.png>";
 const LONG = `http://a.example/${"x".repeat(2500)}`;
 const PAGES: Readonly<Record<string, readonly [html: string | Buffer, headers?: Readonly<Record<string, string>>]>> = {
   "/page": [FIXTURE],
   "/clean": ["<script src=//a.example/x.js></script><a href=http://a.example>"],
   "/image": [IMAGE],
-  "/meta": [`${META}${IMAGE}`],
-  "/void-meta": [`<body>${META}${IMAGE}`],
   "/blocked": [IMAGE, { "content-security-policy": "default-src *, block-all-mixed-content" }],
-  "/reporting": [
-    IMAGE,
-    { "content-security-policy-report-only": "block-all-mixed-content; upgrade-insecure-requests" },
-  ],
   "/broken": ["\u0000\r\n<img src='http://a.example/\u0000'><im<img src=\"http://b.example/"],
   "/huge": [
     `<img src=${LONG} srcset="${LONG} 2x" style="background:url(${LONG})"><form action=${LONG}></form>`.repeat(500),
@@ -100,19 +93,11 @@ describe("a secure page", () => {
     });
   });
 
-  it("can have a policy that upgrades or blocks, if it is in a place where browsers apply it", async () => {
-    expect(await see("/meta")).toMatchObject({ verdict: "passive", upgrade_insecure_requests: true });
-    expect(await see("/void-meta")).toMatchObject({ verdict: "passive", upgrade_insecure_requests: false });
+  it("can have a policy in a header that blocks", async () => {
     const blocked = await see("/blocked");
     expect(blocked).toMatchObject({ verdict: "blocked", block_all: true });
     expectWellFormed(blocked.findings);
     expect(kinds(blocked.findings).join()).toContain("-content-blocked");
-    expect(kinds((await see("/meta")).findings).join()).toContain("-content-upgraded");
-    expect(await see("/reporting")).toMatchObject({
-      verdict: "passive",
-      block_all: false,
-      upgrade_insecure_requests: false,
-    });
   });
 });
 

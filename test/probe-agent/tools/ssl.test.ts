@@ -200,11 +200,6 @@ describe("warnings", () => {
   });
 
   it("report a lifetime above the limit for public certificates at the date of issue", async () => {
-    expect(
-      ["2017-12-31", "2018-03-01", "2020-09-01", "2026-03-14", "2026-03-15", "2027-03-15", "2029-03-15"].map((day) =>
-        longestLifetimeDays(new Date(day)),
-      ),
-    ).toEqual([1_187, 825, 398, 398, 200, 100, 47]);
     const longest = longestLifetimeDays(daysFromNow(-1));
     for (const [days, ids] of [
       [longest - 1, []],

@@ -111,8 +111,6 @@ describe("an archived page", () => {
     ["limits requests", send("slow down", 429), /429/],
     ["fails", send("<html>", 503), /503/],
     ["sends another form of response", send({ error: "x" }), /unknown form/],
-    ["does not send JSON", send("<!doctype html>"), /not JSON/],
-    ["names no timestamps", send([["a"], ["b"]]), /unknown form/],
     [
       "excludes the site",
       send("org.archive.util.io.RuntimeIOException: AdministrativeAccessControlException: Blocked Site Error", 403),
@@ -176,20 +174,6 @@ describe("an archived page", () => {
       last: { timestamp: "2025-12-31T00:00:00Z" },
     });
     expect(result.limitations.join(" ")).toMatch(/more than 100000/);
-  });
-
-  it("leaves out invalid rows", async () => {
-    index = send([
-      ["statuscode", "timestamp"],
-      "x",
-      [],
-      ["200", "20200230000000"],
-      ["200", 5],
-      ["9", "20200102030405"],
-      ["200", "2020"],
-    ]);
-    const result = await look();
-    expect(result).toMatchObject({ snapshots_total: 1, first: { timestamp: "2020-01-02T03:04:05Z", code: null } });
   });
 });
 

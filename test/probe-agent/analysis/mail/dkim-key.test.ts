@@ -153,4 +153,19 @@ describe("the table of selectors", () => {
     expect(names.length).toBeGreaterThanOrEqual(30);
     expect(names.length).toBeLessThanOrEqual(40);
   });
+
+  it.each([
+    ["google", "Google Workspace"],
+    ["litesrv", "MailerLite"],
+    ["dk", "ActiveCampaign"],
+    ["krs", "Mailgun"],
+    ["mte1", "Mailchimp Transactional"],
+    ["brevo1", "Brevo"],
+    ["s1-ionos", "IONOS"],
+    ["hostingermail-a", "Hostinger"],
+    ["gm1", "Gandi"],
+    ["cf2024-1", "Cloudflare Email Routing"],
+  ])("has %s with its usual service, %s", (selector, usedBy) => {
+    expect(KNOWN_SELECTORS.find((known) => known.selector === selector)?.used_by).toBe(usedBy);
+  });
 });

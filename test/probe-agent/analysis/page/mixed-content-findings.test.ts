@@ -1,8 +1,8 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { sortFindings } from "#shared/contracts/findings.ts";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { findMixedContent } from "#probe-agent/analysis/page/mixed-content.ts";
-import { describeMixedContent } from "#probe-agent/analysis/page/mixed-content/report.ts";
+import { describeMixedContent, mixedContentReport } from "#probe-agent/analysis/page/mixed-content/report.ts";
 import { expectWellFormed, kinds } from "#test/support/findings.ts";
 
 const SCRIPT = "<script src=http://a.example/x.js></script>";
@@ -39,4 +39,35 @@ it("names three references and their lines in a message", () => {
   expect(describeMixedContent(found, false)[0]?.message).toContain(
     "5 http references to images, audio or video over https: http://a.example/x.png (line 1), http://a.example/x.png (line 2), http://a.example/x.png (line 3), ...",
   );
+});
+
+describe("the policy of a page", () => {
+  const META = '<meta http-equiv="Content-Security-Policy" content="upgrade-insecure-requests">';
+  const BOTH = "block-all-mixed-content; upgrade-insecure-requests";
+  it.each<[what: string, html: string, header: readonly [string, string] | null, verdict: string, does: string]>([
+    ["in the head upgrades", META + IMAGE, null, "passive", "upgrades"],
+    ["in the body does nothing", `<body>${META}${IMAGE}`, null, "passive", "nothing"],
+    [
+      "in a header blocks",
+      IMAGE,
+      ["content-security-policy", "default-src *, block-all-mixed-content"],
+      "blocked",
+      "blocks",
+    ],
+    ["that only reports does nothing", IMAGE, ["content-security-policy-report-only", BOTH], "passive", "nothing"],
+  ])("%s", (_what, html, header, verdict, does) => {
+    const { fields } = mixedContentReport({
+      url: "https://example.com/",
+      status: 200,
+      contentType: "text/html",
+      headers: header === null ? [] : [header],
+      page: readHtml(html),
+      unread: false,
+    });
+    expect(fields).toMatchObject({
+      verdict,
+      upgrade_insecure_requests: does === "upgrades",
+      block_all: does === "blocks",
+    });
+  });
 });

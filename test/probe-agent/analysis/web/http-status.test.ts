@@ -27,15 +27,16 @@ describe("a status code", () => {
   });
 
   it.each([
-    [444, "nginx"],
-    [499, "nginx"],
-    [520, "Cloudflare"],
-    [526, "Cloudflare"],
-    [530, "Cloudflare, Pantheon"],
-    [999, "LinkedIn, Yahoo"],
-    [509, "Apache, cPanel"],
-  ])("%i is not registered and belongs to %s", (code, vendor) => {
-    expect(describeStatus(code)).toMatchObject({ registered: false, vendor });
+    [444, "nginx", "No Response"],
+    [499, "nginx", "Client Closed Request"],
+    [520, "Cloudflare", "Web Server Returned an Unknown Error"],
+    [522, "Cloudflare", "Connection Timed Out"],
+    [526, "Cloudflare", "Invalid SSL Certificate"],
+    [530, "Cloudflare, Pantheon", "Origin DNS Error or Site Frozen"],
+    [999, "LinkedIn, Yahoo", "Request Denied"],
+    [509, "Apache, cPanel", "Bandwidth Limit Exceeded"],
+  ])("%i is not registered and belongs to %s, which calls it %s", (code, vendor, name) => {
+    expect(describeStatus(code)).toMatchObject({ registered: false, vendor, name });
   });
 
   it("that is unknown is described as the first code of its class", () => {

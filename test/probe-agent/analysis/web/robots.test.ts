@@ -2,6 +2,7 @@ import { robotsAllowed } from "#test/entry-points.ts";
 import { describe, expect, it } from "vitest";
 import { parseRobots } from "#probe-agent/analysis/web/robots/parse.ts";
 import { robotsPath } from "#probe-agent/analysis/web/robots/path.ts";
+import { robotsReport } from "#probe-agent/analysis/web/robots/rules.ts";
 
 const SITE = "https://example.com";
 
@@ -162,6 +163,32 @@ it("counts lines that end in CR, LF or CRLF and reports syntax errors", () => {
     expect(file.errors.map((error) => error.line)).toEqual([3, 6]);
     expect(file.unknown).toEqual([{ key: "Crawl-delay", value: "2.5", line: 5 }]);
   }
+});
+
+describe("the report of a site's rules", () => {
+  const report = (text: string, status = 200) =>
+    robotsReport({ status, contentType: "text/plain", bytes: Buffer.from(text), bots: [], tested: `${SITE}/a` });
+
+  it("tests a crawler by each of the tokens that its operator documents", () => {
+    const file =
+      "User-agent: Googlebot\nDisallow: /a\n\nUser-agent: Yandex\nDisallow: /b\n\nUser-agent: *\nDisallow: /\n";
+    const verdicts = report(file).agents.map(({ ua, allowed, line, group }) => [ua, allowed, line, group]);
+    expect(verdicts).toContainEqual(["Googlebot-Image", false, 2, "specific"]);
+    expect(verdicts).toContainEqual(["Applebot", false, 2, "specific"]);
+    expect(verdicts).toContainEqual(["YandexBot", true, null, "specific"]);
+    expect(verdicts).toContainEqual(["Bingbot", false, 8, "global"]);
+  });
+
+  it.each([
+    [404, "allow_all", true],
+    [403, "allow_all", true],
+    [500, "disallow_all", false],
+    [503, "disallow_all", false],
+  ])("with status %i is %s", (status, availability, allowed) => {
+    const { agents, ...rest } = report("User-agent: *\nDisallow: /only-if-read", status);
+    expect(rest.availability).toBe(availability);
+    expect(new Set(agents.map((agent) => agent.allowed))).toEqual(new Set([allowed]));
+  });
 });
 
 it("parses five megabytes of any text quickly", () => {

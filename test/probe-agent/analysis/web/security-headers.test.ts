@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
+import { securityReport } from "#probe-agent/analysis/web/security/report.ts";
 import { gradeSecurity, isGradable } from "#probe-agent/analysis/web/security-headers.ts";
 import { SCORES, securityGrade } from "#probe-agent/analysis/web/security/scores.ts";
 import type { SecuritySnapshot } from "#probe-agent/analysis/web/security/snapshot.ts";
@@ -224,14 +226,25 @@ describe("the grade", () => {
   });
   it("treats repeated directives as MDN does on request", () => {
     const headers: HeaderPair[] = [["content-security-policy", "default-src 'none'; default-src 'self'"]];
-    expect(gradeSecurity({ ...BARE, headers }).duplicate_directives).toEqual(["default-src"]);
+    const own = gradeSecurity({ ...BARE, headers });
+    expect(own.duplicate_directives).toEqual(["default-src"]);
+    expect(own.tests[0]?.result).toBe("csp-implemented-with-no-unsafe-default-src-none");
     expect(gradeSecurity({ ...BARE, headers }, { compat: "mdn" }).tests[0]?.result).toBe("csp-header-invalid");
+  });
+  it("has MDN's own score beside ours", () => {
+    const headers: HeaderPair[] = [["content-security-policy", "default-src 'none'; default-src *"]];
+    const { url, status, https, verified, redirects, cors, hsts_preloaded } = BARE;
+    const page = { url, status, headers, contentType: "text/html", page: readHtml(""), unread: false };
+    const snapshot = { https, verified, redirects, cors, hsts_preloaded };
+    const report = securityReport(page, { now: new Date("2026-01-01"), snapshot, redirectionKnown: true });
+    expect(report.duplicate_directives).toEqual(["default-src"]);
+    expect(report.mdn.raw_score).toBeLessThan(report.raw_score);
   });
   it("uses only results of the table", () => {
     for (const test of gradeSecurity(BARE).tests) expect(SCORES).toHaveProperty([test.result]);
   });
   it("applies to pages and sign-ins", () => {
     expect([200, 204, 301, 401, 403].every(isGradable)).toBe(true);
-    expect([100, 404, 500].some(isGradable)).toBe(false);
+    expect([100, 404, 429, 500].some(isGradable)).toBe(false);
   });
 });

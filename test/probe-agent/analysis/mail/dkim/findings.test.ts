@@ -52,6 +52,13 @@ describe("findings on a key record", () => {
     );
   });
 
+  it("name one record that repairs all faults", () => {
+    const found = findingsOf(`k=rsa; v=DKIM1; t=y:s; p=${P}`);
+    expect(found.map(({ id }) => id)).toEqual(["version-not-first", "testing-mode"]);
+    const advice = `Publish this TXT record at ${NAME}: "v=DKIM1; k=rsa; t=s; p=${P}"`;
+    expect(new Set(found.map(({ how }) => how))).toEqual(new Set([advice]));
+  });
+
   it("are none for a record that the advice makes from a readable key", () => {
     for (const tags of ["v=DKIM1; t=y:s", "v=DKIM1; h=sha1:sha256", "k=rsa; v=DKIM1", "v=DKIM1; s=email:tlsrpt; g=*"]) {
       const [, record = ""] = /: "([^"]+)"$/.exec(findingsOf(`${tags}; p=${P}`)[0]?.how ?? "") ?? [];

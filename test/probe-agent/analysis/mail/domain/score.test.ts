@@ -141,4 +141,24 @@ describe("spoofing", () => {
     // A record with permerror passes no sender.
     expect(assessSpoofing(withSpf({ passes_all: true, valid: false })).spoofable).toBe(false);
   });
+
+  it.each<[Partial<MailFacts["dmarc"]>, MailFacts["policies"], boolean, string]>([
+    [{ policy_effective: "none" }, GOOD.policies, true, "The DMARC policy in effect is none: mail that fails"],
+    [{ policy_effective: "quarantine" }, GOOD.policies, false, "is quarantined."],
+    [{ policy_effective: "quarantine", t: "y" }, GOOD.policies, false, "quarantined (weakened by t=y)."],
+    [{ policy_effective: "none", t: "y" }, GOOD.policies, true, "none (weakened by t=y): mail that fails"],
+    [
+      {},
+      { own: "reject", sub: "none", absent: "none" },
+      false,
+      "subdomains can be spoofed because their policy is none",
+    ],
+    [{ pct: 10 }, GOOD.policies, false, "receivers that follow RFC 7489 do so for 10 % of that mail"],
+    [{ pct: 100 }, GOOD.policies, false, "Mail that fails DMARC is rejected."],
+    [{ policy_effective: null }, null, true, "No DMARC record applies"],
+  ])("with %j and the policies %j is possible: %s", (dmarc, policies, isPossible, reason) => {
+    const verdict = assessSpoofing({ ...withDmarc(dmarc), policies });
+    expect(verdict.spoofable).toBe(isPossible);
+    expect(verdict.reason).toContain(reason);
+  });
 });

@@ -37,6 +37,7 @@ describe("replies (RFC 5321 section 4.2)", () => {
       [],
     ],
     ["250-a\n250 b\n", 250, ["a", "b"], ["bare_line_feed"]],
+    ["220-a\n220-Gr\u00fc\u00dfe\n220 b\n", 220, ["a", "Grüße", "b"], ["bare_line_feed", "eight_bit"]],
     ["250-a\r\n220 b\r\n", 220, ["a", "b"], ["mixed_codes"]],
     ["250-a\r\nwithout a code\r\n250 b\r\n", 250, ["a", "without a code", "b"], ["line_without_code"]],
     ["999 a\r\n", 999, ["a"], ["odd_code"]],
@@ -126,6 +127,11 @@ describe("replies to EHLO (RFC 5321 section 4.1.1.1)", () => {
       ["AUTH", "PLAIN LOGIN"],
       ["X-OK", "y z"],
     ]);
+  });
+
+  it("can have extensions named like properties of objects", () => {
+    const reply = first("250-a.b\r\n250-__proto__ x\r\n250-constructor\r\n250 HELP\r\n");
+    expect([...readCapabilities(reply as SmtpReply).extensions.keys()]).toEqual(["CONSTRUCTOR", "HELP"]);
   });
 
   it.each([

@@ -40,6 +40,7 @@ describe("a client that sends no mail", () => {
     ],
     ["refused in the greeting", [reply(554), reply(221)], ["QUIT", "end"]],
     ["refused with 421", [reply(421), LOST], ["QUIT", "end"]],
+    ["refused with an unknown code", [reply(520), reply(221)], ["QUIT", "end"]],
     ["by HELO", [WELCOME, reply(502), reply(250), reply(221)], ["EHLO", "HELO", "QUIT", "end"]],
     ["by neither", [WELCOME, reply(550), reply(550), reply(500)], ["EHLO", "HELO", "QUIT", "end"]],
     ["refused with 421 at EHLO", [WELCOME, reply(421)], ["EHLO", "QUIT"]],

@@ -3,7 +3,7 @@ import { unredacted } from "#shared/text/redact.ts";
 import { TRUST_ERRORS, type TrustError } from "#probe-agent/analysis/tls/certificate/policy.ts";
 import { verifyServerChain } from "#probe-agent/analysis/tls/certificate/server.ts";
 import { SSL_ADVICE } from "#probe-agent/analysis/tls/ssl/advice.ts";
-import { expiryStage } from "#probe-agent/analysis/tls/ssl/findings.ts";
+import { expiryStage, longestLifetimeDays } from "#probe-agent/analysis/tls/ssl/findings.ts";
 import { decideTrust } from "#probe-agent/analysis/tls/ssl/trust.ts";
 import { createPki, daysFromNow } from "#test/servers/pki.ts";
 import { parsed } from "#test/servers/signing.ts";
@@ -88,5 +88,19 @@ describe("the expiry stage of a certificate", () => {
     [3, 6, "far"],
   ] as const)("with %i of %i days left is %s", (left, lifetime, stage) => {
     expect(expiryStage(left, lifetime)).toBe(stage);
+  });
+});
+
+describe("the longest lifetime of a public certificate", () => {
+  it.each([
+    ["2017-12-31", 1_187],
+    ["2018-03-01", 825],
+    ["2020-09-01", 398],
+    ["2026-03-14", 398],
+    ["2026-03-15", 200],
+    ["2027-03-15", 100],
+    ["2029-03-15", 47],
+  ])("of %s is %i days", (day, days) => {
+    expect(longestLifetimeDays(new Date(day))).toBe(days);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { analyseCsp } from "#probe-agent/analysis/web/csp.ts";
-import { boundCsp, reportingEndpoints, undefinedGroups } from "#probe-agent/analysis/web/csp/report.ts";
+import { boundCsp, cspReport, reportingEndpoints, undefinedGroups } from "#probe-agent/analysis/web/csp/report.ts";
 import { deliveredPolicies, enforcedTexts } from "#probe-agent/analysis/web/csp/delivery.ts";
 import { jsonBytes, leadingText } from "#probe-agent/analysis/text/json-size.ts";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
@@ -37,6 +37,57 @@ describe("policies of meta elements", () => {
   it("are flagged if they are report-only", () => {
     const html = '<meta http-equiv=content-security-policy-report-only content="img-src x">';
     expect(delivered(html)).toEqual({ texts: [], types: ["report_only_in_meta"] });
+  });
+});
+
+describe("the report of a page", () => {
+  const report = (html: string, ...headers: readonly (readonly [string, string])[]) => {
+    const page = {
+      url: "https://a.example/",
+      status: 200,
+      contentType: "text/html",
+      page: readHtml(html),
+      unread: false,
+    };
+    return cspReport({ ...page, headers }).fields;
+  };
+
+  it("intersects several headers, their parts separated by commas, and meta elements", () => {
+    const html = `<meta http-equiv=Content-Security-Policy content="font-src 'none'; frame-ancestors 'none'; sandbox; report-uri /x"><p>`;
+    const { effective, policies, findings } = report(
+      html,
+      ["content-security-policy", "script-src 'self', img-src 'none'"],
+      ["content-security-policy", "script-src https:"],
+    );
+    expect(policies.map(({ source }) => source)).toEqual(["header", "header", "header", "meta"]);
+    expect(effective).toMatchObject({ script_src: ["'self'"], img_src: [], font_src: [] });
+    expect(effective).toMatchObject({ style_src: null, frame_ancestors: null, sandbox: null });
+    const ignored = findings.filter(({ id }) => id === "ignored-in-meta").map(({ where }) => where);
+    expect(ignored).toEqual(["frame-ancestors", "sandbox", "report-uri"]);
+  });
+
+  it("warns of a meta element after a script, whose policy is enforced", () => {
+    const { enforced, findings } = report(`<script>1</script>${META}`);
+    expect(enforced).toBe(true);
+    expect(findings).toContainEqual(expect.objectContaining({ id: "meta-after-script", severity: "warning" }));
+  });
+
+  it("gives a report-only policy at most 30 points", () => {
+    const result = report("<p>", ["content-security-policy-report-only", "default-src 'self'; report-to gone"]);
+    expect(result).toMatchObject({ grade: "F", score: 30, enforced: false });
+    const found = result.findings.map(({ id, where }) => [id, where]);
+    expect(found).toContainEqual(["undefined-reporting-group", "report-to gone"]);
+    expect(result.findings).toContainEqual(expect.objectContaining({ id: "policy-not-enforced", severity: "warning" }));
+  });
+
+  it("gives grade F and the header to send if there is no policy", () => {
+    expect(report("<p>")).toMatchObject({
+      grade: "F",
+      score: 0,
+      findings: [{ id: "policy-missing", how: expect.stringContaining("Content-Security-Policy: default-src 'self'") }],
+      policies: [],
+      effective: { script_src: null },
+    });
   });
 });
 

@@ -217,4 +217,18 @@ describe("findings of a robots.txt", () => {
     const found = described(text, change).find(({ id, severity }) => `${severity} ${id}` === kind);
     expect(found?.how).toContain(how);
   });
+
+  it("name the format of a body that is not a robots.txt, and the lines that have no effect", () => {
+    const told = (text: string) => described(text).map(({ id, message, where }) => [id, where, message]);
+    expect(told("<!doctype html>")).toEqual([
+      ["not-robots-txt", null, "The server sends HTML instead of a robots.txt. Crawlers find no rules in it."],
+    ]);
+    expect(told('{"error": "not found"}')[0]?.[2]).toContain("sends JSON");
+    expect(told("404 page not found\n").map(([id]) => id)).toEqual(["no-rules", "lines-not-rules"]);
+    expect(told(`Sitemap:\n${GOOD}`)).toEqual([["sitemap-empty", "line 1", "Line 1: the sitemap line has no URL."]]);
+    const many = told(`Disallow: /\nUser-agent: *\n${"Disallow: private\n".repeat(30)}`);
+    expect(many).toHaveLength(11);
+    expect(many[0]?.slice(0, 2)).toEqual(["rule-before-user-agent", "line 1"]);
+    expect(many[1]?.[2]).toContain('Line 3: "private" starts with neither');
+  });
 });
