@@ -1,8 +1,10 @@
 import type { MonitorFault } from "#shared/monitor-checks/define.ts";
 import { listFirst } from "#shared/text/list.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
-import { comparable, expectedData } from "#probe-agent/monitor-checks/dns/records.ts";
 import type { DnsRecord } from "#probe-agent/port/dns.ts";
+import { domainToASCII } from "node:url";
+import { DecodeError } from "#probe-agent/dns-codec/error.ts";
+import { parseRdata, readRdata } from "#probe-agent/dns-codec/rdata/codec.ts";
 
 /** What the records of a type must be. */
 interface RecordCondition {
@@ -59,4 +61,45 @@ function list(values: Iterable<string>): string {
   if (all.length === 0) return "no record";
   const shown = all.slice(0, VALUES_SHOWN).map((value) => printable(value, MAX_VALUE_SHOWN));
   return listFirst(shown, VALUES_SHOWN, all.length);
+}
+
+/** Types whose data consists of names and numbers. DNS compares names without case. */
+const NAME_TYPES: ReadonlySet<string> = new Set(["CNAME", "NS", "PTR", "MX", "SOA", "SRV"]);
+
+/** Returns the data of a record in a form that is equal for equal data. */
+function comparable({ type, data, typed }: Pick<DnsRecord, "type" | "data" | "typed">): string {
+  const { text } = typed;
+  if (type === "TXT" && typeof text === "string") return text;
+  return normalise(type, data);
+}
+
+/**
+ * Returns the data that a user expects in the same form. It is zone-file text with or without final dots; for TXT, the
+ * text itself, or quoted strings. Text that is not data of the type is returned as it is and equals no record.
+ */
+export function expectedData(type: string, text: string): string {
+  const trimmed = text.trim();
+  if (type === "TXT" && !trimmed.startsWith('"')) return text;
+  try {
+    const raw = parseRdata(type, NAME_TYPES.has(type) ? toAsciiNames(trimmed) : trimmed);
+    return comparable({ type, ...readRdata(type, raw, 0, raw.length) });
+  } catch (error) {
+    if (error instanceof DecodeError) return text;
+    throw error;
+  }
+}
+
+function toAsciiNames(text: string): string {
+  return text
+    .split(/\s+/)
+    .map((word) => (/[\u0080-\uffff]/.test(word) ? domainToASCII(word) : word))
+    .join(" ");
+}
+
+function normalise(type: string, data: string): string {
+  if (NAME_TYPES.has(type)) return data.toLowerCase();
+  if (type !== "CAA") return data;
+  // The tag has no case, unlike the value in quotes after it.
+  const quote = data.indexOf('"');
+  return quote === -1 ? data.toLowerCase() : data.slice(0, quote).toLowerCase() + data.slice(quote);
 }

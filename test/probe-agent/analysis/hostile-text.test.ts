@@ -8,7 +8,7 @@ import { readTlsRpt } from "#probe-agent/analysis/mail/domain/tls-rpt.ts";
 import { parseSrcsetAddresses } from "#probe-agent/analysis/page/mixed-content/references.ts";
 import { styleReferences } from "#probe-agent/analysis/page/page-resources/style-references.ts";
 import { parseRobotsTags } from "#probe-agent/analysis/http/robots-tag.ts";
-import { isNonDescriptive } from "#probe-agent/analysis/page/seo/link-texts.ts";
+import { isNonDescriptive } from "#probe-agent/analysis/page/seo/content.ts";
 import { parseWhois } from "#probe-agent/analysis/registry/whois.ts";
 import { findEmail } from "#probe-agent/analysis/registry/whois/registrar.ts";
 import { hasNear } from "#probe-agent/analysis/registry/whois/verdict.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { rebalance, shareCredits } from "#probe-agent/attachment/credits.ts";
+import { rebalance, shareCredits } from "#probe-agent/attachment/credit-grants.ts";
 
 const idle = { running: 0, waiting: 0 };
 

@@ -1,9 +1,17 @@
 import { connect } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createEgress } from "#shared/internet/egress.ts";
-import { GATE_BOUNDS, openGate, type Gate, type GateBounds } from "#probe-agent/net/browser/gate.ts";
+import {
+  GATE_BOUNDS,
+  openGate,
+  type Gate,
+  type GateBounds,
+  greetingReply,
+  readGreeting,
+  readRequest,
+  requestReply,
+} from "#probe-agent/net/browser/gate.ts";
 import { documentFailure } from "#probe-agent/net/browser/failure.ts";
-import { greetingReply, readGreeting, readRequest, requestReply } from "#probe-agent/net/browser/socks.ts";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { makeRecord } from "#test/servers/dns-zones.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";

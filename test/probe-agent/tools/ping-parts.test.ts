@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { TraceHop } from "#probe-agent/port/packets.ts";
-import { nameHops } from "#probe-agent/tools/ping/hop-names.ts";
+import { nameHops } from "#probe-agent/tools/ping/traceroute.ts";
 import { scheduleEchoes } from "#probe-agent/tools/ping/schedule.ts";
 import { summarize } from "#probe-agent/tools/ping/summary.ts";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";

@@ -1,6 +1,5 @@
 import { MAX_QUOTED, type ServerReport, type SmtpDraft } from "#probe-agent/analysis/mail/smtp/draft.ts";
 import { finding } from "#probe-agent/analysis/text/findings.ts";
-import { certificateFindings, daneFindings, startTlsFindings } from "#probe-agent/analysis/mail/smtp/tls-findings.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
 
 /** Longest wait for the greeting without a finding, in milliseconds. Some senders give up after a longer wait. */
@@ -105,4 +104,127 @@ function formFindings({ banner, ehlo, ehlo_tls: again }: ServerReport): SmtpDraf
   return faults.size === 0
     ? []
     : [finding("reply-malformed", "banner", `Replies do not conform to RFC 5321: ${[...faults].join(", ")}.`)];
+}
+
+const OLD_TLS = new Set(["TLSv1", "TLSv1.1", "SSLv3"]);
+const SOON_DAYS = 14;
+const SUBMISSION = 587;
+
+/** Finds faults of STARTTLS: missing, refused, failing, or credentials accepted without it. */
+function startTlsFindings(
+  { starttls, implicit_tls: implicit, auth_before_tls: auth, ehlo_tls: again }: ServerReport,
+  port: number,
+): SmtpDraft[] {
+  const { offered, success, code, text, failure, plaintext_after_reply: plaintext } = starttls;
+  return [
+    ...(plaintext === null
+      ? []
+      : [
+          finding(
+            "plaintext-after-starttls",
+            "starttls",
+            `The server sent ${plaintext.bytes} octets of clear text after its reply to STARTTLS: a client can mistake them for part of the TLS session.`,
+          ),
+        ]),
+    ...(failure === null ? [] : [finding("tls-fails", "starttls", `The TLS handshake failed: ${failure.message}`)]),
+    ...(success === false && code !== null && code !== 220
+      ? [
+          finding(
+            "starttls-refused",
+            "starttls",
+            `STARTTLS is offered and then refused: ${code} ${printable(text ?? "", MAX_QUOTED)}`.trimEnd(),
+          ),
+        ]
+      : []),
+    ...(!implicit && offered === false
+      ? [finding("starttls-missing", "starttls", "STARTTLS is not offered: incoming mail is not encrypted.")]
+      : []),
+    ...(auth === true && port !== SUBMISSION
+      ? [finding("auth-without-tls", "ehlo", "AUTH is offered without TLS: passwords can be read in transit.")]
+      : []),
+    ...(auth === true && port === SUBMISSION
+      ? [
+          finding(
+            "auth-without-tls",
+            "ehlo",
+            "AUTH is offered before STARTTLS: clients may send passwords in the clear (RFC 8314 section 4.1).",
+          ),
+        ]
+      : []),
+    ...("STARTTLS" in (again?.extensions ?? {})
+      ? [finding("starttls-repeated", "ehlo_tls", "STARTTLS is offered again under TLS (RFC 3207 section 4.2).")]
+      : []),
+  ];
+}
+
+/** Finds faults of the certificate and the TLS version. */
+function certificateFindings({ starttls: { tls } }: ServerReport, host: string): SmtpDraft[] {
+  if (tls === null) return [];
+  const left = tls.certificate?.days_left ?? null;
+  return [
+    ...(tls.error === null
+      ? []
+      : [
+          finding(
+            "certificate-not-trusted",
+            "starttls.tls",
+            `The certificate is not valid for ${host}: ${tls.errors.join(", ")}.`,
+          ),
+        ]),
+    ...(OLD_TLS.has(tls.protocol ?? "")
+      ? [
+          finding(
+            "tls-obsolete",
+            "starttls.tls",
+            `The session uses ${tls.protocol ?? ""}, which is obsolete (RFC 8996).`,
+          ),
+        ]
+      : []),
+    ...(left !== null && left >= 0 && left < SOON_DAYS
+      ? [finding("certificate-expires-soon", "starttls.tls", `The certificate expires in ${left} days.`)]
+      : []),
+  ];
+}
+
+/** Finds faults of DANE. Senders that use DANE deliver only under TLS that DANE confirms (RFC 7672 section 2.2). */
+function daneFindings({ dane: found, starttls, implicit_tls: implicit }: ServerReport): SmtpDraft[] {
+  const isSecure = found?.status === "secure";
+  return [
+    ...(found?.status === "bogus"
+      ? [
+          finding(
+            "tlsa-bogus",
+            "dane",
+            "The TLSA records fail DNSSEC validation: senders that use DANE deliver no mail.",
+          ),
+        ]
+      : []),
+    ...(isSecure && !implicit && starttls.success !== true
+      ? [
+          finding(
+            "tlsa-without-tls",
+            "dane",
+            "TLSA records are published, but TLS is not available: senders that use DANE deliver no mail.",
+          ),
+        ]
+      : []),
+    ...(isSecure && found.valid === false
+      ? [
+          finding(
+            "tlsa-mismatch",
+            "dane",
+            "No TLSA record matches the certificate: senders that use DANE deliver no mail.",
+          ),
+        ]
+      : []),
+    ...(isSecure && !found.records.some(({ usable }) => usable)
+      ? [
+          finding(
+            "tlsa-unusable",
+            "dane",
+            "TLSA records are published, but none has usage 2 or 3, the only usages that mail servers accept.",
+          ),
+        ]
+      : []),
+  ];
 }

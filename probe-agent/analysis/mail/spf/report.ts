@@ -1,11 +1,10 @@
-import { countLookups, countVoidLookups, listNodes, countTermLookups } from "#probe-agent/analysis/mail/spf/cost.ts";
-import { findErrors, listVoidTerms } from "#probe-agent/analysis/mail/spf/errors.ts";
 import type { Qualifier } from "#probe-agent/analysis/mail/spf/parse.ts";
 import { countPassingIp4, findFinalQualifier, passesEveryone } from "#probe-agent/analysis/mail/spf/passing.ts";
 import { type SpfDraft, distinct, recordFinding, type SpfFindingId } from "#probe-agent/analysis/mail/spf/draft.ts";
-import type { SpfNode, SpfTerm } from "#probe-agent/analysis/mail/spf/tree.ts";
+import { type SpfNode, type SpfTerm, needsLookup } from "#probe-agent/analysis/mail/spf/tree.ts";
 import { toPrintableAscii } from "#probe-agent/analysis/mail/tag-list.ts";
 import { modifierHint, nearRecordHint } from "#probe-agent/analysis/mail/spf/hints.ts";
+import { LIMITS } from "#probe-agent/analysis/mail/spf/lookup.ts";
 
 /** Evaluation of an SPF policy that is independent of a sender. */
 export interface SpfReport {
@@ -181,4 +180,78 @@ function listRows(node: SpfNode): SpfRow[] {
     },
     ...(term.child === null ? [] : listRows(term.child)),
   ]);
+}
+
+/**
+ * Finds the faults that make receivers return permerror, in the record and in the records that its includes and
+ * redirects lead to (RFC 7208 sections 4.5, 4.6, 4.6.4, 5.2, 6.1).
+ */
+function findErrors(root: SpfNode, nodes: readonly SpfNode[]): SpfDraft[] {
+  const errors = nodes.flatMap((node): SpfDraft[] => {
+    const { source, terms, domain } = node;
+    switch (source.state) {
+      case "malformed":
+        return (source.faults ?? [source.reason]).map((fault) => recordFinding("spf-syntax", domain, `${fault}.`));
+      case "several":
+        return [recordFinding("spf-several-records", domain, `${source.reason}.`)];
+      case "circle":
+        return [recordFinding("spf-loop", domain, `${source.reason}.`)];
+      case "none": {
+        const message = `${source.reason}, but another record includes it or redirects to it${nearRecordHint(source.near)}.`;
+        return node === root ? [] : [recordFinding("spf-include-missing", domain, message)];
+      }
+      default:
+        return terms.flatMap(({ fault }) =>
+          fault === null ? [] : [recordFinding("spf-too-many-mx-hosts", domain, `${fault}.`)],
+        );
+    }
+  });
+  const lookups = countLookups(root);
+  if (lookups > LIMITS.lookups) {
+    const message = `${lookups} terms need a DNS lookup; with more than ${LIMITS.lookups}, receivers return permerror.`;
+    errors.push(recordFinding("spf-too-many-lookups", root.domain, message));
+  }
+  const voids = countVoidLookups(nodes);
+  if (voids > LIMITS.voidLookups) {
+    const which = listVoidTerms(nodes)
+      .slice(0, 5)
+      .map(({ what }) => what)
+      .join(", ");
+    const message = `${voids} DNS lookups return no records (${which}); with more than ${LIMITS.voidLookups}, receivers return permerror.`;
+    errors.push(recordFinding("spf-too-many-void-lookups", root.domain, message));
+  }
+  return distinct(errors);
+}
+
+/** Lists the terms whose lookups return no record for an IPv4 sender. */
+function listVoidTerms(nodes: readonly SpfNode[]): { readonly domain: string; readonly what: string }[] {
+  return nodes.flatMap(({ domain, terms }) =>
+    terms.flatMap(({ voids, term }) =>
+      voids > 0 ? [{ domain, what: `"${toPrintableAscii(term, 60)}" of ${domain}` }] : [],
+    ),
+  );
+}
+
+/** Lists a record and all records that its includes and redirects lead to, in the order of evaluation. */
+function listNodes(node: SpfNode): SpfNode[] {
+  return [node, ...node.terms.flatMap(({ child }) => (child === null ? [] : listNodes(child)))];
+}
+
+/** Counts the terms with a DNS lookup in a record and all records below it (RFC 7208 section 4.6.4). */
+function countLookups(node: SpfNode): number {
+  return sum(node.terms.map(countTermLookups));
+}
+
+/** Counts the terms with a DNS lookup in a term and all records below it. */
+function countTermLookups(term: SpfTerm): number {
+  return (needsLookup({ name: term.type }) ? 1 : 0) + (term.child === null ? 0 : countLookups(term.child));
+}
+
+/** Counts the lookups without a result that an IPv4 sender causes in these records. */
+function countVoidLookups(nodes: readonly SpfNode[]): number {
+  return sum(nodes.flatMap(({ terms }) => terms.map((term) => term.voids)));
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
 }

@@ -1,10 +1,11 @@
 import { adviseOn, finding } from "#probe-agent/analysis/text/findings.ts";
 import type { Finding } from "#shared/contracts/findings.ts";
-import { SOCIAL_ADVICE, type SocialDraft } from "#probe-agent/analysis/page/social/advice.ts";
-import { imageFindings } from "#probe-agent/analysis/page/social/image-findings.ts";
-import { missingRequired } from "#probe-agent/analysis/page/social/required.ts";
-import type { SocialSubject } from "#probe-agent/analysis/page/social/subject.ts";
+import { SOCIAL_ADVICE, type SocialDraft, imageUrl } from "#probe-agent/analysis/page/social/advice.ts";
+import { missingRequired, typeMatches } from "#probe-agent/analysis/page/social/required.ts";
+import type { SocialSubject, FetchedImage } from "#probe-agent/analysis/page/social/subject.ts";
 import type { XCard } from "#probe-agent/analysis/page/social/x-card.ts";
+import { PLATFORMS, type PlatformName } from "#probe-agent/analysis/page/social/platforms.ts";
+import type { ImageFault } from "#probe-agent/analysis/page/social/preview.ts";
 
 const MAX_NAMES = 20;
 
@@ -68,4 +69,98 @@ function cardFindings({ card, effective }: XCard): SocialDraft[] {
 
 function joinNames(list: readonly string[]): string {
   return list.slice(0, MAX_NAMES).join(", ");
+}
+
+const PLATFORM_NAMES: Readonly<Record<PlatformName, string>> = {
+  facebook: "Facebook",
+  x: "X",
+  linkedin: "LinkedIn",
+  slack: "Slack",
+};
+
+/**
+ * Returns findings about the first og:image: faults of its tags, faults of the fetched file, and the platforms that do
+ * not show it or show it small.
+ */
+function imageFindings({ reading, pageUrl, image: fetched, previews }: SocialSubject): SocialDraft[] {
+  const [image] = reading.graph.image;
+  if (image === undefined) return [];
+  const where = imageUrl({ reading }) ?? "og:image";
+  const found: SocialDraft[] = [];
+  const add = (id: SocialDraft["id"], message: string): void => void found.push(finding(id, where, message));
+  if (reading.relativeImage)
+    add("image-relative", "og:image is a relative address, which some platforms do not resolve.");
+  if (pageUrl.startsWith("https:") && image.url?.startsWith("http:") === true)
+    add("image-over-http", "og:image has an http address, but the page was served over HTTPS.");
+  if (image.url !== null && !/^https?:/.test(image.url))
+    add("image-not-fetchable", "og:image is not an http or https address, so no platform can fetch it.");
+  else if (fetched !== null && fetched.code === null)
+    add("image-not-fetched", `og:image could not be fetched: ${fetched.error ?? "no response"}.`);
+  else if (fetched !== null && fetched.code !== 200)
+    add("image-not-fetched", `og:image responds with HTTP status ${fetched.code}.`);
+  if (image.alt === null)
+    add("image-alt-missing", "og:image:alt is missing, so people who cannot see the image do not know what it shows.");
+  const size = fetched?.width != null && fetched.height !== null ? `${fetched.width} x ${fetched.height}` : null;
+  if (image.width === null || image.height === null)
+    add(
+      "image-size-missing",
+      "og:image:width or og:image:height is missing, so Facebook may show the first share without the image.",
+    );
+  else if (size !== null && (fetched?.width !== image.width || fetched.height !== image.height))
+    add("image-size-differs", `og:image is ${size} pixels, but is declared as ${image.width} x ${image.height}.`);
+  if (fetched?.code === 200) found.push(...contentFindings(fetched, where));
+  return [...found, ...platformFindings(previews, size ?? "of unknown size")];
+}
+
+function contentFindings(fetched: FetchedImage, where: string): SocialDraft[] {
+  const type = fetched.content_type?.slice(0, 100) ?? "no Content-Type";
+  if (fetched.format === null) {
+    const message = `og:image is not an image of a known format. It is served as ${type}.`;
+    return [finding("image-unknown-format", where, message)];
+  }
+  if (typeMatches(fetched) !== false) return [];
+  const message = `og:image is a ${fetched.format} file, but is served as ${type}.`;
+  return [finding("image-wrong-type", where, message)];
+}
+
+/** Returns one finding for each rule of a platform that the image breaks. */
+function platformFindings(previews: SocialSubject["previews"], size: string): SocialDraft[] {
+  return (Object.keys(PLATFORMS) as PlatformName[]).flatMap((name) => {
+    const { reference, formats } = PLATFORMS[name];
+    return previews[name].imageFaults.map((fault) => {
+      const { id, message, ...advice } = describeFault(fault, PLATFORM_NAMES[name], size, [...(formats ?? [])]);
+      return { ...finding(id, `preview.${name}`, message), ...advice, reference };
+    });
+  });
+}
+
+function describeFault(fault: ImageFault, platform: string, size: string, formats: readonly string[]) {
+  switch (fault.kind) {
+    case "format":
+      return {
+        id: "image-format-refused",
+        message: `${platform} does not show images in the format ${fault.format}.`,
+        how: `Publish og:image in one of these formats: ${formats.join(", ")}.`,
+      } as const;
+    case "bytes":
+      return {
+        id: "image-too-large",
+        message: `The image is ${megabytes(fault.bytes)} MB. ${platform} shows images of up to ${megabytes(fault.max)} MB.`,
+        how: `Compress the image to less than ${megabytes(fault.max)} MB.`,
+      } as const;
+    case "too-small":
+      return {
+        id: "image-too-small",
+        message: `The image is ${size} pixels. ${platform} shows no images smaller than ${fault.min.join(" x ")} pixels.`,
+      } as const;
+    case "shown-small":
+      return {
+        id: "image-shown-small",
+        message: `The image is ${size} pixels. ${platform} shows large previews only from ${fault.min.join(" x ")} pixels.`,
+      } as const;
+  }
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1_000_000).toFixed(1).replace(/\.0$/, "");
 }

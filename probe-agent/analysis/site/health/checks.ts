@@ -1,7 +1,117 @@
 import type { Severity } from "#shared/contracts/findings.ts";
 import type { CheckDefinition } from "#probe-agent/analysis/site/health/definition.ts";
 import { PAGE_CHECKS } from "#probe-agent/analysis/site/health/table-page.ts";
-import { TRANSPORT_CHECKS } from "#probe-agent/analysis/site/health/table-transport.ts";
+
+const MDN = "https://developer.mozilla.org/en-US/docs/Web";
+const HEADERS = `${MDN}/HTTP/Reference/Headers`;
+
+/** Checks of the categories Security Headers and SSL/TLS. */
+const TRANSPORT_CHECKS = {
+  csp: {
+    category: "Security Headers",
+    max: 9,
+    name: "Content Security Policy",
+    expected: "A strict policy (nonces or hashes, object-src 'none', base-uri locked) or default-src 'none'",
+    how: "Send a Content-Security-Policy with nonces or hashes instead of 'unsafe-inline', object-src 'none' and base-uri 'none'.",
+    reference: `${MDN}/Security/Practical_implementation_guides/CSP`,
+  },
+  hsts: {
+    category: "Security Headers",
+    max: 7,
+    name: "Strict Transport Security",
+    expected: "max-age of a year or more, with includeSubDomains",
+    how: "Send Strict-Transport-Security: max-age=31536000; includeSubDomains over HTTPS.",
+    reference: `${HEADERS}/Strict-Transport-Security`,
+  },
+  frame: {
+    category: "Security Headers",
+    max: 4,
+    name: "Framing protection",
+    expected: "frame-ancestors that names the sites that can frame the page, or X-Frame-Options DENY or SAMEORIGIN",
+    how: "Add frame-ancestors 'none' or 'self' to the Content-Security-Policy.",
+    reference: `${MDN}/Security/Practical_implementation_guides/Clickjacking`,
+  },
+  nosniff: {
+    category: "Security Headers",
+    max: 4,
+    name: "MIME sniffing protection",
+    expected: "X-Content-Type-Options: nosniff",
+    how: "Send X-Content-Type-Options: nosniff.",
+    reference: `${HEADERS}/X-Content-Type-Options`,
+  },
+  referrer: {
+    category: "Security Headers",
+    max: 3,
+    name: "Referrer Policy",
+    expected: "no-referrer, same-origin, strict-origin or strict-origin-when-cross-origin",
+    how: "Send Referrer-Policy: strict-origin-when-cross-origin.",
+    reference: `${HEADERS}/Referrer-Policy`,
+  },
+  permissions: {
+    category: "Security Headers",
+    max: 1,
+    name: "Permissions Policy",
+    expected: "A valid Permissions-Policy",
+    how: "Send a Permissions-Policy that disables features that the site does not use, e.g. camera=(), microphone=().",
+    reference: `${HEADERS}/Permissions-Policy`,
+  },
+  isolation: {
+    category: "Security Headers",
+    max: 2,
+    name: "Cross-origin isolation",
+    expected: "Cross-Origin-Opener-Policy same-origin and Cross-Origin-Resource-Policy same-site or same-origin",
+    how: "Send Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Resource-Policy: same-site.",
+    reference: `${HEADERS}/Cross-Origin-Opener-Policy`,
+  },
+  trust: {
+    category: "SSL/TLS",
+    max: 8,
+    name: "Trusted certificate",
+    expected: "A valid certificate for this name that browsers trust",
+    how: "Install a certificate of a public authority for this name, with all intermediate certificates.",
+    reference: `${MDN}/Security/Practical_implementation_guides/TLS`,
+  },
+  protocols: {
+    category: "SSL/TLS",
+    max: 5,
+    name: "TLS versions",
+    expected: "TLS 1.3, and no version below TLS 1.2",
+    how: "Enable TLS 1.3, and disable TLS 1.1, TLS 1.0 and SSL.",
+    reference: "https://www.rfc-editor.org/rfc/rfc8996",
+  },
+  https_redirect: {
+    category: "SSL/TLS",
+    max: 4,
+    name: "Redirect to HTTPS",
+    expected: "http:// redirects directly to https:// on the same host, or port 80 is closed",
+    how: "Redirect every http:// address to the same address with https://, before any other redirect.",
+    reference: `${MDN}/Security/Practical_implementation_guides/TLS#http_redirections`,
+  },
+  expiry: {
+    category: "SSL/TLS",
+    max: 3,
+    name: "Certificate expiry",
+    expected: "More than 30 days, or a third of its lifetime, left",
+    how: "Renew the certificate, and set up automatic renewal.",
+    reference: "https://www.rfc-editor.org/rfc/rfc5280#section-4.1.2.5",
+  },
+  ciphers: {
+    category: "SSL/TLS",
+    max: 3,
+    name: "Cipher suites",
+    expected: "Only suites with forward secrecy and authenticated encryption",
+    how: "Offer only ECDHE suites with AES-GCM or ChaCha20-Poly1305.",
+    reference: "https://www.rfc-editor.org/rfc/rfc9325#section-4.2",
+  },
+  key: {
+    category: "SSL/TLS",
+    max: 2,
+    name: "Key and signature",
+    expected: "RSA of 2048 bits or an elliptic curve key, signed with SHA-256 or better",
+    how: "Reissue the certificate with a P-256 or RSA 2048 key.",
+    reference: "https://www.rfc-editor.org/rfc/rfc9325#section-4.5",
+  },
+} as const satisfies Readonly<Record<string, CheckDefinition>>;
 
 /** Scoring table with all checks in order. */
 export const CHECKS = { ...TRANSPORT_CHECKS, ...PAGE_CHECKS } as const satisfies Readonly<

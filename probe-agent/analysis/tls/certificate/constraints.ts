@@ -14,10 +14,9 @@ import {
   subjectAltNames,
   type GeneralName,
 } from "#probe-agent/analysis/tls/certificate/extensions.ts";
-import { ATTRIBUTE, readName } from "#probe-agent/analysis/tls/certificate/names.ts";
+import { ATTRIBUTE, readName, canonicalName } from "#probe-agent/analysis/tls/certificate/names.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { isValidName } from "#probe-agent/analysis/tls/certificate/structure.ts";
-import { isWithin } from "#probe-agent/analysis/tls/certificate/subtrees.ts";
 
 /** Maximum number of comparisons in one verification; Go's crypto/x509 has the same limit. */
 const MAX_COMPARISONS = 250_000;
@@ -126,18 +125,18 @@ function isValidBase({ kind, contents }: GeneralName): boolean {
   if (kind === "directory") return isValidName(contents);
   if (kind === "ip") return isRange(contents);
   if (kind !== "dns" && kind !== "email" && kind !== "uri") return true;
-  const text = Buffer.from(contents).toString("latin1");
-  return isAscii(contents) && (text.includes("@") || isDomain(text));
+  const base = Buffer.from(contents).toString("latin1");
+  return isAscii(contents) && (base.includes("@") || isDomain(base));
 }
 
 /**
- * Reports whether a text is a domain by Go's rule (domainNameValid): empty, or labels of visible characters with an
+ * Reports whether a name is a domain by Go's rule (domainNameValid): empty, or labels of visible characters with an
  * optional leading dot and without a final dot.
  */
-function isDomain(text: string): boolean {
-  if (text === "") return true;
-  const labels = (text.startsWith(".") ? text.slice(1) : text).split(".");
-  return labels.every((label) => label !== "") && Buffer.from(text).every((octet) => octet > 0x20 && octet < 0x7f);
+function isDomain(name: string): boolean {
+  if (name === "") return true;
+  const labels = (name.startsWith(".") ? name.slice(1) : name).split(".");
+  return labels.every((label) => label !== "") && Buffer.from(name).every((octet) => octet > 0x20 && octet < 0x7f);
 }
 
 /** Reports whether octets are an address and a CIDR mask of one family: all ones before all zeros (RFC 4632). */
@@ -145,4 +144,88 @@ function isRange(contents: Uint8Array): boolean {
   if (contents.length !== 8 && contents.length !== 32) return false;
   const bits = [...contents.subarray(contents.length / 2)].map((octet) => octet.toString(2).padStart(8, "0")).join("");
   return !bits.includes("01");
+}
+
+/**
+ * Reports whether a name is within the subtree of a base of the same type (RFC 5280 section 4.2.1.10). `wide` is true
+ * for an excluded subtree: then a wildcard is within it if any name that it matches is. A name that cannot be compared
+ * is never within a permitted subtree and always within an excluded one.
+ */
+function isWithin(name: GeneralName, base: GeneralName, wide: boolean): boolean {
+  switch (base.kind) {
+    case "dns":
+      return isDnsWithin(text(name), text(base), wide);
+    case "ip":
+      return isAddressWithin(name.contents, base.contents, wide);
+    case "email":
+      return isMailboxWithin(text(name), text(base), wide);
+    case "uri":
+      return isUriWithin(text(name), text(base), wide);
+    case "directory":
+      return isDirectoryWithin(name.contents, base.contents);
+    default:
+      return wide;
+  }
+}
+
+function isDnsWithin(name: string, base: string, wide: boolean): boolean {
+  // A name with an empty label is not a host name, so it cannot be compared.
+  if (name.split(".").includes("")) return wide;
+  if (isDomainWithin(name, base)) return true;
+  // *.example.com matches foo.example.com, so an exclusion of foo.example.com applies to it.
+  if (!wide || !name.startsWith("*.")) return false;
+  const parent = name.slice(1);
+  const label = base.slice(0, -parent.length);
+  return base.endsWith(parent) && label.length > 0 && !label.includes(".");
+}
+
+/**
+ * Reports whether a name is the base or below it. With a leading dot, the base itself is not included. An empty base
+ * includes every name.
+ */
+function isDomainWithin(name: string, base: string): boolean {
+  if (base === "") return true;
+  if (base.startsWith(".")) return name.endsWith(base) && name.length > base.length;
+  return name === base || name.endsWith(`.${base}`);
+}
+
+/** Reports whether an address is in a range. `base` is an address followed by a mask of the same family. */
+function isAddressWithin(address: Uint8Array, base: Uint8Array, wide: boolean): boolean {
+  const size = base.length / 2;
+  if (size !== 4 && size !== 16) return wide;
+  if (address.length !== size) return false;
+  return address.every((octet, index) => {
+    const mask = base[size + index] ?? 0;
+    return (octet & mask) === ((base[index] ?? 0) & mask);
+  });
+}
+
+/** Reports whether a mailbox is within a base: a mailbox, a host, or with a leading dot all hosts of a domain. */
+function isMailboxWithin(mailbox: string, base: string, wide: boolean): boolean {
+  const at = mailbox.indexOf("@");
+  if (at < 0 || mailbox.includes("@", at + 1)) return wide;
+  if (base.includes("@")) return mailbox === base;
+  const host = mailbox.slice(at + 1);
+  return base.startsWith(".") ? isDomainWithin(host, base) : host === base;
+}
+
+/** Reports whether the host of a URI is within a base: a host, or with a leading dot all hosts of a domain. */
+function isUriWithin(uri: string, base: string, wide: boolean): boolean {
+  const host = /^[a-z][a-z0-9+.-]*:\/\/(?:[^@/?#]*@)?([^:/?#[\]]+)/.exec(uri)?.[1];
+  if (host === undefined || /^[0-9.]+$/.test(host)) return wide;
+  return base.startsWith(".") ? isDomainWithin(host, base) : host === base;
+}
+
+/** Reports whether a name begins with all relative distinguished names of the base. */
+function isDirectoryWithin(name: Uint8Array, base: Uint8Array): boolean {
+  const names = canonicalName(readName(name));
+  return canonicalName(readName(base)).every((relative, index) => names[index] === relative);
+}
+
+/**
+ * Returns a name's text in lower case. Domains are case-insensitive. Local parts of mailboxes are compared without case
+ * too, which is stricter.
+ */
+function text({ contents }: GeneralName): string {
+  return Buffer.from(contents).toString("latin1").toLowerCase();
 }

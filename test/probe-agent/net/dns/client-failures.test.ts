@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import type { DnsPort } from "#probe-agent/port/dns.ts";
-import { createFrameReader } from "#probe-agent/net/dns/tcp.ts";
+import { createFrameReader } from "#probe-agent/net/dns/ask.ts";
 import { startDnsServer, type DnsServer, type DnsServerOptions } from "#test/servers/dns.ts";
 import { garbage } from "#test/servers/dns-zones.ts";
 import { dnsPort, jobLimits } from "#test/support/net.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createEchoAnswers } from "#probe-agent/net/icmp/echo-answers.ts";
+import { createEchoAnswers } from "#probe-agent/net/icmp/echo.ts";
 import { matchesCookie } from "#probe-agent/net/icmp/cookie.ts";
 import type { IncomingEcho } from "#probe-agent/net/icmp/packet.ts";
 

@@ -6,7 +6,7 @@ import { only, zoneOf } from "#test/servers/dnssec/tamper.ts";
 import { validateIn } from "#test/servers/dnssec/tree.ts";
 import { Effort } from "#probe-agent/analysis/dns/dnssec/effort.ts";
 import { parseName, type Name } from "#probe-agent/analysis/dns/dnssec/names.ts";
-import { Nsec3Zone, readNsec3, type Nsec3 } from "#probe-agent/analysis/dns/dnssec/nsec3.ts";
+import { Nsec3Zone, readNsec3, type Nsec3 } from "#probe-agent/analysis/dns/dnssec/denial.ts";
 import { groupRrsets } from "#probe-agent/analysis/dns/dnssec/rrsets.ts";
 import { makeDnsRecord } from "#test/servers/dnssec/record.ts";
 import { nsec3Label, type Zone } from "#test/servers/dnssec/zone.ts";

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Denials } from "#probe-agent/analysis/dns/dnssec/denial.ts";
+import { type Denials, Nsec3Zone } from "#probe-agent/analysis/dns/dnssec/denial.ts";
 import { Effort } from "#probe-agent/analysis/dns/dnssec/effort.ts";
 import { parseName, type Name } from "#probe-agent/analysis/dns/dnssec/names.ts";
-import { Nsec3Zone } from "#probe-agent/analysis/dns/dnssec/nsec3.ts";
 import { proveNoData, readNoDs } from "#probe-agent/analysis/dns/dnssec/proofs.ts";
 import { nsec3Label } from "#test/servers/dnssec/zone.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseName, type Name } from "#probe-agent/analysis/dns/dnssec/names.ts";
-import { findRedirect } from "#probe-agent/analysis/dns/dnssec/redirects.ts";
+import { findRedirect } from "#probe-agent/analysis/dns/dnssec/answer.ts";
 import { groupRrsets } from "#probe-agent/analysis/dns/dnssec/rrsets.ts";
 import type { Reply } from "#probe-agent/analysis/dns/dnssec/session.ts";
 import type { DnsRecord } from "#probe-agent/port/dns.ts";

@@ -3,7 +3,7 @@ import { matchesDs, readDs } from "#probe-agent/analysis/dns/dnssec/delegations.
 import { Effort } from "#probe-agent/analysis/dns/dnssec/effort.ts";
 import { readKey } from "#probe-agent/analysis/dns/dnssec/keys.ts";
 import { compareNames, parseName, type Name } from "#probe-agent/analysis/dns/dnssec/names.ts";
-import { hashName } from "#probe-agent/analysis/dns/dnssec/nsec3.ts";
+import { hashName } from "#probe-agent/analysis/dns/dnssec/denial.ts";
 import { groupRrsets } from "#probe-agent/analysis/dns/dnssec/rrsets.ts";
 import { verifyRrset } from "#probe-agent/analysis/dns/dnssec/signatures.ts";
 import { makeDnsRecord } from "#test/servers/dnssec/record.ts";

@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { readExperience } from "#probe-agent/analysis/page/pagespeed/field-data.ts";
-import { readInsights, readPageError, type Insights } from "#probe-agent/analysis/page/pagespeed/insights.ts";
+import {
+  readExperience,
+  readInsights,
+  readPageError,
+  type Insights,
+} from "#probe-agent/analysis/page/pagespeed/insights.ts";
 import { experience, insightsAnswer, insightsError } from "#test/support/insights.ts";
 
 const SHOP = "https://shop.example/";

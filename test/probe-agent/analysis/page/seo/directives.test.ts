@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { headerDirectives, findIndexBan, metaDirectives } from "#probe-agent/analysis/page/seo/directives.ts";
 import { languageFault } from "#probe-agent/analysis/page/seo/hreflang.ts";
-import { isNonDescriptive } from "#probe-agent/analysis/page/seo/link-texts.ts";
-import { titleWidthPx } from "#probe-agent/analysis/page/seo/title-width.ts";
+import { isNonDescriptive } from "#probe-agent/analysis/page/seo/content.ts";
+import { titleWidthPx } from "#probe-agent/analysis/page/seo/audit.ts";
 import { checkUrl } from "#probe-agent/analysis/page/seo/url-hygiene.ts";
 
 const NOW = new Date("2026-11-21T12:00:00Z");

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CheckId } from "#probe-agent/analysis/site/health/checks.ts";
-import { findingsOf } from "#probe-agent/analysis/site/health/score.ts";
+import { findingsOf } from "#probe-agent/analysis/site/health/report.ts";
 import type { HealthSnapshot, HttpFacts, TlsFacts } from "#probe-agent/analysis/site/health/snapshot.ts";
 import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";

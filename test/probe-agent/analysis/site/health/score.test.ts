@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { LETTER_GRADES } from "#probe-agent/analysis/text/letter-grade.ts";
 import { CHECK_IDS, CHECKS, type CheckId } from "#probe-agent/analysis/site/health/checks.ts";
-import { assemble, findingsOf, gradeCaps, scoreHealth } from "#probe-agent/analysis/site/health/score.ts";
+import { assemble, findingsOf, gradeCaps, scoreHealth } from "#probe-agent/analysis/site/health/report.ts";
 import type { HealthSnapshot, TlsFacts } from "#probe-agent/analysis/site/health/snapshot.ts";
 import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";

@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { evaluateCrl, type CrlResult } from "#probe-agent/analysis/tls/certificate/crl/evaluate.ts";
+import {
+  evaluateCrl,
+  type CrlResult,
+  MAX_ENTRIES,
+  scanEntries,
+} from "#probe-agent/analysis/tls/certificate/crl/evaluate.ts";
 import { readCrl } from "#probe-agent/analysis/tls/certificate/crl/read.ts";
-import { MAX_ENTRIES, scanEntries } from "#probe-agent/analysis/tls/certificate/crl/scan.ts";
 import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
 import {
   certificateIssuer,

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { verifyChain } from "#probe-agent/analysis/tls/certificate.ts";
 import { parseCertificate, type Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { findGreedyPath, type GreedyClient } from "#probe-agent/analysis/tls/certificate/greedy-path.ts";
-import { pathFindings } from "#probe-agent/analysis/tls/ssl/path-findings.ts";
+import { pathFindings } from "#probe-agent/analysis/tls/ssl/findings.ts";
 import { daysFromNow, issue, type Issued, type IssueOptions } from "#test/servers/pki.ts";
 
 const HOST = "cross.example";

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Configuration, HstsSeen, SuitesSeen } from "#probe-agent/analysis/tls/ssl/configuration.ts";
-import { gradeTls, type GradeFacts } from "#probe-agent/analysis/tls/ssl/grade.ts";
+import { gradeTls, type GradeFacts, scoreParts, totalScore } from "#probe-agent/analysis/tls/ssl/grade.ts";
 import { VERSIONS, type Version } from "#probe-agent/analysis/tls/ssl/hellos.ts";
-import { scoreParts, totalScore } from "#probe-agent/analysis/tls/ssl/score.ts";
 
 const MODERN = [0xc02b, 0xc02c, 0xcca9];
 const LONG: HstsSeen = { kind: "sent", value: "max-age=31536000" };
