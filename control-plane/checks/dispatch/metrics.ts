@@ -13,7 +13,7 @@ export interface DispatchMetrics {
   readonly rejected: Counter<"reason">;
 }
 
-/** Registers the counters and histograms of the hub; gauges.ts has those computed at each scrape. */
+/** Registers the counters and histograms of the hub; hub.ts has those computed at each scrape. */
 export function createDispatchMetrics(registry: Registry): DispatchMetrics {
   const registers = [registry];
   const byReason = (name: string, help: string) =>

@@ -101,7 +101,7 @@ export const HELD_MS = 30_000;
 
 /**
  * Returns the notice about flapping that is due; null: none is. The first is due until somebody was notified
- * (hold-notices.ts), then one every 30 minutes, and the last when it ends, if somebody was notified.
+ * (notices.ts), then one every 30 minutes, and the last when it ends, if somebody was notified.
  */
 export function flappingNotice(
   { flappingToldAt: toldAt }: Pick<MonitorState, "flappingToldAt">,
@@ -165,7 +165,7 @@ interface UnwatchedChange {
 
 /**
  * Returns since when a monitor lacks results, and the event that is due. The event of a lack is due until somebody was
- * told (hold-notices.ts), and the event of its end only if somebody was.
+ * told (notices.ts), and the event of its end only if somebody was.
  */
 export function nextUnwatched(
   { unwatched: before }: Pick<MonitorState, "unwatched">,

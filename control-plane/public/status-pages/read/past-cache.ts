@@ -27,9 +27,9 @@ interface CachedArchive {
 
 /** What pages show of the past, read once for all who ask at the same time. */
 interface PastCache {
-  /** Returns an incident of the page with a slug (past.ts). */
+  /** Returns an incident of the page with a slug. */
   incident(slug: string, id: number): Promise<CachedIncident | null>;
-  /** Returns a month of the archive of the page with a slug (past.ts). */
+  /** Returns a month of the archive of the page with a slug. */
   archive(slug: string, month: string | null): Promise<CachedArchive | null>;
   /** Forgets what belongs to an account. */
   forget(accountId: number): void;

@@ -15,7 +15,7 @@ import type { NewRecord } from "#control-plane/watching/checking/watch/store.ts"
 export interface Finished {
   readonly slot: ClaimedSlot;
   readonly monitor: WatchedMonitor;
-  /** Replaced if it cannot be recorded (record-apart.ts). */
+  /** Replaced if it cannot be recorded (recorder.ts). */
   finding: Finding;
   /** Unix milliseconds of its beginning. */
   readonly beganAt: number;
