@@ -1,0 +1,64 @@
+// HTML is written with the tag `html`: words stand beside their markup, and every value is escaped unless it is HTML itself.
+
+/** Markup that is safe to send. Only `html` and `trusted` make it. */
+class Markup extends String {
+  /** Keeps texts from being taken for markup by their structure. */
+  readonly isMarkup = true;
+}
+
+/** Markup that is safe to send. `String(html)` is its text. */
+export type Html = Markup & string;
+
+/** What a template can write. null, undefined and false write nothing; a list writes its items one after the other. */
+type Written = string | number | Html | null | undefined | false | readonly Html[];
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/** Static parts by call site, without the indentation of the source. */
+const cleaned = new WeakMap<TemplateStringsArray, readonly string[]>();
+
+/**
+ * Writes a template as HTML: `html`<p class="${tone}">${message}</p>``. Values are escaped for the content of an element or
+ * a quoted attribute (HTML Living Standard, 13.3); do not write them into an unquoted attribute, <script> or <style>. Line
+ * breaks stay, the indentation of lines and the breaks at both ends do not. A template closes each element that it opens
+ * (a law checks it).
+ */
+export function html(strings: TemplateStringsArray, ...values: readonly Written[]): Html {
+  const parts = cleaned.get(strings) ?? clean(strings);
+  let text = parts[0] ?? "";
+  for (const [index, value] of values.entries()) text += write(value) + (parts[index + 1] ?? "");
+  return new Markup(text) as Html;
+}
+
+/** Takes a text of our own as HTML: a style, a drawing. Its argument is a constant of a module (a law checks it). */
+export function trusted(text: string): Html {
+  return new Markup(text) as Html;
+}
+
+function write(value: unknown): string {
+  if (value instanceof Markup) return value.toString();
+  if (Array.isArray(value)) return value.map(write).join("");
+  if (value === null || value === undefined || value === false) return "";
+  if (typeof value !== "string" && typeof value !== "number")
+    throw new TypeError(`a template cannot write a ${typeof value}`);
+  const text = String(value);
+  return /[&<>"']/.test(text) ? text.replaceAll(/[&<>"']/g, entityOf) : text;
+}
+
+function entityOf(character: string): string {
+  return ENTITIES[character] ?? "";
+}
+
+function clean(strings: TemplateStringsArray): readonly string[] {
+  const parts = strings.map((part) => part.replaceAll(/[ \t]*\n\s*/g, "\n"));
+  parts[0] = (parts[0] ?? "").replace(/^\n/, "");
+  parts[parts.length - 1] = (parts.at(-1) ?? "").replace(/\n$/, "");
+  cleaned.set(strings, parts);
+  return parts;
+}
