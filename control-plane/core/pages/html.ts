@@ -46,7 +46,7 @@ function write(value: unknown): string {
   if (Array.isArray(value)) return value.map(write).join("");
   if (value === null || value === undefined || value === false) return "";
   if (typeof value !== "string" && typeof value !== "number")
-    throw new TypeError(`a template cannot write a ${typeof value}`);
+    throw new TypeError(`a template cannot write a value of type ${typeof value}`);
   const text = String(value);
   return /[&<>"']/.test(text) ? text.replaceAll(/[&<>"']/g, entityOf) : text;
 }
