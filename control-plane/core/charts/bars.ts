@@ -1,6 +1,6 @@
 import { writeDuration } from "#shared/text/duration.ts";
 import type { ViewerTime } from "#control-plane/core/charts/viewer-time.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 
 /** What a cell of a strip shows; none: nothing was watched yet. */
 type CellState = "up" | "degraded" | "down" | "maintenance" | "unknown" | "none";
@@ -108,34 +108,21 @@ function bar(x: number, width: number, height: number): string {
 /** Classes of the style (style.ts). */
 const CLASSES = { up: "cu", degraded: "cg", down: "cd", maintenance: "cm", unknown: "cn" } as const;
 
-/** A cell as the template writes it. */
-interface Bar {
-  readonly name: string;
-  readonly d: string;
-  readonly title: string;
-}
-
-const renderStrip: (strip: {
-  readonly count: number;
-  readonly label: string;
-  readonly bars: readonly Bar[];
-}) => string = compileTemplate(
-  `<svg class="cb cb<%= it.count %>" viewBox="0 0 <%= it.count %> ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="<%= it.label %>">` +
-    `<% for (const bar of it.bars) { %><path class="<%= bar.name %>" d="<%= bar.d %>"><title><%= bar.title %></title></path><% } %></svg>`,
-);
-
 /** Renders a strip as SVG. The zone of a strip by days must be that in which its days begin. */
-export function renderBars({ label, by, cells, totals }: Strip, time: ViewerTime): string {
+export function renderBars({ label, by, cells, totals }: Strip, time: ViewerTime): Html {
   let count = 0;
-  const bars: Bar[] = [];
+  const bars: Html[] = [];
   for (const { from, to, steps, state, title } of cells) {
     if (state !== "none") {
-      const d = OUTLINES[state](count, steps);
-      bars.push({ name: CLASSES[state], d, title: `${writeSpan({ from, to }, by, time)}: ${title}` });
+      const span = writeSpan({ from, to }, by, time);
+      bars.push(
+        html`<path class="${CLASSES[state]}" d="${OUTLINES[state](count, steps)}"><title>${span}: ${title}</title></path>`,
+      );
     }
     count += steps;
   }
-  return renderStrip({ count, label: `${label}: ${writeTotals(totals)}`, bars });
+  const name = `${label}: ${writeTotals(totals)}`;
+  return html`<svg class="cb cb${count}" viewBox="0 0 ${count} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${name}">${bars}</svg>`;
 }
 
 /** Writes a time from its first to its last day, or from its beginning to its end. */

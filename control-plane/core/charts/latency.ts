@@ -3,7 +3,7 @@ import { isKnown, type LatencyPoint, type LatencySeries } from "#control-plane/c
 import { MOST_SERIES } from "#control-plane/core/charts/style.ts";
 import { renderValues } from "#control-plane/core/charts/values.ts";
 import type { ViewerTime } from "#control-plane/core/charts/viewer-time.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 
 /** A time that is marked in a chart, in Unix milliseconds. */
 interface MarkedTime {
@@ -38,81 +38,41 @@ const MOST_MARKED = 50;
 /** Most names of series that are not drawn. */
 const MOST_NAMED = 20;
 
-/** A line or an area of a series as the template writes it. */
-interface Shape {
-  readonly name: string;
-  readonly d: string;
-}
-
-/** What the template writes. */
-interface Shown {
-  readonly label: string;
-  readonly values: readonly { readonly y: number; readonly label: string }[];
-  readonly times: readonly { readonly x: number; readonly name: string; readonly label: string }[];
-  readonly grid: string;
-  readonly marked: readonly (Shape & { readonly title: string })[];
-  readonly shapes: readonly Shape[];
-  readonly legend: readonly {
-    readonly name: string;
-    readonly index: number;
-    readonly last: string;
-    readonly p50: string;
-    readonly p95: string;
-  }[];
-  readonly others: string;
-  readonly isEmpty: boolean;
-}
-
-const renderChart: (shown: Shown) => string = compileTemplate(`
-<svg role="img" height="${PLOT_PX + ABOVE_PX + BELOW_PX}" aria-label="<%= it.label %>"><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" y="${ABOVE_PX}" height="${PLOT_PX}">
-<% for (const mark of it.marked) { %><path class="<%= mark.name %>" d="<%= mark.d %>"><title><%= mark.title %></title></path><% } %>
-<path class="cx" d="<%= it.grid %>"/>
-<% for (const shape of it.shapes) { %><path class="<%= shape.name %>" d="<%= shape.d %>"/><% } %>
-</svg>
-<% for (const tick of it.values) { %><text x="-8" y="<%= tick.y %>" text-anchor="end"><%= tick.label %></text><% } %>
-<% for (const tick of it.times) { %><text<% if (tick.name !== "") { %> class="<%= tick.name %>"<% } %> x="<%= tick.x %>%" y="${PLOT_PX + ABOVE_PX + 18}" text-anchor="middle"><%= tick.label %></text><% } %>
-<% if (it.isEmpty) { %><text x="50%" y="${PLOT_PX / 2 + 12}" text-anchor="middle">No response times in this period</text><% } %>
-</svg>
-<% if (it.legend.length > 0) { %><ul><% for (const one of it.legend) { %>
-<li><svg class="c<%= one.index %>" viewBox="0 0 32 8" aria-hidden="true"><path d="M1 4h30"/></svg><b dir="auto"><%= one.name %></b> last <%= one.last %>, p50 <%= one.p50 %>, p95 <%= one.p95 %></li>
-<% } %></ul><% } %>
-<% if (it.others !== "") { %><p dir="auto"><%= it.others %></p><% } %>
-`);
-
 /**
  * Renders a chart as a figure: a line of the median and of the 95th percentile for each series, in a drawing without
  * script; a legend with figures; and the values as a table. With one series, the percentiles are an area. Where a step
  * has no value, nothing is drawn.
  */
-export function renderLatency(chart: LatencyChart, time: ViewerTime): string {
+export function renderLatency(chart: LatencyChart, time: ViewerTime): Html {
   const drawn = chart.series.slice(0, MOST_SERIES);
   const others = chart.series.slice(MOST_SERIES);
   const axis = valueAxis(
     Math.max(0, ...drawn.flatMap(({ points }) => points.flatMap(({ p50, p95 }) => [p50, p95].filter(isKnown)))),
   );
   const ticks = timeTicks(chart.from, chart.to, time);
-  const shown: Shown = {
-    label: `${chart.label}. ${describeSeries(drawn)}`,
-    values: axis.ticks.map(({ at, label }) => ({ y: Math.round(ABOVE_PX + (1 - at) * PLOT_PX) + 4, label })),
-    times: ticks.map(({ at, label }, index) => {
-      return { x: Math.round(at * 1_000) / 10, name: isSpare(ticks, index) ? "co" : "", label };
-    }),
-    grid: [
-      ...axis.ticks.map(({ at }) => `M0 ${Math.round((1 - at) * HEIGHT * 10) / 10}h${WIDTH}`),
-      ...ticks.map(({ at }) => `M${Math.round(at * WIDTH)} ${HEIGHT}v-3`),
-    ].join(""),
-    marked: [
-      ...mark(chart, chart.maintenance, "cw", (x, width) => `M${x} ${HEIGHT / 2}h${width}`),
-      ...mark(chart, chart.incidents, "ci", (x, width) => `M${x} 0h${width}v${HEIGHT}h-${width}z`),
-    ],
-    shapes: drawn.flatMap((series, index) => shapesOf(chart, series, axis.most, index, drawn.length === 1)),
-    legend: drawn.map(({ name, last, p50, p95 }, index) => {
-      return { name, index: index + 1, last: writeOptional(last), p50: writeOptional(p50), p95: writeOptional(p95) };
-    }),
-    others: others.length === 0 ? "" : `Not drawn: ${listNames(others)}`,
-    isEmpty: drawn.every(({ points }) => points.every(({ p50 }) => !isKnown(p50))),
-  };
-  return `<figure class="cl">${renderChart(shown)}${renderValues(drawn, time)}</figure>`;
+  const grid = [
+    ...axis.ticks.map(({ at }) => `M0 ${Math.round((1 - at) * HEIGHT * 10) / 10}h${WIDTH}`),
+    ...ticks.map(({ at }) => `M${Math.round(at * WIDTH)} ${HEIGHT}v-3`),
+  ];
+  const isEmpty = drawn.every(({ points }) => points.every(({ p50 }) => !isKnown(p50)));
+  return html`
+    <figure class="cl"><svg role="img" height="${PLOT_PX + ABOVE_PX + BELOW_PX}" aria-label="${chart.label}. ${describeSeries(drawn)}"><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" y="${ABOVE_PX}" height="${PLOT_PX}">
+    ${renderMarks(chart, chart.maintenance, "cw", (x, width) => `M${x} ${HEIGHT / 2}h${width}`)}
+    ${renderMarks(chart, chart.incidents, "ci", (x, width) => `M${x} 0h${width}v${HEIGHT}h-${width}z`)}
+    <path class="cx" d="${grid.join("")}"/>
+    ${drawn.flatMap((series, index) => renderShapes(chart, series, axis.most, index, drawn.length === 1))}
+    </svg>
+    ${axis.ticks.map(({ at, label }) => html`<text x="-8" y="${Math.round(ABOVE_PX + (1 - at) * PLOT_PX) + 4}" text-anchor="end">${label}</text>`)}
+    ${ticks.map(({ at, label }, index) => html`<text${isSpare(ticks, index) && html` class="co"`} x="${Math.round(at * 1_000) / 10}%" y="${PLOT_PX + ABOVE_PX + 18}" text-anchor="middle">${label}</text>`)}
+    ${isEmpty && html`<text x="50%" y="${PLOT_PX / 2 + 12}" text-anchor="middle">No response times in this period</text>`}
+    </svg>
+    ${drawn.length > 0 && html`<ul>${drawn.map(renderLegend)}</ul>`}
+    ${others.length > 0 && html`<p dir="auto">Not drawn: ${listNames(others)}</p>`}
+    ${renderValues(drawn, time)}</figure>`;
+}
+
+function renderLegend({ name, last, p50, p95 }: LatencySeries, index: number): Html {
+  return html`<li><svg class="c${index + 1}" viewBox="0 0 32 8" aria-hidden="true"><path d="M1 4h30"/></svg><b dir="auto">${name}</b> last ${writeOptional(last)}, p50 ${writeOptional(p50)}, p95 ${writeOptional(p95)}</li>`;
 }
 
 /** Reports whether a narrow chart leaves the label of a tick out: every second one, but not that of a new day. */
@@ -150,13 +110,13 @@ function middleOf({ from, to, stepMs }: LatencyChart, at: number): number {
   return (Math.max(at, from) + Math.min(at + stepMs, to)) / 2;
 }
 
-/** Returns the shapes of marked times that lie in the chart. */
-function mark(
+/** Renders the marked times that lie in the chart. */
+function renderMarks(
   chart: Pick<LatencyChart, "from" | "to">,
   times: readonly MarkedTime[],
   name: string,
   outline: (x: number, width: number) => string,
-): Shown["marked"] {
+): readonly Html[] {
   return times
     .filter((one) => one.from < chart.to && one.to > chart.from)
     .slice(-MOST_MARKED)
@@ -164,17 +124,17 @@ function mark(
       const x = Math.round(scale(chart, one.from) * 10) / 10;
       // At least two units, so that a short one can be seen.
       const width = Math.max(2, Math.round((scale(chart, one.to) - x) * 10) / 10);
-      return { name, d: outline(x, width), title: one.title };
+      return html`<path class="${name}" d="${outline(x, width)}"><title>${one.title}</title></path>`;
     });
 }
 
-function shapesOf(
+function renderShapes(
   chart: LatencyChart,
   { points }: LatencySeries,
   most: number,
   index: number,
   isAlone: boolean,
-): readonly Shape[] {
+): readonly Html[] {
   const runs = runsOf(points, chart);
   const lineOf = (of: (point: LatencyPoint) => number): Runs =>
     runs.map((run) =>
@@ -187,9 +147,9 @@ function shapesOf(
   const high = lineOf(({ p50, p95 }) => (isKnown(p95) ? p95 : (p50 ?? 0)));
   if (median.length === 0) return [];
   const colour = `c${index + 1}`;
-  const line = { name: colour, d: linePath(median) };
-  if (isAlone) return [{ name: `ca ${colour}`, d: bandPath(high, median) }, line];
-  return [{ name: `ch ${colour}`, d: linePath(high) }, line];
+  const line = html`<path class="${colour}" d="${linePath(median)}"/>`;
+  if (isAlone) return [html`<path class="ca ${colour}" d="${bandPath(high, median)}"/>`, line];
+  return [html`<path class="ch ${colour}" d="${linePath(high)}"/>`, line];
 }
 
 /** Divides the points of a chart with a median into runs of steps that follow each other. */

@@ -22,7 +22,7 @@ type Change = Partial<(typeof QUIET)[number]>;
 /** A day of which some half hours were another way. */
 function stripOf(changes: Readonly<Record<number, Change>>): string {
   const steps = QUIET.map((step, index) => ({ ...step, ...changes[index] }));
-  return renderBars(toStrip("24 hours", "minute", steps), TIME);
+  return String(renderBars(toStrip("24 hours", "minute", steps), TIME));
 }
 
 function titlesOf(svg: string): readonly string[] {
@@ -90,7 +90,7 @@ describe("a strip", () => {
       // The running day is not over.
       return { ...time, from: begin + index * day, to: begin + index * day + (index === 3 ? 1 : day) };
     });
-    const svg = renderBars(toStrip("4 days", "day", steps), viewerTimeIn(UTC));
+    const svg = String(renderBars(toStrip("4 days", "day", steps), viewerTimeIn(UTC)));
     expect(titlesOf(svg)).toEqual(["1 Nov to 2 Nov: up", "3 Nov: down 1 d", "4 Nov: up"]);
   });
 
@@ -98,13 +98,13 @@ describe("a strip", () => {
     const hostile = `"><script>alert(1)</script><a href='x'>&`;
     const cell: Cell = { from: START, to: START + 1, steps: 1, state: "up", title: hostile };
     const strip: Strip = { ...toStrip(hostile, "minute", []), cells: [cell] };
-    const svg = renderBars(strip, TIME);
+    const svg = String(renderBars(strip, TIME));
     expect(svg.match(/<\/?\w+/g)).toEqual(["<svg", "<path", "<title", "</title", "</path", "</svg"]);
     expect(svg).toContain("&lt;script&gt;");
   });
 
   it("of no cells is an empty picture", () => {
-    const svg = renderBars(toStrip("24 hours", "minute", []), TIME);
+    const svg = String(renderBars(toStrip("24 hours", "minute", []), TIME));
     expect(svg).toMatch(/^<svg [^>]*viewBox="0 0 0 20"[^>]*><\/svg>$/);
   });
 

@@ -37,6 +37,8 @@ function pathsOf(html: string, name: string): readonly string[] {
   return Array.from(html.matchAll(new RegExp(`<path class="${name}" d="([^"]*)"`, "g")), ([, d = ""]) => d);
 }
 
+const render = (...given: Parameters<typeof renderLatency>): string => String(renderLatency(...given));
+
 describe("an axis of values", () => {
   it.each([
     [0, ["0 ms", "20 ms", "40 ms", "60 ms", "80 ms", "100 ms"]],
@@ -147,23 +149,23 @@ describe("a path", () => {
 
 describe("a chart of response times", () => {
   it("has a line of the median and one of the 95th percentile for each series, in a style of its own", () => {
-    const html = renderLatency(chartOf([seriesOf("eu", [1, 2, 3]), seriesOf("us", [4, 5, 6])]), TIME);
+    const html = render(chartOf([seriesOf("eu", [1, 2, 3]), seriesOf("us", [4, 5, 6])]), TIME);
     for (const name of ["c1", "c2", "ch c1", "ch c2"]) expect(pathsOf(html, name)).toHaveLength(1);
   });
 
   it("fills the space between the percentiles of a single series", () => {
-    const html = renderLatency(chartOf([seriesOf("eu", [1, 2, 3])]), TIME);
+    const html = render(chartOf([seriesOf("eu", [1, 2, 3])]), TIME);
     expect(pathsOf(html, "ca c1")[0]).toMatch(/z$/);
     expect(pathsOf(html, "ch c1")).toEqual([]);
   });
 
   it("draws nothing over a gap, whether the point is missing or has no value", () => {
-    const html = renderLatency(chartOf([seriesOf("eu", [1, 2, undefined, 3, null, 4, 5])]), TIME);
+    const html = render(chartOf([seriesOf("eu", [1, 2, undefined, 3, null, 4, 5])]), TIME);
     expect(pathsOf(html, "c1")[0]?.split("M")).toHaveLength(4);
   });
 
   it("draws a single point as a dot in the middle of its step", () => {
-    const html = renderLatency(chartOf([seriesOf("eu", [undefined, 50])]), TIME);
+    const html = render(chartOf([seriesOf("eu", [undefined, 50])]), TIME);
     expect(pathsOf(html, "c1")).toEqual(["M150 50h0"]);
     expect(html).not.toContain("No response times in this period");
   });
@@ -173,7 +175,7 @@ describe("a chart of response times", () => {
     ["no points", [seriesOf("eu", [])]],
     ["gaps alone", [seriesOf("eu", [null, null])]],
   ])("of %s says so", (_, series) => {
-    const html = renderLatency(chartOf(series), TIME);
+    const html = render(chartOf(series), TIME);
     expect(html).toContain("No response times in this period");
     expect(html).toContain("Response time. ");
     expect(html).not.toMatch(/NaN|Infinity|undefined|<table/);
@@ -181,7 +183,7 @@ describe("a chart of response times", () => {
 
   it("keeps values that are no numbers, and huge ones, out of its paths", () => {
     const medians = [Number.NaN, Number.POSITIVE_INFINITY, -4, 1e300, 5];
-    const html = renderLatency(chartOf([{ ...seriesOf("eu", medians), last: Number.NaN }]), TIME);
+    const html = render(chartOf([{ ...seriesOf("eu", medians), last: Number.NaN }]), TIME);
     expect(html).not.toMatch(/NaN|Infinity|undefined/);
     expect(pathsOf(html, "c1")).toHaveLength(1);
   });
@@ -192,7 +194,7 @@ describe("a chart of response times", () => {
       { from: FROM - 5 * HOUR_MS, to: FROM, title: "before" },
       { from: FROM + 10 * HOUR_MS, to: FROM + 11 * HOUR_MS, title: "after" },
     ];
-    const html = renderLatency(chartOf([], { incidents: times("an outage"), maintenance: times("a change") }), TIME);
+    const html = render(chartOf([], { incidents: times("an outage"), maintenance: times("a change") }), TIME);
     expect(pathsOf(html, "ci")).toEqual(["M0 0h100v100h-100z"]);
     expect(pathsOf(html, "cw")).toEqual(["M0 50h100"]);
     expect(html).toContain("<title>an outage</title>");
@@ -200,14 +202,14 @@ describe("a chart of response times", () => {
   });
 
   it("has a legend with the figures of each series", () => {
-    const html = renderLatency(chartOf([seriesOf("eu", [1])]), TIME);
+    const html = render(chartOf([seriesOf("eu", [1])]), TIME);
     expect(html).toContain("eu</b> last 1 ms, p50 100 ms, p95 2.35 s</li>");
     expect(html).toContain(`aria-label="Response time. eu: p50 100 ms, p95 2.35 s"`);
   });
 
   it("draws six series and names the others, at most 20 of them", () => {
     const many = Array.from({ length: 40 }, (_, index) => seriesOf(`place-${index}`, [1, 2]));
-    const html = renderLatency(chartOf(many), TIME);
+    const html = render(chartOf(many), TIME);
     expect(pathsOf(html, "c6")).toHaveLength(1);
     expect(pathsOf(html, "c7")).toEqual([]);
     expect(html).toContain("Not drawn: place-6, place-7, ");
@@ -217,7 +219,7 @@ describe("a chart of response times", () => {
 
   it("has its values as a table of at most 50 rows, with a hole where there is none", () => {
     const medians = Array.from({ length: 120 }, (_, index) => index);
-    const html = renderLatency(
+    const html = render(
       chartOf([seriesOf("eu", medians), seriesOf("us", [7])], { to: FROM + 120 * HOUR_MS }),
       viewerTimeIn(BERLIN),
     );
@@ -228,7 +230,7 @@ describe("a chart of response times", () => {
 
   it("escapes every name and title", () => {
     const hostile = `"><script>alert(1)</script><img onerror='x'>&`;
-    const html = renderLatency(
+    const html = render(
       chartOf(
         Array.from({ length: 8 }, () => seriesOf(hostile, [1, 2])),
         { label: hostile, incidents: [{ from: FROM, to: FROM + 1, title: hostile }] },
@@ -247,7 +249,7 @@ describe("a chart of response times", () => {
         Array.from({ length: 200 }, () => 100 * (index + 1) + dice.below(60)),
       ),
     );
-    const html = renderLatency(chartOf(series, { to: FROM + 200 * HOUR_MS }), TIME);
+    const html = render(chartOf(series, { to: FROM + 200 * HOUR_MS }), TIME);
     expect(Buffer.byteLength(html)).toBeLessThan(20_000);
     expect(html).not.toMatch(/\sstyle=|\sid=|\son\w+=|<script|<style/);
   });

@@ -47,7 +47,7 @@ describe("the strip of a day", () => {
   async function stripOf(monitor: Awaited<ReturnType<HistoryDatabase["addMonitor"]>>, maintenance = NO_MAINTENANCE) {
     const halfHours = (await historyAt(NOW, maintenance).halfHours([monitor])).get(monitor.id) ?? [];
     expect(halfHours).toHaveLength(48);
-    return renderBars(toStrip("24 hours", "minute", halfHours), TIME);
+    return String(renderBars(toStrip("24 hours", "minute", halfHours), TIME));
   }
 
   const titlesOf = (svg: string) => Array.from(svg.matchAll(/<title>([^<]*)/g), ([, title]) => title);
@@ -163,7 +163,7 @@ describe("response times", () => {
       TIME,
     );
     // One line without a gap.
-    expect(/<path class="c1" d="([^"]*)"/.exec(html)?.[1]).toMatch(/^M[^M]*$/);
+    expect(/<path class="c1" d="([^"]*)"/.exec(String(html))?.[1]).toMatch(/^M[^M]*$/);
   });
 
   it("are apart by location, in the order of their names, without locations that have none", async () => {
