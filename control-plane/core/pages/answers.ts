@@ -3,8 +3,8 @@ import { presentLocations, type LocationAnswer } from "#shared/presentation/loca
 import { present } from "#shared/presentation/present.ts";
 import type { Presentation } from "#shared/presentation/presentation.ts";
 import type { Contract } from "#shared/tools/define.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 import { renderHeading, renderPresentation } from "#control-plane/core/pages/presentation.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
 
 /** Maximum number of locations with a section of their own; the table compares them all. */
 const MOST_SECTIONS = 6;
@@ -27,49 +27,39 @@ interface Answers {
   readonly level?: "h1" | "h2";
 }
 
-const renderAbout: (about: { readonly lines: readonly string[] }) => string = compileTemplate(
-  `<% for (const line of it.lines) { %><p class="faint"><%= line %></p><% } %>`,
-);
-const renderFailure: (failure: { readonly message: string }) => string = compileTemplate(
-  `<p class="bad">Failed: <%= it.message %></p>`,
-);
-const renderLeft: (rest: { readonly left: number }) => string = compileTemplate(
-  `<% if (it.left > 0) { %><p class="faint">The JSON has <%= it.left %> more.</p><% } %>`,
-);
-const renderSummary: (place: { readonly place: string }) => string = compileTemplate(
-  `<summary>From <%= it.place %></summary>`,
-);
-
 /** Renders answers by the presentation of their tool: together, then each location of several. */
-export function renderAnswers({ contract, answers, title, about, now, level = "h1" }: Answers): string {
-  const lines = renderAbout({ lines: about });
+export function renderAnswers({ contract, answers, title, about, now, level = "h1" }: Answers): Html {
+  const lines = about.map((line) => html`<p class="faint">${line}</p>`);
   const [first] = answers;
   if (contract === undefined || first === undefined)
-    return renderHeading({ verdict: "neutral", headline: title }, level) + lines;
+    return html`${renderHeading({ verdict: "neutral", headline: title }, level)}${lines}`;
   if (answers.length === 1 && !first.answer.ok)
-    return renderHeading({ verdict: "bad", headline: title }, level) + lines + renderFailure(first.answer);
+    return html`${renderHeading({ verdict: "bad", headline: title }, level)}${lines}${renderFailure(first.answer)}`;
   const whole = presentLocations(contract, answers, now);
   const sections = answers.length === 1 ? [] : answers.slice(0, MOST_SECTIONS);
-  return [
-    renderHeading(whole, level),
-    lines,
-    renderFitted(whole, MOST_RESULTS, "h2"),
-    sections.length === 0 ? "" : "<h2>Each location</h2>",
-    ...sections.map((section) => renderLocation(section, contract, now)),
-  ].join("");
+  return html`
+    ${renderHeading(whole, level)}${lines}
+    ${renderFitted(whole, MOST_RESULTS, "h2")}
+    ${sections.length > 0 && html`<h2>Each location</h2>`}
+    ${sections.map((section) => renderLocation(section, contract, now))}`;
+}
+
+function renderFailure({ message }: { readonly message: string }): Html {
+  return html`<p class="bad">Failed: ${message}</p>`;
 }
 
 /** Renders one location of several, folded; its findings are with those of the others. */
-function renderLocation({ place, answer }: LocationAnswer, contract: Contract, now: Date): string {
-  return `<details>${renderSummary({ place })}${answer.ok ? renderOne(contract, answer.data, now) : renderFailure(answer)}</details>`;
+function renderLocation({ place, answer }: LocationAnswer, contract: Contract, now: Date): Html {
+  const content = answer.ok ? renderOne(contract, answer.data, now) : renderFailure(answer);
+  return html`<details><summary>From ${place}</summary>${content}</details>`;
 }
 
-function renderOne(contract: Contract, data: unknown, now: Date): string {
+function renderOne(contract: Contract, data: unknown, now: Date): Html {
   const shown = present(contract, data, now);
-  return renderHeading(shown, "h3") + renderFitted({ ...shown, findings: [] }, MOST_LOCATION, "h3");
+  return html`${renderHeading(shown, "h3")}${renderFitted({ ...shown, findings: [] }, MOST_LOCATION, "h3")}`;
 }
 
-function renderFitted(whole: Presentation, characters: number, level: "h2" | "h3"): string {
+function renderFitted(whole: Presentation, characters: number, level: "h2" | "h3"): Html {
   const { shown, left } = fitPresentation(whole, characters);
-  return renderPresentation(shown, level) + renderLeft({ left });
+  return html`${renderPresentation(shown, level)}${left > 0 && html`<p class="faint">The JSON has ${left} more.</p>`}`;
 }

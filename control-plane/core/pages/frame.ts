@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
 
 /** Colours of both schemes have a contrast of 4.5 and more on their background (WCAG 2.2, 1.4.3). */
 const STYLE = [
@@ -19,6 +19,7 @@ const STYLE = [
   "pre{overflow-x:auto;background:var(--card);border:1px solid var(--line);border-radius:.5rem;padding:.75rem}summary{cursor:pointer;margin:.5rem 0}",
 ].join("");
 
+const STYLE_HTML = trusted(STYLE);
 const STYLE_HASH = `'sha256-${hash("sha256", STYLE, "base64")}'`;
 
 /** Content-Security-Policy of all pages: it allows their style and nothing else. */
@@ -33,39 +34,25 @@ interface PageHead {
   readonly member?: string | null;
 }
 
-const renderHead: (head: PageHead & { readonly way: { readonly path: string; readonly label: string } }) => string =
-  compileTemplate(`
-<!doctype html><html lang="en"><head><meta charset="utf-8"><title><%= it.title %> - Vantage</title>
-<meta name="viewport" content="width=device-width"><meta name="robots" content="noindex">
-<% if (it.refreshSeconds !== null) { %><meta http-equiv="refresh" content="<%= it.refreshSeconds %>"><% } %>
-<style>${STYLE}</style></head><body>
-<header class="top"><a class="brand" href="/">Vantage</a><a href="<%= it.way.path %>"><%= it.way.label %></a></header><main>
-`);
-
-/** Renders a whole document, with a way to the dashboard. `body` is HTML that a compiled template has written. */
-export function renderDocument(head: PageHead, body: string): string {
-  const { member } = head;
+/** Renders a whole document, with a way to the dashboard. */
+export function renderDocument({ title, refreshSeconds, member }: PageHead, body: Html): Html {
   const way =
     member === null ? { path: "/sign-in", label: "Sign in" } : { path: "/app/", label: member ?? "Dashboard" };
-  return `${renderHead({ ...head, way })}${body}</main></body></html>\n`;
+  return html`
+    <!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title} - Vantage</title>
+    <meta name="viewport" content="width=device-width"><meta name="robots" content="noindex">
+    ${refreshSeconds !== null && html`<meta http-equiv="refresh" content="${refreshSeconds}">`}
+    <style>${STYLE_HTML}</style></head><body>
+    <header class="top"><a class="brand" href="/">Vantage</a><a href="${way.path}">${way.label}</a></header><main>
+    ${body}</main></body></html>`;
 }
-
-const renderSentence: (page: { readonly heading: string; readonly message: string }) => string = compileTemplate(
-  "<h1><%= it.heading %></h1><p><%= it.message %></p>",
-);
-
-const renderWay: (way: { readonly path: string; readonly label: string }) => string = compileTemplate(
-  `<p><a href="<%= it.path %>"><%= it.label %></a></p>`,
-);
 
 /** Renders a page with a heading and one sentence. `way`: where it leads on; default: to the first page of the service. */
 export function renderMessage(
   heading: string,
   message: string,
   way = { path: "/", label: "To the first page of this service" },
-): string {
-  return renderDocument(
-    { title: heading, refreshSeconds: null },
-    renderSentence({ heading, message }) + renderWay(way),
-  );
+): Html {
+  const body = html`<h1>${heading}</h1><p>${message}</p><p><a href="${way.path}">${way.label}</a></p>`;
+  return renderDocument({ title: heading, refreshSeconds: null }, body);
 }

@@ -7,6 +7,7 @@ import { operation } from "#control-plane/http/operations/operation.ts";
 import { createAddressLimiter } from "#control-plane/http/limits/address.ts";
 import type { LinkState, Recipients } from "#control-plane/notify/mail/recipients/recipients.ts";
 import { PAGE_POLICY, renderMessage, renderDocument } from "#control-plane/core/pages/frame.ts";
+import { trusted } from "#control-plane/core/pages/html.ts";
 import { compileTemplate } from "#control-plane/core/pages/templates.ts";
 
 /** A link that leads to an address. */
@@ -20,12 +21,14 @@ const renderForm: (page: { readonly email: string }) => string = compileTemplate
 
 /** Renders what a confirmation link leads to. Programs that open links in mails do not press its button. */
 function renderLink({ kind, email }: ValidLink): string {
-  return kind === "used"
-    ? renderMessage("Address confirmed", `Alerts are sent to ${email}.`, {
-        path: "/app/monitors",
-        label: "To the monitors",
-      })
-    : renderDocument({ title: "Confirm this address", refreshSeconds: null }, renderForm({ email }));
+  return String(
+    kind === "used"
+      ? renderMessage("Address confirmed", `Alerts are sent to ${email}.`, {
+          path: "/app/monitors",
+          label: "To the monitors",
+        })
+      : renderDocument({ title: "Confirm this address", refreshSeconds: null }, trusted(renderForm({ email }))),
+  );
 }
 
 /** Maximum number of requests for confirmation links per client address and minute. */
@@ -55,7 +58,7 @@ export function registerConfirmation(
         reply: FastifyReply,
       ) => {
         describe(reply);
-        return renderMessage("Not available", details.message);
+        return String(renderMessage("Not available", details.message));
       },
     },
   };

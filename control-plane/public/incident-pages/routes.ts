@@ -25,7 +25,7 @@ const ERRORS = ["not_found", "gone", "rate_limit_exceeded"] as const;
 
 const renderError: ErrorRenderer = ({ code, details }, _request, reply) => {
   describe(reply, PAGE_POLICY);
-  return renderMessage(code === "gone" ? "Expired" : "Not available", details.message);
+  return String(renderMessage(code === "gone" ? "Expired" : "Not available", details.message));
 };
 
 /**

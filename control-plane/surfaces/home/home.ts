@@ -12,6 +12,7 @@ import { fitPresentation } from "#shared/presentation/fit.ts";
 import type { Presentation } from "#shared/presentation/presentation.ts";
 import { LAUNCHER } from "#shared/settings/launcher.ts";
 import type { AnonymousAllowance } from "#control-plane/http/limits/anonymous.ts";
+import { trusted } from "#control-plane/core/pages/html.ts";
 import { renderHeading, renderPresentation } from "#control-plane/core/pages/presentation.ts";
 import { compileTemplate } from "#control-plane/core/pages/templates.ts";
 
@@ -142,7 +143,9 @@ function renderHome(
       useKey: `curl -H "X-API-Key: $KEY" "${baseUrl}/api/v4/check?url=example.com"`,
     }),
   ];
-  return renderDocument({ title: "Diagnostics and monitoring", refreshSeconds: null, member }, body.join(""));
+  return String(
+    renderDocument({ title: "Diagnostics and monitoring", refreshSeconds: null, member }, trusted(body.join(""))),
+  );
 }
 
 const renderSame: (same: { readonly curl: string; readonly json: string }) => string = compileTemplate(`
@@ -173,5 +176,5 @@ const renderMessageLine: (line: { readonly message: string }) => string = compil
 
 function renderResult(form: Form, title: string, parts: readonly string[]): string {
   const body = [...parts, "<h2>Check something else</h2>", renderForm(form)];
-  return renderDocument({ title, refreshSeconds: null, member: form.member }, body.join(""));
+  return String(renderDocument({ title, refreshSeconds: null, member: form.member }, trusted(body.join(""))));
 }

@@ -12,6 +12,7 @@ import { showPublic, type PublicMeasurement } from "#control-plane/checks/measur
 import { PAGE_POLICY, renderMessage, renderDocument } from "#control-plane/core/pages/frame.ts";
 import { isFinal } from "#control-plane/checks/jobs/durable-run/status.ts";
 import { renderAnswers } from "#control-plane/core/pages/answers.ts";
+import { trusted } from "#control-plane/core/pages/html.ts";
 import { compileTemplate } from "#control-plane/core/pages/templates.ts";
 import { toLocationAnswer } from "#shared/presentation/locations.ts";
 import { toPlainLine } from "#shared/text/plain-line.ts";
@@ -33,7 +34,7 @@ export function registerSharedPage(
       renderError: ({ code, details }, request, reply) => {
         describe(request, reply);
         if (wantsJson(request)) return errorBody("v4", code, details, factsOf(request));
-        return renderMessage(code === "not_found" ? "Not found" : "Not available", details.message);
+        return String(renderMessage(code === "not_found" ? "Not found" : "Not available", details.message));
       },
     },
     schema: operation({
@@ -104,7 +105,7 @@ export function renderSharePage(shown: PublicMeasurement, contract: Contract | u
     renderResults(title, shown, contract, now),
     renderEnd({ data: text.length > MOST_DATA ? null : text, jsonPath }),
   ];
-  return renderDocument({ title, refreshSeconds }, body.join(""));
+  return String(renderDocument({ title, refreshSeconds }, trusted(body.join(""))));
 }
 
 function renderResults(title: string, shown: PublicMeasurement, contract: Contract | undefined, now: Date): string {

@@ -10,6 +10,7 @@ import { createAddressLimiter } from "#control-plane/http/limits/address.ts";
 import type { Subscription } from "#control-plane/notify/mail/recipients/store.ts";
 import type { Unsubscriptions } from "#control-plane/notify/mail/recipients/unsubscriptions.ts";
 import { PAGE_POLICY, renderDocument, renderMessage } from "#control-plane/core/pages/frame.ts";
+import { trusted } from "#control-plane/core/pages/html.ts";
 import { compileTemplate } from "#control-plane/core/pages/templates.ts";
 
 /** Maximum number of requests per client address and minute. */
@@ -37,7 +38,7 @@ const renderForm: (page: FormPage) => string = compileTemplate(`
 
 const renderError: ErrorRenderer = ({ details }, _request, reply) => {
   describe(reply);
-  return renderMessage("Not possible", details.message);
+  return String(renderMessage("Not possible", details.message));
 };
 
 /**
@@ -100,7 +101,8 @@ export function registerUnsubscription(
         takeVisit(visits, request);
         const { email } = required(await unsubscriptions.askAgain(request.params.token));
         describe(reply);
-        return renderMessage("Check your mail", `A link to confirm ${email} is mailed to it, at most once a day.`);
+        const message = `A link to confirm ${email} is mailed to it, at most once a day.`;
+        return String(renderMessage("Check your mail", message));
       },
     });
   });
@@ -122,7 +124,7 @@ function show(reply: FastifyReply, token: string, given: Subscription | null): s
         action: `/mail/unsubscribe/${token}`,
         button: "Unsubscribe",
       };
-  return renderDocument({ title: page.heading, refreshSeconds: null }, renderForm({ ...page, email }));
+  return String(renderDocument({ title: page.heading, refreshSeconds: null }, trusted(renderForm({ ...page, email }))));
 }
 
 function required(found: Subscription | null): Subscription {

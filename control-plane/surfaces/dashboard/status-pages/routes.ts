@@ -247,6 +247,6 @@ async function sendPreview(
   } catch (error) {
     if (!(error instanceof Refusal) || error.status === 404) throw error;
     reply.code(error.status).header("content-security-policy", PROBLEM_POLICY);
-    return reply.send(renderMessage(STATUS_PAGES.noPreview, error.message));
+    return reply.send(String(renderMessage(STATUS_PAGES.noPreview, error.message)));
   }
 }
