@@ -1,5 +1,5 @@
 import { STYLE } from "#control-plane/public/incident-pages/style.ts";
-import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 
 /** A table with its title, below lines of text. Strings are printable; a cell can have several lines. */
 export interface Block {
@@ -36,7 +36,7 @@ export function renderPage({ state, tone, name, sentences, canAcknowledge, facts
   return html`
     <!doctype html><html lang="en"><head><meta charset="utf-8"><title>${state}: ${name}</title>
     <meta name="viewport" content="width=device-width"><meta name="robots" content="noindex">
-    <meta name="referrer" content="no-referrer"><style>${trusted(STYLE)}</style></head><body>
+    <meta name="referrer" content="no-referrer"><style>${STYLE}</style></head><body>
     <header class="${tone}"><h1>${state}: ${name}</h1>
     ${sentences.map((sentence) => html`<p>${sentence}</p>`)}
     </header><main>

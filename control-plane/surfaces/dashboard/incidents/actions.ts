@@ -62,11 +62,11 @@ export function renderWriting(
     <form class="stack" method="post" action="/app/incidents/${incident.id}/${action}" data-kept>${trusted(renderHidden("_csrf", formToken))}
     ${fields}
     <div class="row"><button class="primary">${submit}</button></div></form></div></details>`;
-  const hint = html`<p class="faint">Subscribers of the status pages that show the incident get it by mail.</p>`;
+  const mailed = html`<p class="faint">Subscribers of the status pages that show the incident get it by mail.</p>`;
   return html`
     <div class="stack">
     ${renderForm(
-      { action: "publish", title: "Publish an update", hint, submit: "Publish" },
+      { action: "publish", title: "Publish an update", hint: mailed, submit: "Publish" },
       renderUpdate(incident, pages, typedInto("publish")),
     )}
     ${renderForm({ action: "note", title: "Add a note", submit: "Add the note" }, renderNote(typedInto("note")))}
