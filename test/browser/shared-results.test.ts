@@ -26,25 +26,27 @@ function pageOf(contract: (typeof CONTRACTS)[number]): string {
     duration_ms: 12,
     data,
   }));
-  return renderSharePage(
-    {
-      share_id: "abc",
-      tool: contract.name,
-      title: contract.title,
-      target: "shop.test",
-      params,
-      status: "completed",
-      total: 3,
-      completed: 3,
-      created_at: NOW.toISOString(),
-      finished_at: NOW.toISOString(),
-      data: {
-        locations: [...locations, { location: PLACE, status: "failed", duration_ms: 5_000, error }],
-        summary: {},
+  return String(
+    renderSharePage(
+      {
+        share_id: "abc",
+        tool: contract.name,
+        title: contract.title,
+        target: "shop.test",
+        params,
+        status: "completed",
+        total: 3,
+        completed: 3,
+        created_at: NOW.toISOString(),
+        finished_at: NOW.toISOString(),
+        data: {
+          locations: [...locations, { location: PLACE, status: "failed", duration_ms: 5_000, error }],
+          summary: {},
+        },
       },
-    },
-    contract,
-    NOW,
+      contract,
+      NOW,
+    ),
   );
 }
 

@@ -9,6 +9,7 @@ describe("a template of HTML", () => {
     'html`<p class="${tone}">${text}</p>`',
     'html`<ul>${items.map((item) => html`<li>${item}`)}</ul><br><path d=""/>`',
     'html`<a href="${path}"${isCurrent && html` aria-current="page"`}>${`${count} }`}</a>`',
+    'html`<a class="next" href="?page=${page}">${page}</a>`',
     "html`<style>${STYLE}</style>`; trusted(ICONS.down)",
     "html`<table><tr><td>${one}<td>${other}</table>`",
   ])("that is whole passes: %s", (source) => {

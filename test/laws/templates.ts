@@ -115,7 +115,7 @@ function placeFaults(text: string, values: readonly string[]): readonly string[]
     if (CONSTANT.test(value)) return [];
     const before = characters.slice(Math.max(0, characters.lastIndexOf("<", at)), at).join("");
     if (/^<(?:script|style)\b[^>]*>/.test(before)) return [`\${${value}} is in a script or a style`];
-    return /^<[^>]*=$/.test(before) ? [`\${${value}} is in an attribute without quotes`] : [];
+    return /^<(?:"[^"]*"|[^"<>])*=$/.test(before) ? [`\${${value}} is in an attribute without quotes`] : [];
   });
 }
 

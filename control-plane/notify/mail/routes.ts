@@ -7,28 +7,22 @@ import { operation } from "#control-plane/http/operations/operation.ts";
 import { createAddressLimiter } from "#control-plane/http/limits/address.ts";
 import type { LinkState, Recipients } from "#control-plane/notify/mail/recipients/recipients.ts";
 import { PAGE_POLICY, renderMessage, renderDocument } from "#control-plane/core/pages/frame.ts";
-import { trusted } from "#control-plane/core/pages/html.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
 
 /** A link that leads to an address. */
 type ValidLink = Exclude<LinkState, { readonly kind: "unknown" }>;
 
-const renderForm: (page: { readonly email: string }) => string = compileTemplate(`
-<h1>Confirm this address</h1>
-<p>Alerts about websites will be sent to <strong><%= it.email %></strong>.</p>
-<form method="post"><button type="submit">Confirm</button></form>
-`);
-
 /** Renders what a confirmation link leads to. Programs that open links in mails do not press its button. */
-function renderLink({ kind, email }: ValidLink): string {
-  return String(
-    kind === "used"
-      ? renderMessage("Address confirmed", `Alerts are sent to ${email}.`, {
-          path: "/app/monitors",
-          label: "To the monitors",
-        })
-      : renderDocument({ title: "Confirm this address", refreshSeconds: null }, trusted(renderForm({ email }))),
-  );
+function renderLink({ kind, email }: ValidLink): Html {
+  if (kind === "used") {
+    const way = { path: "/app/monitors", label: "To the monitors" };
+    return trusted(renderMessage("Address confirmed", `Alerts are sent to ${email}.`, way));
+  }
+  const body = html`
+    <h1>Confirm this address</h1>
+    <p>Alerts about websites will be sent to <strong>${email}</strong>.</p>
+    <form method="post"><button type="submit">Confirm</button></form>`;
+  return trusted(renderDocument({ title: "Confirm this address", refreshSeconds: null }, body));
 }
 
 /** Maximum number of requests for confirmation links per client address and minute. */
@@ -58,7 +52,7 @@ export function registerConfirmation(
         reply: FastifyReply,
       ) => {
         describe(reply);
-        return String(renderMessage("Not available", details.message));
+        return String(trusted(renderMessage("Not available", details.message)));
       },
     },
   };
@@ -108,7 +102,7 @@ function limit(visits: AddressLimiter, request: FastifyRequest): void {
 function show(reply: FastifyReply, link: LinkState): string {
   if (link.kind === "unknown") throw new Refusal("not_found", UNKNOWN_LINK);
   describe(reply);
-  return renderLink(link);
+  return String(renderLink(link));
 }
 
 function describe(reply: FastifyReply): void {

@@ -1,5 +1,5 @@
 import { STYLE } from "#control-plane/public/incident-pages/style.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 
 /** A table with its title, below lines of text. Strings are printable; a cell can have several lines. */
 export interface Block {
@@ -31,36 +31,55 @@ export interface Page {
   readonly footer: string;
 }
 
-const renderBody: (page: Page) => string = compileTemplate(`
-<!doctype html><html lang="en"><head><meta charset="utf-8"><title><%= it.state %>: <%= it.name %></title>
-<meta name="viewport" content="width=device-width"><meta name="robots" content="noindex">
-<meta name="referrer" content="no-referrer"><style>${STYLE}</style></head><body>
-<header class="<%= it.tone %>"><h1><%= it.state %>: <%= it.name %></h1>
-<% for (const sentence of it.sentences) { %><p><%= sentence %></p><% } %>
-</header><main>
-<% if (it.canAcknowledge) { %><form method="post"><button type="submit">Acknowledge</button></form><% } %>
-<% if (it.facts.length > 0) { %><table class="facts"><tbody>
-<% for (const fact of it.facts) { %><tr><th scope="row"><%= fact[0] %></th><td><%= fact[1] %></td></tr><% } %>
-</tbody></table><% } %>
-<% for (const picture of it.pictures) { %>
-<figure><figcaption><%= picture.label %></figcaption><a href="<%= picture.url %>"><img src="<%= picture.url %>" alt="<%= picture.label %>"></a></figure>
-<% } %>
-<% for (const block of it.blocks) { %>
-<% if (block.isOpen) { %><section><h2><%= block.title %></h2><% } else { %><details><summary><%= block.title %></summary><% } %>
-<% for (const line of block.lines) { %><p><%= line %></p><% } %>
-<% if (block.rows.length > 0) { %><table<% if (block.columns === null) { %> class="facts"<% } %>>
-<% if (block.columns !== null) { %><thead><tr><% for (const column of block.columns) { %><th scope="col"><%= column %></th><% } %></tr></thead><% } %>
-<tbody><% for (const row of block.rows) { %><tr>
-<% for (const [index, cell] of row.entries()) { %><% if (row.length === 1) { %><th scope="rowgroup" colspan="9"><%= cell %></th><% } else if (index === 0 && block.columns === null) { %><th scope="row"><%= cell %></th><% } else { %><td<% if (index > 0 && block.columns !== null && block.columns.length > 2) { %> data-label="<%= block.columns[index] %>"<% } %>><%= cell %></td><% } %><% } %>
-</tr><% } %></tbody></table><% } %>
-<% if (block.isOpen) { %></section><% } else { %></details><% } %>
-<% } %>
-<% if (it.dashboardUrl !== null) { %><p><a href="<%= it.dashboardUrl %>">Continue in the dashboard</a></p><% } %>
-<p class="m"><%= it.footer %></p>
-</main></body></html>
-`);
-
 /** Renders a page. It is complete without JavaScript. */
-export function renderPage(page: Page): string {
-  return `${renderBody(page)}\n`;
+export function renderPage({ state, tone, name, sentences, canAcknowledge, facts, pictures, ...page }: Page): Html {
+  return html`
+    <!doctype html><html lang="en"><head><meta charset="utf-8"><title>${state}: ${name}</title>
+    <meta name="viewport" content="width=device-width"><meta name="robots" content="noindex">
+    <meta name="referrer" content="no-referrer"><style>${STYLE}</style></head><body>
+    <header class="${tone}"><h1>${state}: ${name}</h1>
+    ${sentences.map((sentence) => html`<p>${sentence}</p>`)}
+    </header><main>
+    ${canAcknowledge && html`<form method="post"><button type="submit">Acknowledge</button></form>`}
+    ${facts.length > 0 && renderFacts(facts)}
+    ${pictures.map(({ label, url }) => html`<figure><figcaption>${label}</figcaption><a href="${url}"><img src="${url}" alt="${label}"></a></figure>`)}
+    ${page.blocks.map(renderBlock)}
+    ${page.dashboardUrl !== null && html`<p><a href="${page.dashboardUrl}">Continue in the dashboard</a></p>`}
+    <p class="m">${page.footer}</p>
+    </main></body></html>`;
+}
+
+function renderFacts(facts: Page["facts"]): Html {
+  return html`
+    <table class="facts"><tbody>
+    ${facts.map(([label, value]) => html`<tr><th scope="row">${label}</th><td>${value}</td></tr>`)}
+    </tbody></table>`;
+}
+
+function renderBlock(block: Block): Html {
+  const { title, isOpen, lines, columns, rows } = block;
+  const content = html`
+    ${lines.map((line) => html`<p>${line}</p>`)}
+    ${rows.length > 0 && html`<table${columns === null && html` class="facts"`}>${renderRows(block)}</table>`}`;
+  return isOpen
+    ? html`<section><h2>${title}</h2>${content}</section>`
+    : html`<details><summary>${title}</summary>${content}</details>`;
+}
+
+/** Renders the rows of a block with the titles of its columns. */
+export function renderRows({ columns, rows }: Block): Html {
+  return html`
+    ${columns !== null && html`<thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead>`}
+    <tbody>${rows.map((row) => html`<tr>${row.map((cell, index) => renderCell(cell, index, { row, columns }))}</tr>`)}</tbody>`;
+}
+
+function renderCell(
+  cell: string,
+  index: number,
+  { row, columns }: Pick<Block, "columns"> & { readonly row: readonly string[] },
+): Html {
+  if (row.length === 1) return html`<th scope="rowgroup" colspan="9">${cell}</th>`;
+  if (index === 0 && columns === null) return html`<th scope="row">${cell}</th>`;
+  const label = index > 0 && columns !== null && columns.length > 2 && html` data-label="${columns[index]}"`;
+  return html`<td${label}>${cell}</td>`;
 }

@@ -11,6 +11,7 @@ import { renderPage } from "#control-plane/public/incident-pages/page.ts";
 import { POLICY } from "#control-plane/public/incident-pages/style.ts";
 import { createAddressLimiter } from "#control-plane/http/limits/address.ts";
 import { PAGE_POLICY, renderMessage } from "#control-plane/core/pages/frame.ts";
+import { trusted } from "#control-plane/core/pages/html.ts";
 
 /** Maximum number of requests per client address and minute: pages, pictures and acknowledgements together. */
 const PER_MINUTE = 60;
@@ -25,7 +26,7 @@ const ERRORS = ["not_found", "gone", "rate_limit_exceeded"] as const;
 
 const renderError: ErrorRenderer = ({ code, details }, _request, reply) => {
   describe(reply, PAGE_POLICY);
-  return String(renderMessage(code === "gone" ? "Expired" : "Not available", details.message));
+  return String(trusted(renderMessage(code === "gone" ? "Expired" : "Not available", details.message)));
 };
 
 /**
@@ -53,7 +54,7 @@ export function registerIncidentPages(
       takeVisit(visits, request);
       const page = valueOf(await pages.show(request.params.token));
       describe(reply, POLICY);
-      return renderPage(page);
+      return String(renderPage(page));
     },
   });
   server.route<{ Params: { token: string; picture: string } }>({
@@ -85,7 +86,7 @@ export function registerIncidentPages(
         takeVisit(visits, request);
         const page = valueOf(await pages.acknowledge(request.params.token));
         describe(reply, POLICY);
-        return renderPage(page);
+        return String(renderPage(page));
       },
     });
   });

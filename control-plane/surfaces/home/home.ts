@@ -12,9 +12,8 @@ import { fitPresentation } from "#shared/presentation/fit.ts";
 import type { Presentation } from "#shared/presentation/presentation.ts";
 import { LAUNCHER } from "#shared/settings/launcher.ts";
 import type { AnonymousAllowance } from "#control-plane/http/limits/anonymous.ts";
-import { trusted } from "#control-plane/core/pages/html.ts";
 import { renderHeading, renderPresentation } from "#control-plane/core/pages/presentation.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
 
 /** The form sends its fields to this service. */
 const POLICY = PAGE_POLICY.replace("form-action 'none'", "form-action 'self'");
@@ -39,7 +38,7 @@ export function createHome(
   { open, clock, baseUrl, memberOf }: HomeDeps,
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> | null {
   const tools = openTools(contracts);
-  const page = createDocument(renderHome(tools, open.allowance, { baseUrl, member: null }), { type: TYPE });
+  const page = createDocument(String(renderHome(tools, open.allowance, { baseUrl, member: null })), { type: TYPE });
 
   async function answer(
     request: FastifyRequest,
@@ -54,22 +53,27 @@ export function createHome(
       const { params } = readOpenRequest(request, tool);
       const data = dataOf(await open.ask(tool, params), tool, params);
       const path = pathOf(tool.name, tool.q, tool.extra, params);
-      return reply.type(TYPE).send(renderAnswer(form, present(tool.contract, data, clock.now()), `${baseUrl}${path}`));
+      const shown = present(tool.contract, data, clock.now());
+      return reply.type(TYPE).send(String(renderAnswer(form, shown, `${baseUrl}${path}`)));
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       return reply
         .code(error.status)
         .headers(error.details.headers ?? {})
         .type(TYPE)
-        .send(renderProblem(form, error.details.message));
+        .send(String(renderProblem(form, error.details.message)));
     }
   }
 
   async function first(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const member = await memberOf(request);
     if (member === null) return sendDocument(request, reply, page);
-    const html = renderHome(tools, open.allowance, { baseUrl, member });
-    return sendDocument(request, reply, createDocument(html, { type: TYPE, cacheControl: "private, no-store" }));
+    const home = renderHome(tools, open.allowance, { baseUrl, member });
+    return sendDocument(
+      request,
+      reply,
+      createDocument(String(home), { type: TYPE, cacheControl: "private, no-store" }),
+    );
   }
 
   return (request, reply) => {
@@ -95,86 +99,64 @@ interface Form {
   readonly member: string | null;
 }
 
-const renderForm: (form: Form) => string = compileTemplate(`
-<form method="get" action="/">
-<p><label for="tool">Tool</label><br><select id="tool" name="tool">
-<% for (const tool of it.tools) { %><option value="<%= tool.name %>"<% if (tool.name === it.tool) { %> selected<% } %>><%= tool.contract.title %></option><% } %>
-</select></p>
-<p><label for="q">Target: a URL, a host name or an address</label><br>
-<input id="q" name="q" value="<%= it.q %>" required maxlength="2000" size="40" autocomplete="off" autocapitalize="none" spellcheck="false"></p>
-<p><button>Check</button></p>
-</form>
-`);
-
-const renderLimits: (allowance: AnonymousAllowance) => string = compileTemplate(`
-<p>This needs no key. One address can check <%= it.requestsPerMinute %> times a minute and
-<%= it.requestsPerDay %> times a day. <a href="/api/open">The same for a terminal</a></p>
-`);
-
-const renderKeys: (commands: { readonly createKey: string; readonly useKey: string }) => string = compileTemplate(`
-<h2>Get a key</h2>
-<p>A key opens all tools with all their parameters, several places at once, monitors, status pages and webhooks. The operator
-of this service creates one, where the service runs:</p>
-<pre role="group" tabindex="0" aria-label="Create a key"><code><%= it.createKey %></code></pre>
-<p>Send it with each request:</p>
-<pre role="group" tabindex="0" aria-label="Use a key"><code><%= it.useKey %></code></pre>
-<h2>Read on</h2>
-<ul><li><a href="/docs">All operations of the API</a></li>
-<li><a href="/openapi.json">The same as an OpenAPI document</a></li></ul>
-`);
-
 /**
  * Renders the first page of the service: what it is, a form for the tools without a key, and how to get a key. `member`: who
  * is signed in, null: nobody.
  */
 function renderHome(
   tools: readonly OpenTool[],
-  allowance: AnonymousAllowance,
+  { requestsPerMinute, requestsPerDay }: AnonymousAllowance,
   { baseUrl, member }: { readonly baseUrl: string; readonly member: string | null },
-): string {
-  const body = [
-    "<h1>Vantage</h1><p>This service examines web sites, hosts, names and mail, and monitors them, from probes in one or " +
-      "many places. It tells people when something fails, and shows on status pages what works.</p>" +
-      "<h2>Check something now</h2>",
-    renderForm({ tools, tool: "", q: "", member }),
-    renderLimits(allowance),
-    renderKeys({
-      createKey: `${LAUNCHER} keys create --plan pro`,
-      useKey: `curl -H "X-API-Key: $KEY" "${baseUrl}/api/v4/check?url=example.com"`,
-    }),
-  ];
-  return String(
-    renderDocument({ title: "Diagnostics and monitoring", refreshSeconds: null, member }, trusted(body.join(""))),
-  );
+): Html {
+  const useKey = `curl -H "X-API-Key: $KEY" "${baseUrl}/api/v4/check?url=example.com"`;
+  const body = html`
+    <h1>Vantage</h1><p>This service examines web sites, hosts, names and mail, and monitors them, from probes in one or many places. It tells people when something fails, and shows on status pages what works.</p>
+    <h2>Check something now</h2>
+    ${renderForm({ tools, tool: "", q: "" })}
+    <p>This needs no key. One address can check ${requestsPerMinute} times a minute and
+    ${requestsPerDay} times a day. <a href="/api/open">The same for a terminal</a></p>
+    <h2>Get a key</h2>
+    <p>A key opens all tools with all their parameters, several places at once, monitors, status pages and webhooks. The operator
+    of this service creates one, where the service runs:</p>
+    <pre role="group" tabindex="0" aria-label="Create a key"><code>${LAUNCHER} keys create --plan pro</code></pre>
+    <p>Send it with each request:</p>
+    <pre role="group" tabindex="0" aria-label="Use a key"><code>${useKey}</code></pre>
+    <h2>Read on</h2>
+    <ul><li><a href="/docs">All operations of the API</a></li>
+    <li><a href="/openapi.json">The same as an OpenAPI document</a></li></ul>`;
+  return trusted(renderDocument({ title: "Diagnostics and monitoring", refreshSeconds: null, member }, body));
 }
 
-const renderSame: (same: { readonly curl: string; readonly json: string }) => string = compileTemplate(`
-<h2>All data</h2><p><a href="<%= it.json %>">This answer as JSON</a></p>
-<p>In a terminal:</p><pre role="group" tabindex="0" aria-label="In a terminal"><code><%= it.curl %></code></pre>
-`);
+function renderForm({ tools, tool: selected, q }: Omit<Form, "member">): Html {
+  const options = tools.map(
+    ({ name, contract }) =>
+      html`<option value="${name}"${name === selected && html` selected`}>${contract.title}</option>`,
+  );
+  return html`
+    <form method="get" action="/">
+    <p><label for="tool">Tool</label><br><select id="tool" name="tool">${options}</select></p>
+    <p><label for="q">Target: a URL, a host name or an address</label><br>
+    <input id="q" name="q" value="${q}" required maxlength="2000" size="40" autocomplete="off" autocapitalize="none" spellcheck="false"></p>
+    <p><button>Check</button></p>
+    </form>`;
+}
 
 /** Renders the result of the form above the form. `url`: the same call of the open tier. */
-function renderAnswer(form: Form, shown: Presentation, url: string): string {
-  return renderResult(form, shown.headline, [
-    renderHeading(shown),
-    renderPresentation(fitPresentation(shown, MOST_RESULT).shown),
-    renderSame({ json: `${url}&format=json`, curl: `curl "${url}"` }),
-  ]);
+function renderAnswer(form: Form, shown: Presentation, url: string): Html {
+  const result = html`
+    ${trusted(renderHeading(shown))}${trusted(renderPresentation(fitPresentation(shown, MOST_RESULT).shown))}
+    <h2>All data</h2><p><a href="${url}&amp;format=json">This answer as JSON</a></p>
+    <p>In a terminal:</p><pre role="group" tabindex="0" aria-label="In a terminal"><code>${`curl "${url}"`}</code></pre>`;
+  return renderResult(form, shown.headline, result);
 }
 
 /** Renders the form with the reason why there is no result. */
-function renderProblem(form: Form, message: string): string {
-  return renderResult(form, "No result", [
-    renderHeading({ verdict: "neutral", headline: "No result" }),
-    renderMessageLine({ message }),
-  ]);
+function renderProblem(form: Form, message: string): Html {
+  const heading = trusted(renderHeading({ verdict: "neutral", headline: "No result" }));
+  return renderResult(form, "No result", html`${heading}<p class="bad">${message}</p>`);
 }
 
-const renderMessageLine: (line: { readonly message: string }) => string = compileTemplate(
-  `<p class="bad"><%= it.message %></p>`,
-);
-
-function renderResult(form: Form, title: string, parts: readonly string[]): string {
-  const body = [...parts, "<h2>Check something else</h2>", renderForm(form)];
-  return String(renderDocument({ title, refreshSeconds: null, member: form.member }, trusted(body.join(""))));
+function renderResult(form: Form, title: string, result: Html): Html {
+  const body = html`${result}<h2>Check something else</h2>${renderForm(form)}`;
+  return trusted(renderDocument({ title, refreshSeconds: null, member: form.member }, body));
 }

@@ -12,8 +12,7 @@ import { showPublic, type PublicMeasurement } from "#control-plane/checks/measur
 import { PAGE_POLICY, renderMessage, renderDocument } from "#control-plane/core/pages/frame.ts";
 import { isFinal } from "#control-plane/checks/jobs/durable-run/status.ts";
 import { renderAnswers } from "#control-plane/core/pages/answers.ts";
-import { trusted } from "#control-plane/core/pages/html.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
 import { toLocationAnswer } from "#shared/presentation/locations.ts";
 import { toPlainLine } from "#shared/text/plain-line.ts";
 import type { Contract } from "#shared/tools/define.ts";
@@ -34,7 +33,8 @@ export function registerSharedPage(
       renderError: ({ code, details }, request, reply) => {
         describe(request, reply);
         if (wantsJson(request)) return errorBody("v4", code, details, factsOf(request));
-        return String(renderMessage(code === "not_found" ? "Not found" : "Not available", details.message));
+        const heading = code === "not_found" ? "Not found" : "Not available";
+        return String(trusted(renderMessage(heading, details.message)));
       },
     },
     schema: operation({
@@ -60,7 +60,7 @@ export function registerSharedPage(
       const shown = showPublic(contract, found);
       describe(request, reply);
       if (isFinal(found.measurement.status)) reply.header("cache-control", `public, max-age=${CACHE_SECONDS}`);
-      return wantsJson(request) ? answer(request, shown) : renderSharePage(shown, contract, clock.now());
+      return wantsJson(request) ? answer(request, shown) : String(renderSharePage(shown, contract, clock.now()));
     },
   });
 }
@@ -85,33 +85,21 @@ const MOST_TEXT = 300;
 /** Reload interval of the page of a running measurement, seconds. */
 const REFRESH_SECONDS = 5;
 
-const renderEnd: (end: { readonly data: string | null; readonly jsonPath: string }) => string = compileTemplate(`
-<h2>All data</h2>
-<% if (it.data !== null) { %><details><summary>Show the data</summary><pre role="group" tabindex="0" aria-label="Data"><%= it.data %></pre></details><% } %>
-<p><a href="<%= it.jsonPath %>">This page as JSON</a></p>
-<p><a href="/">Check something yourself</a></p>
-`);
-
 /**
  * Renders the page of a shared measurement by the presentation of its tool, absent for a tool that does not exist any
  * more. It needs no script. `now` is the time that dates are compared with.
  */
-export function renderSharePage(shown: PublicMeasurement, contract: Contract | undefined, now: Date): string {
+export function renderSharePage(shown: PublicMeasurement, contract: Contract | undefined, now: Date): Html {
   const title = truncate(shown.target === null ? shown.title : `${shown.title}: ${shown.target}`);
-  const jsonPath = `/s/${encodeURIComponent(shown.share_id ?? "")}?format=json`;
-  const refreshSeconds = shown.finished_at === null ? REFRESH_SECONDS : null;
-  const text = JSON.stringify(shown.data, null, 2);
-  const body = [
-    renderResults(title, shown, contract, now),
-    renderEnd({ data: text.length > MOST_DATA ? null : text, jsonPath }),
-  ];
-  return String(renderDocument({ title, refreshSeconds }, trusted(body.join(""))));
-}
-
-function renderResults(title: string, shown: PublicMeasurement, contract: Contract | undefined, now: Date): string {
-  const about = describeMeasurement(title, shown);
   const answers = shown.data.locations.map((row) => toLocationAnswer(row));
-  return renderAnswers({ contract, answers, title, about, now });
+  const data = JSON.stringify(shown.data, null, 2);
+  const body = html`
+    ${trusted(renderAnswers({ contract, answers, title, about: describeMeasurement(title, shown), now }))}
+    <h2>All data</h2>
+    ${data.length <= MOST_DATA && html`<details><summary>Show the data</summary><pre role="group" tabindex="0" aria-label="Data">${data}</pre></details>`}
+    <p><a href="/s/${encodeURIComponent(shown.share_id ?? "")}?format=json">This page as JSON</a></p>
+    <p><a href="/">Check something yourself</a></p>`;
+  return trusted(renderDocument({ title, refreshSeconds: shown.finished_at === null ? REFRESH_SECONDS : null }, body));
 }
 
 /** Describes the target, the places, the time and the parameters in lines above the results. */

@@ -1,4 +1,4 @@
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 
 /** Content of a mail, before it is laid out as text and as HTML. Every string is one line. */
 export interface Letter {
@@ -38,21 +38,26 @@ function listItem(item: string, url: string | undefined): readonly string[] {
   return url === undefined ? [`- ${item}`] : [`- ${item}`, `  ${url}`];
 }
 
-/** Lays a letter out as HTML that needs no pictures and no style sheet. The template escapes every value. */
-export const renderHtml: (letter: Letter) => string = compileTemplate(`
-<!doctype html><html lang="en"><head><meta charset="utf-8"><title><%= it.subject %></title></head>
-<body style="font:16px/1.5 sans-serif;color:#1a1a1a;max-width:40em">
-<h1 style="font-size:1.2em"><%= it.headline %></h1>
-<% for (const paragraph of it.paragraphs) { %><p><%= paragraph %></p><% } %>
-<% if (it.facts.length > 0) { %><table style="border-collapse:collapse">
-<% for (const fact of it.facts) { %><tr><th style="text-align:left;vertical-align:top;font-weight:normal;color:#555;padding:.1em 1em .1em 0"><%= fact[0] %></th><td style="overflow-wrap:anywhere"><%= fact[1] %></td></tr><% } %>
-</table><% } %>
-<% if (it.list !== null) { %><p><%= it.list.title %>:</p><ul>
-<% for (const [index, item] of it.list.items.entries()) { const url = it.list.urls?.[index]; %>
-<li><% if (url === undefined) { %><%= item %><% } else { %><a href="<%= url %>"><%= item %></a><% } %></li>
-<% } %>
-</ul><% } %>
-<% for (const link of it.links) { %><p><%= link[0] %>: <a href="<%= link[1] %>"><%= link[1] %></a></p><% } %>
-<p style="color:#555;font-size:.85em"><%= it.footer %></p>
-</body></html>
-`);
+/** Lays a letter out as HTML that needs no pictures and no style sheet. */
+export function renderHtml({ subject, headline, paragraphs, facts, list, links, footer }: Letter): Html {
+  return html`
+    <!doctype html><html lang="en"><head><meta charset="utf-8"><title>${subject}</title></head>
+    <body style="font:16px/1.5 sans-serif;color:#1a1a1a;max-width:40em">
+    <h1 style="font-size:1.2em">${headline}</h1>
+    ${paragraphs.map((paragraph) => html`<p>${paragraph}</p>`)}
+    ${facts.length > 0 && html`<table style="border-collapse:collapse">${facts.map(renderFact)}</table>`}
+    ${list !== null && html`<p>${list.title}:</p><ul>${list.items.map((item, index) => renderItem(item, list.urls?.[index]))}</ul>`}
+    ${links.map(([label, url]) => html`<p>${label}: <a href="${url}">${url}</a></p>`)}
+    <p style="color:#555;font-size:.85em">${footer}</p>
+    </body></html>`;
+}
+
+function renderFact([label, value]: Letter["facts"][number]): Html {
+  return html`
+    <tr><th style="text-align:left;vertical-align:top;font-weight:normal;color:#555;padding:.1em 1em .1em 0">${label}</th>
+    <td style="overflow-wrap:anywhere">${value}</td></tr>`;
+}
+
+function renderItem(item: string, url: string | undefined): Html {
+  return html`<li>${url === undefined ? item : html`<a href="${url}">${item}</a>`}</li>`;
+}

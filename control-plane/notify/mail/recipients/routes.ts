@@ -10,8 +10,7 @@ import { createAddressLimiter } from "#control-plane/http/limits/address.ts";
 import type { Subscription } from "#control-plane/notify/mail/recipients/store.ts";
 import type { Unsubscriptions } from "#control-plane/notify/mail/recipients/unsubscriptions.ts";
 import { PAGE_POLICY, renderDocument, renderMessage } from "#control-plane/core/pages/frame.ts";
-import { trusted } from "#control-plane/core/pages/html.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
 
 /** Maximum number of requests per client address and minute. */
 const PER_MINUTE = 60;
@@ -22,23 +21,9 @@ const HTML = Type.String({ description: "A page" });
 const DOCUMENTED = { tag: "Mail", security: "none", plain: "text/html", data: HTML } as const;
 const ERRORS = ["not_found", "rate_limit_exceeded"] as const;
 
-/** One form with what it does. */
-interface FormPage {
-  readonly heading: string;
-  readonly text: string;
-  readonly email: string;
-  readonly action: string;
-  readonly button: string;
-}
-
-const renderForm: (page: FormPage) => string = compileTemplate(`
-<h1><%= it.heading %></h1><p><%= it.text %> <strong><%= it.email %></strong>.</p>
-<form method="post" action="<%= it.action %>"><button type="submit"><%= it.button %></button></form>
-`);
-
 const renderError: ErrorRenderer = ({ details }, _request, reply) => {
   describe(reply);
-  return String(renderMessage("Not possible", details.message));
+  return String(trusted(renderMessage("Not possible", details.message)));
 };
 
 /**
@@ -102,7 +87,7 @@ export function registerUnsubscription(
         const { email } = required(await unsubscriptions.askAgain(request.params.token));
         describe(reply);
         const message = `A link to confirm ${email} is mailed to it, at most once a day.`;
-        return String(renderMessage("Check your mail", message));
+        return String(trusted(renderMessage("Check your mail", message)));
       },
     });
   });
@@ -111,20 +96,21 @@ export function registerUnsubscription(
 function show(reply: FastifyReply, token: string, given: Subscription | null): string {
   const { email, isUnsubscribed } = required(given);
   describe(reply);
-  const page = isUnsubscribed
-    ? {
-        heading: "Unsubscribed",
-        text: "No alerts are sent to",
-        action: `/mail/resubscribe/${token}`,
-        button: "Get alerts again",
-      }
-    : {
-        heading: "Unsubscribe",
-        text: "Alerts will no longer be sent to",
-        action: `/mail/unsubscribe/${token}`,
-        button: "Unsubscribe",
-      };
-  return String(renderDocument({ title: page.heading, refreshSeconds: null }, trusted(renderForm({ ...page, email }))));
+  return String(isUnsubscribed ? renderUnsubscribed(email, token) : renderOffer(email, token));
+}
+
+function renderUnsubscribed(email: string, token: string): Html {
+  const body = html`
+    <h1>Unsubscribed</h1><p>No alerts are sent to <strong>${email}</strong>.</p>
+    <form method="post" action="/mail/resubscribe/${token}"><button type="submit">Get alerts again</button></form>`;
+  return trusted(renderDocument({ title: "Unsubscribed", refreshSeconds: null }, body));
+}
+
+function renderOffer(email: string, token: string): Html {
+  const body = html`
+    <h1>Unsubscribe</h1><p>Alerts will no longer be sent to <strong>${email}</strong>.</p>
+    <form method="post" action="/mail/unsubscribe/${token}"><button type="submit">Unsubscribe</button></form>`;
+  return trusted(renderDocument({ title: "Unsubscribe", refreshSeconds: null }, body));
 }
 
 function required(found: Subscription | null): Subscription {

@@ -1,9 +1,9 @@
 import type { OpenFirstFilter } from "#control-plane/outages/incidents/incidents.ts";
 
 /** States by which the list filters. */
-export const STATES = ["all", "open", "resolved"] as const;
+const STATES = ["all", "open", "resolved"] as const;
 /** Who has opened an incident: a monitor or a person. */
-export const KINDS = ["all", "automatic", "manual"] as const;
+const KINDS = ["all", "automatic", "manual"] as const;
 
 const ROWS = 50;
 

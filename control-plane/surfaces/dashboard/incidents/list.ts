@@ -3,17 +3,15 @@ import type { ViewerTime } from "#control-plane/core/charts/viewer-time.ts";
 import { renderTime, toLocalTimes } from "#control-plane/surfaces/dashboard/frame/times.ts";
 import {
   isFiltered,
-  KINDS,
   neighboursOf,
-  STATES,
   writeIncidentsPath,
   type IncidentQuery,
 } from "#control-plane/surfaces/dashboard/incidents/list-query.ts";
-import { INCIDENTS } from "#control-plane/surfaces/dashboard/strings/incidents.ts";
+import { counted } from "#control-plane/surfaces/dashboard/strings/frame.ts";
 import { stateOf } from "#control-plane/public/incident-pages/show-incident.ts";
 import type { readOpenFirst } from "#control-plane/outages/incidents/incidents.ts";
 import { shownTitle } from "#control-plane/outages/incidents/texts.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
 
 type Reading = Awaited<ReturnType<typeof readOpenFirst>>;
 type Listed = Reading["incidents"][number];
@@ -35,82 +33,34 @@ interface IncidentList extends Reading {
   readonly canWrite: boolean;
 }
 
-const renderHead: (head: { readonly canWrite: boolean }) => string = compileTemplate(`
-<div class="head"><h1>${INCIDENTS.title}</h1>
-<% if (it.canWrite) { %><a class="button primary" href="/app/incidents/new">${INCIDENTS.openOne}</a><% } %></div>
-`);
-
-interface Select {
-  readonly name: string;
-  readonly label: string;
-  readonly options: readonly { readonly value: string; readonly label: string; readonly isSelected: boolean }[];
-}
-
-const renderFilter: (filter: { readonly selects: readonly Select[]; readonly isFiltered: boolean }) => string =
-  compileTemplate(`
-<form class="filter" method="get" action="/app/incidents" role="search" data-kept>
-<% for (const select of it.selects) { %>
-<div class="field"><label for="s-<%= select.name %>"><%= select.label %></label><select id="s-<%= select.name %>" name="<%= select.name %>">
-<% for (const option of select.options) { %><option value="<%= option.value %>"<% if (option.isSelected) { %> selected<% } %>><%= option.label %></option><% } %>
-</select></div>
-<% } %>
-<div class="row"><button>${INCIDENTS.filter}</button><% if (it.isFiltered) { %> <a href="/app/incidents">${INCIDENTS.showAll}</a><% } %></div>
-</form>
-`);
-
-const renderRow: (row: {
-  readonly id: number;
-  readonly tone: string;
-  readonly state: string;
-  readonly title: string;
-  readonly cause: string;
-  /** The title names it, so that a link to it need not; id null: it is deleted. */
-  readonly monitor: { readonly id: number | null; readonly name: string } | null;
-  readonly acknowledged: string | null;
-}) => string = compileTemplate(`
-<li id="i-<%= it.id %>"><span class="badge <%= it.tone %>"><%= it.state %></span>
-<div class="what"><a href="/app/incidents/<%= it.id %>" data-row><%= it.title %></a><% if (it.cause !== "") { %><p><%= it.cause %></p><% } %></div>
-<div class="strip"><% if (it.monitor === null) { %><span class="faint">${INCIDENTS.byHand}</span><% } else if (it.monitor.id === null) { %><%= it.monitor.name %><% } else { %><a href="/app/monitors/<%= it.monitor.id %>" aria-label="${INCIDENTS.monitor} <%= it.monitor.name %>">${INCIDENTS.monitor}</a><% } %>
-<% if (it.acknowledged !== null) { %><p class="faint">${INCIDENTS.acknowledgedBy} <%= it.acknowledged %></p><% } %></div><div class="when">`);
-
-const renderLasted: (row: { readonly lasted: string }) => string = compileTemplate(
-  `&#32;<span class="faint"><%= it.lasted %></span></div></li>`,
-);
-
-const renderEnd: (end: {
-  readonly count: string;
-  readonly previous: string | null;
-  readonly next: string | null;
-}) => string = compileTemplate(`
-<p class="faint"><%= it.count %></p>
-<% if (it.previous !== null || it.next !== null) { %><nav class="row" aria-label="${INCIDENTS.pages}">
-<% if (it.previous !== null) { %><a class="button" rel="prev" href="<%= it.previous %>">${INCIDENTS.newer}</a><% } %>
-<% if (it.next !== null) { %><a class="button" rel="next" href="<%= it.next %>">${INCIDENTS.older}</a><% } %></nav><% } %>
-`);
-
-const renderEmpty: (empty: { readonly isFiltered: boolean }) => string = compileTemplate(`
-<div class="card"><% if (it.isFiltered) { %><p>${INCIDENTS.noMatch}</p><p><a href="/app/incidents">${INCIDENTS.showAll}</a></p>
-<% } else { %><h2>${INCIDENTS.none}</h2><p>${INCIDENTS.noneHint}</p><% } %></div>
-`);
+const STATES: Readonly<Record<IncidentQuery["state"], string>> = { all: "All", open: "Open", resolved: "Resolved" };
+const KINDS: Readonly<Record<IncidentQuery["kind"], string>> = {
+  all: "All",
+  automatic: "A monitor",
+  manual: "A person",
+};
 
 /** Renders the list of incidents: filter, rows with those that have lasted longest first, and the neighbouring pages. */
-export function renderIncidentList(list: IncidentList): string {
-  const { query, incidents, total, canWrite } = list;
-  const isLess = isFiltered(query) || query.page > 1;
-  const head = renderHead({ canWrite });
-  if (incidents.length === 0 && !isLess) return head + renderEmpty({ isFiltered: false });
-  const filter = renderFilter({ selects: selectsOf(list), isFiltered: isFiltered(query) });
-  if (incidents.length === 0) return head + filter + renderEmpty({ isFiltered: true });
-  const { previous, next } = neighboursOf(query, total);
-  const pathOf = (page: number | null) => (page === null ? null : writeIncidentsPath({ ...query, page }));
-  const end = renderEnd({ count: INCIDENTS.count(total), previous: pathOf(previous), next: pathOf(next) });
-  const rows = incidents.map((one) => renderIncident(one, list));
-  return `${head}${filter}<ul class="rows incidents" id="rows">${rows.join("")}</ul>${end}`;
+export function renderIncidentList(list: IncidentList): Html {
+  const { query, incidents, canWrite } = list;
+  const head = html`
+    <div class="head"><h1>Incidents</h1>
+    ${canWrite && html`<a class="button primary" href="/app/incidents/new">Open an incident</a>`}</div>`;
+  if (incidents.length > 0)
+    return html`
+      ${head}${renderFilter(list)}<ul class="rows incidents" id="rows">${incidents.map((one) => renderIncident(one, list))}</ul>
+      ${renderPages(list)}`;
+  return isFiltered(query) || query.page > 1
+    ? html`
+      ${head}${renderFilter(list)}<div class="card"><p>No incident matches.</p><p><a href="/app/incidents">Show all</a></p></div>`
+    : html`
+      ${head}<div class="card"><h2>No incidents yet</h2>
+      <p>An incident opens when a monitor goes down, and ends when it is up again. You can open one by hand.</p></div>`;
 }
 
 /** Returns the title of the tab: how many incidents are open, before the name of the page. */
 export function titleOf({ open }: Pick<Reading, "open">): string {
-  return open === 0 ? INCIDENTS.title : `(${open}) ${INCIDENTS.title}`;
+  return open === 0 ? "Incidents" : `(${open}) Incidents`;
 }
 
 /** Returns the tone of an incident's state. */
@@ -119,49 +69,63 @@ export function toneOf({ resolved_at: end, manual }: Pick<Listed, "resolved_at" 
   return manual ? "warn" : "bad";
 }
 
-function renderIncident(incident: Listed, { viewer, isKept }: IncidentList): string {
-  const { monitor, cause, acknowledged } = incident;
-  const lasted = writeDuration(incident.duration_seconds);
-  const row = renderRow({
-    id: incident.id,
-    tone: toneOf(incident),
-    state: stateOf(incident),
-    title: shownTitle(incident),
-    cause: toLocalTimes(cause?.message ?? "", viewer.zone.name),
-    monitor: monitor === null ? null : { id: isKept(monitor.id) ? monitor.id : null, name: nameOf(monitor) },
-    acknowledged: acknowledged?.by ?? null,
-  });
-  const time = renderTime(new Date(incident.started_at), viewer);
-  return row + time + renderLasted({ lasted: incident.resolved_at === null ? `${INCIDENTS.since} ${lasted}` : lasted });
-}
-
 /** Returns what the monitor of an incident was called: its name, else its target. */
 export function nameOf({ id, name, url }: NonNullable<Listed["monitor"]>): string {
   return name || (url ?? String(id));
 }
 
-function selectsOf({ query, monitors }: IncidentList): readonly Select[] {
-  const optionsOf = (words: Readonly<Record<string, string>>, values: readonly string[], chosen: string) =>
-    values.map((value) => ({ value, label: words[value] ?? value, isSelected: value === chosen }));
-  const chosen = query.monitorId === null ? "" : String(query.monitorId);
-  return [
-    { name: "state", label: INCIDENTS.state, options: optionsOf(INCIDENTS.states, STATES, query.state) },
-    { name: "kind", label: INCIDENTS.kind, options: optionsOf(INCIDENTS.kinds, KINDS, query.kind) },
-    ...(monitors.length === 0
-      ? []
-      : [
-          {
-            name: "monitor",
-            label: INCIDENTS.monitor,
-            options: [
-              { value: "", label: INCIDENTS.any, isSelected: chosen === "" },
-              ...monitors.map(({ id, name }) => ({
-                value: String(id),
-                label: name,
-                isSelected: String(id) === chosen,
-              })),
-            ],
-          },
-        ]),
-  ];
+function renderFilter({ query, monitors }: IncidentList): Html {
+  const named = [["", "All"] as const, ...monitors.map(({ id, name }) => [String(id), name] as const)];
+  return html`
+    <form class="filter" method="get" action="/app/incidents" role="search" data-kept>
+    ${renderSelect("state", "State", Object.entries(STATES), query.state)}
+    ${renderSelect("kind", "Opened by", Object.entries(KINDS), query.kind)}
+    ${monitors.length > 0 && renderSelect("monitor", "Monitor", named, String(query.monitorId ?? ""))}
+    <div class="row"><button>Apply</button>${isFiltered(query) && html` <a href="/app/incidents">Show all</a>`}</div>
+    </form>`;
+}
+
+function renderSelect(
+  name: string,
+  label: string,
+  options: readonly (readonly [value: string, label: string])[],
+  chosen: string,
+): Html {
+  return html`
+    <div class="field"><label for="s-${name}">${label}</label><select id="s-${name}" name="${name}">
+    ${options.map(([value, words]) => html`<option value="${value}"${value === chosen && html` selected`}>${words}</option>`)}
+    </select></div>`;
+}
+
+function renderIncident(incident: Listed, { viewer, isKept }: IncidentList): Html {
+  const { id, monitor, acknowledged } = incident;
+  const cause = toLocalTimes(incident.cause?.message ?? "", viewer.zone.name);
+  const isOver = incident.resolved_at !== null;
+  return html`
+    <li id="i-${id}"><span class="badge ${toneOf(incident)}">${stateOf(incident)}</span>
+    <div class="what"><a href="/app/incidents/${id}" data-row>${shownTitle(incident)}</a>${cause !== "" && html`<p>${cause}</p>`}</div>
+    <div class="strip">${renderMonitor(monitor, isKept)}${acknowledged !== null && html`<p class="faint">acknowledged by ${acknowledged.by}</p>`}</div>
+    <div class="when">${trusted(renderTime(new Date(incident.started_at), viewer))}&#32;<span class="faint">${isOver ? "" : "for "}${writeDuration(incident.duration_seconds)}</span></div></li>`;
+}
+
+/** Renders the link to the monitor of an incident, which the title names, or the name of one that is deleted. */
+function renderMonitor(monitor: Listed["monitor"], isKept: IncidentList["isKept"]): Html {
+  if (monitor === null) return html`<span class="faint">opened by hand</span>`;
+  const name = nameOf(monitor);
+  return isKept(monitor.id)
+    ? html`<a href="/app/monitors/${monitor.id}" aria-label="Monitor ${name}">Monitor</a>`
+    : html`${name}`;
+}
+
+function renderPages({ query, total }: IncidentList): Html {
+  const { previous, next } = neighboursOf(query, total);
+  const linkTo = (page: number, rel: string, label: string) =>
+    html`<a class="button" rel="${rel}" href="${writeIncidentsPath({ ...query, page })}">${label}</a>`;
+  const links = html`
+    <nav class="row" aria-label="Pages of the list">
+    ${previous !== null && linkTo(previous, "prev", "Previous")}
+    ${next !== null && linkTo(next, "next", "Next")}</nav>`;
+  return html`
+    <p class="faint">${counted(total, "incident")}</p>
+    ${(previous !== null || next !== null) && links}`;
 }

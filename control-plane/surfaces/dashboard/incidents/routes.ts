@@ -21,20 +21,20 @@ import {
 import { readOpenFirst } from "#control-plane/outages/incidents/incidents.ts";
 import { isAllowed } from "#control-plane/people/users/roles.ts";
 import { readForm, type Form } from "#control-plane/surfaces/dashboard/door/form.ts";
-import { INCIDENTS } from "#control-plane/surfaces/dashboard/strings/incidents.ts";
 import { requireRead } from "#control-plane/http/errors.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import { OPEN } from "#control-plane/outages/incidents/schemas.ts";
 import { parseParams } from "#shared/schema/schema.ts";
-import { renderHidden, renderInput, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
+import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
 import {
-  renderCheck,
-  renderCheckList,
-  renderSelect,
-  renderText,
-} from "#control-plane/surfaces/dashboard/frame/choices.ts";
-import { IMPACTS, STATUSES } from "#control-plane/outages/incidents/incident.ts";
-import { MOST_TEXT } from "#control-plane/outages/incidents/texts.ts";
+  renderImpact,
+  renderPublic,
+  renderPublicText,
+  renderStatus,
+} from "#control-plane/surfaces/dashboard/incidents/actions.ts";
+import { renderHidden, renderInput, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
+import { renderCheckList } from "#control-plane/surfaces/dashboard/frame/choices.ts";
+import { STATUSES } from "#control-plane/outages/incidents/incident.ts";
 
 /** Registers /app/incidents, the page of each incident, what can be done there, and the form of another one. */
 export function registerIncidentViews(scope: FastifyInstance, deps: IncidentViewsDeps): void {
@@ -160,7 +160,7 @@ async function sendForm(
     formToken: session.formToken,
     problems,
   });
-  return sendPage(request, reply, { title: INCIDENTS.newTitle, session, section: "incidents", body, isForm: true });
+  return sendPage(request, reply, { title: "Open an incident", session, section: "incidents", body, isForm: true });
 }
 
 /** An incident as it was typed. */
@@ -189,73 +189,53 @@ interface IncidentForm {
 /** The fields of the form, whose problems are shown beside them. */
 const FIELDS: ReadonlySet<string> = new Set(["title", "text", "status", "impact", "monitor_ids", "page_ids"]);
 
-const TOP = `<h1>${INCIDENTS.newTitle}</h1><p class="faint">${INCIDENTS.newHint}</p>`;
-const OPENING = `<form class="stack" method="post" action="/app/incidents/new">`;
-const END = `<div class="row"><button class="primary">${INCIDENTS.submit}</button><a class="button" href="/app/incidents">${INCIDENTS.cancel}</a></div></form>`;
-
 /** Renders the form that opens an incident by hand. */
-function renderIncidentForm(form: IncidentForm): string {
-  const { typed, monitors, monitorCount, pages, formToken, problems } = form;
+function renderIncidentForm({ typed, monitors, monitorCount, pages, formToken, problems }: IncidentForm): Html {
   const fieldProblem = (field: string): string | null => problems.get(field) ?? null;
-  const others = Array.from(problems, ([field, problem]) => (FIELDS.has(field) ? [] : [problem])).flat();
-  const optionsOf = (words: Readonly<Record<string, string>>, values: readonly string[], chosen: string) =>
-    values.map((value) => ({ value, label: words[value] ?? value, isSelected: value === chosen }));
-  return [
-    TOP,
-    ...others.map((problem) => renderNote("bad", problem)),
-    OPENING,
-    renderHidden("_csrf", formToken),
-    renderInput({
-      name: "title",
-      label: INCIDENTS.titleLabel,
-      hint: INCIDENTS.titleHint,
-      value: typed.title,
-      problem: fieldProblem("title"),
-      isRequired: true,
-      maxLength: 200,
-    }),
-    renderText({
-      name: "text",
-      id: "f-text",
-      label: INCIDENTS.text,
-      hint: INCIDENTS.textHint,
-      value: typed.text,
-      problem: fieldProblem("text"),
-      maxLength: MOST_TEXT,
-    }),
-    renderSelect({
-      name: "status",
-      label: INCIDENTS.status,
-      problem: fieldProblem("status"),
-      options: optionsOf(INCIDENTS.statuses, STATUSES, typed.status),
-    }),
-    renderSelect({
-      name: "impact",
-      label: INCIDENTS.impact,
-      problem: fieldProblem("impact"),
-      options: optionsOf(INCIDENTS.impacts, IMPACTS, typed.impact),
-    }),
-    renderCheckList({
-      name: "monitor_ids",
-      legend: INCIDENTS.affected,
-      hint: `${INCIDENTS.affectedHint}${monitorCount > monitors.length ? ` ${INCIDENTS.moreMonitors(monitors.length)}` : ""}`,
-      problem: fieldProblem("monitor_ids"),
-      empty: INCIDENTS.noMonitors,
-      options: monitors.map(({ id, name }) => ({
-        value: String(id),
-        label: name,
-        isOn: typed.monitorIds.includes(id),
-      })),
-    }),
-    renderCheckList({
-      name: "page_ids",
-      legend: INCIDENTS.statusPages,
-      hint: "",
-      problem: fieldProblem("page_ids"),
-      empty: INCIDENTS.noPages,
-      options: pages.map(({ id, title }) => ({ value: String(id), label: title, isOn: typed.pageIds.includes(id) })),
-    }),
-    renderCheck({ name: "public", value: "yes", label: INCIDENTS.public, isOn: typed.isPublic }),
-    END,
-  ].join("");
+  const others = Array.from(problems).filter(([field]) => !FIELDS.has(field));
+  const more = monitorCount > monitors.length ? ` The first ${monitors.length} by name are here.` : "";
+  return html`
+    <h1>Open an incident</h1><p class="faint">For what no monitor sees. Outages of monitors open by themselves.</p>
+    ${others.map(([, problem]) => trusted(renderNote("bad", problem)))}
+    <form class="stack" method="post" action="/app/incidents/new">${trusted(renderHidden("_csrf", formToken))}
+    ${trusted(
+      renderInput({
+        name: "title",
+        label: "Title",
+        hint: "One line, such as: Payments are delayed",
+        value: typed.title,
+        problem: fieldProblem("title"),
+        isRequired: true,
+        maxLength: 200,
+      }),
+    )}
+    ${renderPublicText("f-text", typed.text, fieldProblem("text"))}
+    ${renderStatus(STATUSES, typed.status, fieldProblem("status"))}
+    ${renderImpact(typed.impact, fieldProblem("impact"))}
+    ${trusted(
+      renderCheckList({
+        name: "monitor_ids",
+        legend: "Monitors that it concerns",
+        hint: `At least one monitor or status page.${more}`,
+        problem: fieldProblem("monitor_ids"),
+        empty: "There are no monitors.",
+        options: monitors.map(({ id, name }) => ({
+          value: String(id),
+          label: name,
+          isOn: typed.monitorIds.includes(id),
+        })),
+      }),
+    )}
+    ${trusted(
+      renderCheckList({
+        name: "page_ids",
+        legend: "Status pages that show it",
+        hint: "",
+        problem: fieldProblem("page_ids"),
+        empty: "There are no status pages.",
+        options: pages.map(({ id, title }) => ({ value: String(id), label: title, isOn: typed.pageIds.includes(id) })),
+      }),
+    )}
+    ${renderPublic(typed.isPublic)}
+    <div class="row"><button class="primary">Open the incident</button><a class="button" href="/app/incidents">Cancel</a></div></form>`;
 }

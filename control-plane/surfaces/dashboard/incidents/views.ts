@@ -21,9 +21,10 @@ import type { IncidentWrites } from "#control-plane/outages/incidents/writes.ts"
 import type { StatusPages } from "#control-plane/public/status-pages/status-pages.ts";
 import { isAllowed } from "#control-plane/people/users/roles.ts";
 import type { ViewerTime } from "#control-plane/core/charts/viewer-time.ts";
-import { INCIDENTS } from "#control-plane/surfaces/dashboard/strings/incidents.ts";
 import { layOutIncident, type IncidentLayout } from "#control-plane/public/incident-pages/show-incident.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { capital } from "#control-plane/surfaces/dashboard/frame/problems.ts";
+import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
+import { renderRows, type Block } from "#control-plane/public/incident-pages/page.ts";
 
 /** Seconds between two refreshes of an open view. */
 export const REFRESH_SECONDS = 10;
@@ -139,101 +140,69 @@ interface IncidentPage {
   readonly typed: TypedWriting | null;
 }
 
-const renderHead: (head: {
-  readonly title: string;
-  readonly state: string;
-  readonly tone: string;
-  readonly monitor: { readonly id: number | null; readonly name: string } | null;
-  readonly sentences: readonly string[];
-}) => string = compileTemplate(`
-<p class="back"><a href="/app/incidents">${INCIDENTS.back}</a></p>
-<div class="title"><span class="badge large <%= it.tone %>"><%= it.state %></span><h1><%= it.title %></h1></div>
-<div class="note <%= it.tone %>"><% it.sentences.forEach((sentence, index) => { %><p><% if (index === 0) { %><b><%= sentence %></b><% } else { %><%= sentence %><% } %></p><% }) %>
-<p><% if (it.monitor === null) { %>${INCIDENTS.byHandSentence}<% } else if (it.monitor.id === null) { %>${INCIDENTS.monitor}: <bdi><%= it.monitor.name %></bdi><% } else { %>${INCIDENTS.monitor}: <a href="/app/monitors/<%= it.monitor.id %>"><bdi><%= it.monitor.name %></bdi></a><% } %></p></div>
-`);
-
-interface Fact {
-  readonly label: string;
-  readonly value: string;
-}
-
-const renderFacts: (data: {
-  readonly facts: readonly Fact[];
-  readonly monitors: readonly { readonly id: number; readonly name: string }[];
-}) => string = compileTemplate(`
-<section class="card"><h2>${INCIDENTS.facts}</h2><div class="scroll" role="group" tabindex="0" aria-label="${INCIDENTS.facts}"><table class="facts cards"><tbody>
-<% for (const fact of it.facts) { %><tr><th scope="row"><%= fact.label %></th><td><%= fact.value %></td></tr><% } %>
-<% if (it.monitors.length > 0) { %><tr><th scope="row">${INCIDENTS.monitors}</th><td><% for (const one of it.monitors) { %><a href="/app/monitors/<%= one.id %>"><%= one.name %></a> <% } %></td></tr><% } %>
-</tbody></table></div></section>
-`);
-
-const renderUpdateTop: (update: { readonly status: string; readonly by: string }) => string = compileTemplate(
-  `<li><p><b><%= it.status %></b> <span class="faint"><%= it.by %>, </span>`,
-);
-
-const renderUpdateText: (update: { readonly seen: string; readonly text: string }) => string = compileTemplate(
-  `&#32;<span class="tag"><%= it.seen %></span></p><p class="lines"><%= it.text %></p></li>`,
-);
-
-const renderBlock: (block: IncidentLayout["blocks"][number]) => string = compileTemplate(`
-<% if (it.isOpen) { %><section class="card"><h2><%= it.title %></h2><% } else { %><details class="part"><summary><%= it.title %></summary><div><% } %>
-<% for (const line of it.lines) { %><p><%= line %></p><% } %>
-<% if (it.rows.length > 0) { %><div class="scroll" role="group" tabindex="0" aria-label="<%= it.title %>"><table class="lines cards<% if (it.columns === null) { %> facts<% } %>">
-<% if (it.columns !== null) { %><thead><tr><% for (const column of it.columns) { %><th scope="col"><%= column %></th><% } %></tr></thead><% } %>
-<tbody><% for (const row of it.rows) { %><tr>
-<% for (const [index, cell] of row.entries()) { %><% if (row.length === 1) { %><th scope="rowgroup" colspan="9"><%= cell %></th><% } else if (index === 0 && it.columns === null) { %><th scope="row"><%= cell %></th><% } else { %><td<% if (index > 0 && it.columns !== null && it.columns.length > 2) { %> data-label="<%= it.columns[index] %>"<% } %>><%= cell %></td><% } %><% } %>
-</tr><% } %></tbody></table></div><% } %>
-<% if (it.isOpen) { %></section><% } else { %></div></details><% } %>
-`);
-
 /** Renders the page of an incident: its state and cause, what can be done, what was found, what has happened, and its other facts. */
-function renderIncidentPage(page: IncidentPage): string {
-  const { incident, timezone, canWrite } = page;
-  const { monitor } = incident;
-  const layout = layOutIncident(incident, {
+function renderIncidentPage(page: IncidentPage): Html {
+  const { incident, formToken, timezone, canWrite } = page;
+  const tone = toneOf(incident);
+  const { state, sentences, blocks, facts } = layOutIncident(incident, {
     timeOf: (text) => formatLocal(new Date(text), timezone, "second"),
     inText: (text) => toLocalTimes(text, timezone),
   });
-  const head = renderHead({
-    title: shownTitle(incident),
-    state: layout.state,
-    tone: toneOf(incident),
-    monitor: monitor === null ? null : { id: page.hasMonitor ? monitor.id : null, name: nameOf(monitor) },
-    sentences: layout.sentences,
-  });
-  return [
-    head,
-    canWrite ? renderActions(incident, page.formToken) : "",
-    canWrite ? renderWriting(incident, page.pages, page.formToken, page.typed) : "",
-    renderUpdates(page),
-    ...layout.blocks.map(renderBlock),
-    renderFacts({
-      // The heading has the title.
-      facts: [...layout.facts.filter(([label]) => label !== "Title").map(toFact), ...factsOf(page)],
-      monitors: monitor === null ? page.monitors : [],
-    }),
-  ].join("");
+  return html`
+    <p class="back"><a href="/app/incidents">All incidents</a></p>
+    <div class="title"><span class="badge large ${tone}">${state}</span><h1>${shownTitle(incident)}</h1></div>
+    <div class="note ${tone}">${sentences.map((sentence, index) => html`<p>${index === 0 ? html`<b>${sentence}</b>` : sentence}</p>`)}
+    <p>${renderOpener(page)}</p></div>
+    ${canWrite && renderActions(incident, formToken)}
+    ${canWrite && renderWriting(incident, page.pages, formToken, page.typed)}
+    ${renderUpdates(page)}
+    ${blocks.map(renderBlock)}
+    ${renderFacts(page, facts)}`;
 }
 
-function factsOf({ incident, pages }: IncidentPage): readonly Fact[] {
+/** Renders who has opened an incident: a monitor, by its name, or a person. */
+function renderOpener({ incident: { monitor }, hasMonitor }: IncidentPage): Html {
+  if (monitor === null) return html`Opened by hand.`;
+  const name = html`<bdi>${nameOf(monitor)}</bdi>`;
+  return html`Monitor: ${hasMonitor ? html`<a href="/app/monitors/${monitor.id}">${name}</a>` : name}`;
+}
+
+function renderUpdates({ incident: { updates }, viewer }: IncidentPage): Html | null {
+  if (updates.length === 0) return null;
+  return html`
+    <section class="card" id="updates"><h2>Updates</h2><ul class="updates">
+    ${updates.map(
+      ({ at, by, status, text, public: isPublic }) => html`
+      <li><p><b>${capital(status)}</b> <span class="faint">${by}, </span>${trusted(renderTime(new Date(at), viewer))}&#32;<span class="tag">${isPublic ? "on status pages" : "for the account only"}</span></p>
+      <p class="lines">${text}</p></li>`,
+    )}</ul></section>`;
+}
+
+function renderBlock(block: Block): Html {
+  const { title, isOpen, lines, columns, rows } = block;
+  const content = html`
+    ${lines.map((line) => html`<p>${line}</p>`)}
+    ${rows.length > 0 && html`<div class="scroll" role="group" tabindex="0" aria-label="${title}"><table class="lines cards${columns === null && " facts"}">${renderRows(block)}</table></div>`}`;
+  return isOpen
+    ? html`<section class="card"><h2>${title}</h2>${content}</section>`
+    : html`<details class="part"><summary>${title}</summary><div>${content}</div></details>`;
+}
+
+function renderFacts({ incident, pages, monitors }: IncidentPage, facts: IncidentLayout["facts"]): Html {
   const named = pages.filter(({ id }) => incident.page_ids.includes(id)).map(({ title }) => title);
-  return [
-    { label: INCIDENTS.impact, value: INCIDENTS.impacts[incident.impact] },
-    { label: INCIDENTS.visible, value: incident.public ? INCIDENTS.isPublic : INCIDENTS.isPrivate },
-    ...(named.length === 0 ? [] : [{ label: INCIDENTS.named, value: named.join(", ") }]),
-  ];
+  const monitorLinks = monitors.map(({ id, name }) => html`<a href="/app/monitors/${id}">${name}</a> `);
+  // The heading has the title.
+  const others = facts.filter(([label]) => label !== "Title");
+  return html`
+    <section class="card"><h2>Details</h2><div class="scroll" role="group" tabindex="0" aria-label="Details"><table class="facts cards"><tbody>
+    ${others.map(([label, value]) => renderFact(label, value))}
+    ${renderFact("Impact", incident.impact)}
+    ${renderFact("Public", incident.public ? "yes, status pages can show it" : "no")}
+    ${named.length > 0 && renderFact("Named pages", named.join(", "))}
+    ${incident.monitor === null && monitors.length > 0 && renderFact("Monitors", monitorLinks)}
+    </tbody></table></div></section>`;
 }
 
-function toFact([label, value]: readonly [label: string, value: string]): Fact {
-  return { label, value };
-}
-
-function renderUpdates({ incident, viewer }: IncidentPage): string {
-  if (incident.updates.length === 0) return "";
-  const lines = incident.updates.map(({ at, by, status, text, public: isPublic }) => {
-    const top = renderUpdateTop({ status: INCIDENTS.statuses[status], by: by ?? "" });
-    const seen = isPublic ? INCIDENTS.updatePublic : INCIDENTS.updatePrivate;
-    return `${top}${renderTime(new Date(at), viewer)}${renderUpdateText({ seen, text })}`;
-  });
-  return `<section class="card" id="updates"><h2>${INCIDENTS.updates}</h2><ul class="updates">${lines.join("")}</ul></section>`;
+function renderFact(label: string, value: string | readonly Html[]): Html {
+  return html`<tr><th scope="row">${label}</th><td>${value}</td></tr>`;
 }

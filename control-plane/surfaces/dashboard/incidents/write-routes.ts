@@ -9,7 +9,6 @@ import {
   type IncidentViewsDeps,
   type WithId,
 } from "#control-plane/surfaces/dashboard/incidents/views.ts";
-import { INCIDENTS } from "#control-plane/surfaces/dashboard/strings/incidents.ts";
 import { requireRead, type Refusal } from "#control-plane/http/errors.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import { CHANGE } from "#control-plane/outages/incidents/schemas.ts";
@@ -33,7 +32,7 @@ export function registerIncidentWrites(scope: FastifyInstance, deps: IncidentVie
     url: "/app/incidents/:id/resolve",
     schema: { hide: true },
     async handler(request, reply) {
-      const body = { update: { status: "resolved", text: INCIDENTS.resolvedText } };
+      const body = { update: { status: "resolved", text: "This incident is resolved." } };
       return change(request, reply, deps, { body, done: "incident_resolved" });
     },
   });

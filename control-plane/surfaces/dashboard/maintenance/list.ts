@@ -1,13 +1,32 @@
 import { writeDuration } from "#shared/text/duration.ts";
 import type { ViewerTime } from "#control-plane/core/charts/viewer-time.ts";
 import { renderTime } from "#control-plane/surfaces/dashboard/frame/times.ts";
-import { repeatsOf } from "#control-plane/surfaces/dashboard/maintenance/values.ts";
-import { MAINTENANCE } from "#control-plane/surfaces/dashboard/strings/maintenance.ts";
+import { REPEATS, repeatsOf } from "#control-plane/surfaces/dashboard/maintenance/values.ts";
+import { counted } from "#control-plane/surfaces/dashboard/strings/frame.ts";
 import type { MaintenanceWindow, Status } from "#control-plane/outages/maintenance/window.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
+
+/** What a window does, below the headings of its pages. */
+export const HINT =
+  "During a window its monitors are checked as always, but nobody is alerted and downtime does not count for uptime.";
+
+/** States of a window in words. */
+export const STATES: Readonly<Record<Status, string>> = {
+  scheduled: "Planned",
+  in_progress: "In progress",
+  completed: "Completed",
+  cancelled: "Cancelled",
+};
+
+/** The lists of windows, each with what it says if it is empty. */
+const LISTS = {
+  open: { label: "Current and planned", none: "No maintenance is planned." },
+  completed: { label: "Completed", none: "No window is completed yet." },
+  cancelled: { label: "Cancelled", none: "No window is cancelled." },
+} as const;
 
 /** Which windows are listed. */
-export type Shown = keyof typeof MAINTENANCE.shows;
+export type Shown = keyof typeof LISTS;
 
 /** What the list shows. */
 interface WindowList {
@@ -20,77 +39,51 @@ interface WindowList {
   readonly canWrite: boolean;
 }
 
-const TONES: Readonly<Record<Status, string>> = { in_progress: "warn", scheduled: "", completed: "", cancelled: "" };
-
-const renderTop: (list: {
-  readonly shown: Shown;
-  readonly shows: readonly (readonly [string, string])[];
-  readonly canWrite: boolean;
-  readonly none: string | null;
-}) => string = compileTemplate(`
-<div class="head"><div><h1>${MAINTENANCE.title}</h1><p class="faint">${MAINTENANCE.hint}</p></div>
-<% if (it.canWrite) { %><a class="button primary" href="/app/maintenance/new">${MAINTENANCE.create}</a><% } %></div>
-<nav aria-label="${MAINTENANCE.showsLabel}"><ul class="counts"><% for (const [name, label] of it.shows) { %><li><a href="/app/maintenance<% if (name !== "open") { %>?show=<%= name %><% } %>"<% if (name === it.shown) { %> aria-current="page"<% } %>><%= label %></a></li><% } %></ul></nav>
-<% if (it.none !== null) { %><p class="card"><%= it.none %></p><% } else { %><ul class="rows" id="rows"><% } %>
-`);
-
-const renderRow: (row: {
-  readonly id: number;
-  readonly title: string;
-  readonly tone: string;
-  readonly state: string;
-  readonly covers: string;
-  readonly isPublic: boolean;
-}) => string = compileTemplate(`
-<li id="w-<%= it.id %>"><span class="badge <%= it.tone %>"><%= it.state %></span>
-<div class="what"><a href="/app/maintenance/<%= it.id %>" data-row dir="auto"><%= it.title %></a><p><%= it.covers %><% if (it.isPublic) { %>, ${MAINTENANCE.isPublic}<% } %></p></div>
-<p class="when">`);
-
-const renderEnd: (end: {
-  readonly shown: Shown;
-  readonly hasRows: boolean;
-  readonly newer: number | null;
-  readonly older: number | null;
-}) => string = compileTemplate(`
-<% if (it.hasRows) { %></ul><% } %>
-<% if (it.newer !== null || it.older !== null) { %><nav class="row" aria-label="${MAINTENANCE.pages}">
-<% if (it.newer !== null) { %><a href="/app/maintenance?show=<%= it.shown %>&amp;page=<%= it.newer %>" rel="prev">${MAINTENANCE.newer}</a><% } %>
-<% if (it.older !== null) { %><a href="/app/maintenance?show=<%= it.shown %>&amp;page=<%= it.older %>" rel="next">${MAINTENANCE.older}</a><% } %></nav><% } %>
-`);
-
 /** Renders the maintenance windows of an account. */
-export function renderWindowList({ shown, windows, page, lastPage, viewer, canWrite }: WindowList): string {
-  const hasRows = windows.length > 0;
-  const top = renderTop({
-    shown,
-    shows: Object.entries(MAINTENANCE.shows),
-    canWrite,
-    none: hasRows ? null : MAINTENANCE.none[shown],
+export function renderWindowList({ shown, windows, page, lastPage, viewer, canWrite }: WindowList): Html {
+  const lists = Object.entries(LISTS).map(([name, { label }]) => {
+    const path = `/app/maintenance${name === "open" ? "" : `?show=${name}`}`;
+    return html`<li><a href="${path}"${name === shown && html` aria-current="page"`}>${label}</a></li>`;
   });
-  const rows = windows.map((window) => {
-    const row = renderRow({
-      id: window.id,
-      title: window.title,
-      tone: TONES[window.status],
-      state: MAINTENANCE.states[window.status],
-      covers: MAINTENANCE.covers(window.monitorIds.length, window.tags),
-      isPublic: window.isPublic,
-    });
-    return `${row}${renderWhen(window, viewer)}</p></li>`;
-  });
-  const newer = page > 1 ? Math.min(page - 1, lastPage) : null;
-  const end = renderEnd({ shown, hasRows, newer, older: page < lastPage ? page + 1 : null });
-  return `${top}${rows.join("")}${end}`;
+  return html`
+    <div class="head"><div><h1>Maintenance</h1><p class="faint">${HINT}</p></div>
+    ${canWrite && html`<a class="button primary" href="/app/maintenance/new">Plan maintenance</a>`}</div>
+    <nav aria-label="Which windows are listed"><ul class="counts">${lists}</ul></nav>
+    ${windows.length === 0 ? html`<p class="card">${LISTS[shown].none}</p>` : html`<ul class="rows" id="rows">${windows.map((window) => renderRow(window, viewer))}</ul>`}
+    ${(page > 1 || page < lastPage) && renderPages(shown, page, lastPage)}`;
 }
 
-const renderOften: (often: { readonly lasts: string; readonly repeats: string }) => string = compileTemplate(
-  `<% if (it.lasts !== "") { %>, <%= it.lasts %><% } %><br><%= it.repeats %>`,
-);
+function renderRow(window: MaintenanceWindow, viewer: ViewerTime): Html {
+  const { id, title, status, isPublic } = window;
+  return html`
+    <li id="w-${id}"><span class="badge ${status === "in_progress" && "warn"}">${STATES[status]}</span>
+    <div class="what"><a href="/app/maintenance/${id}" data-row dir="auto">${title}</a><p>${coveredBy(window)}${isPublic && ", on status pages"}</p></div>
+    <p class="when">${renderWhen(window, viewer)}</p></li>`;
+}
+
+/** Returns what a window covers: "2 monitors, tags a, b". */
+function coveredBy({ monitorIds, tags }: MaintenanceWindow): string {
+  const parts = [
+    ...(monitorIds.length === 0 ? [] : [counted(monitorIds.length, "monitor")]),
+    ...(tags.length === 0 ? [] : [`${tags.length === 1 ? "tag" : "tags"} ${tags.join(", ")}`]),
+  ];
+  return parts.join(", ");
+}
 
 /** Renders when a window is open: the end of one in progress, else its next start, of one that is over its first, and how often. */
-function renderWhen(window: MaintenanceWindow, viewer: ViewerTime): string {
+function renderWhen(window: MaintenanceWindow, viewer: ViewerTime): Html {
   const { currentEndsAt: end, nextStartsAt, startsAt, durationSeconds, rrule } = window;
-  const repeats = MAINTENANCE.repeats[repeatsOf(rrule)];
-  if (end !== null) return `${MAINTENANCE.until} ${renderTime(end, viewer)}${renderOften({ lasts: "", repeats })}`;
-  return `${renderTime(nextStartsAt ?? startsAt, viewer)}${renderOften({ lasts: writeDuration(durationSeconds), repeats })}`;
+  const repeats = REPEATS[repeatsOf(rrule)];
+  if (end !== null) return html`until ${trusted(renderTime(end, viewer))}<br>${repeats}`;
+  const start = trusted(renderTime(nextStartsAt ?? startsAt, viewer));
+  return html`${start}, ${writeDuration(durationSeconds)}<br>${repeats}`;
+}
+
+function renderPages(shown: Shown, page: number, lastPage: number): Html {
+  const linkTo = (to: number, rel: string, label: string) =>
+    html`<a href="/app/maintenance?show=${shown}&amp;page=${to}" rel="${rel}">${label}</a>`;
+  return html`
+    <nav class="row" aria-label="Pages of the list">
+    ${page > 1 && linkTo(Math.min(page - 1, lastPage), "prev", "Previous")}
+    ${page < lastPage && linkTo(page + 1, "next", "Next")}</nav>`;
 }

@@ -4,8 +4,8 @@ import { sendConfirmation } from "#control-plane/surfaces/dashboard/frame/confir
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
 import { viewerTimeOf, renderTime } from "#control-plane/surfaces/dashboard/frame/times.ts";
 import { namedMonitors } from "#control-plane/surfaces/dashboard/incidents/views.ts";
-import { renderWindowList, type Shown } from "#control-plane/surfaces/dashboard/maintenance/list.ts";
-import { emptyWindow, typedFrom, repeatsOf } from "#control-plane/surfaces/dashboard/maintenance/values.ts";
+import { renderWindowList, STATES, type Shown } from "#control-plane/surfaces/dashboard/maintenance/list.ts";
+import { emptyWindow, REPEATS, repeatsOf, typedFrom } from "#control-plane/surfaces/dashboard/maintenance/values.ts";
 import {
   sendForm,
   windowOf,
@@ -13,7 +13,6 @@ import {
   type WithId,
 } from "#control-plane/surfaces/dashboard/maintenance/views.ts";
 import { registerWindowWrites } from "#control-plane/surfaces/dashboard/maintenance/write-routes.ts";
-import { MAINTENANCE } from "#control-plane/surfaces/dashboard/strings/maintenance.ts";
 import { MOST_WINDOWS, type Maintenance } from "#control-plane/outages/maintenance/maintenance.ts";
 import { scheduleOf } from "#control-plane/outages/maintenance/read-window.ts";
 import { nextStarts } from "#control-plane/outages/maintenance/schedule/schedule.ts";
@@ -22,7 +21,7 @@ import { isAllowed } from "#control-plane/people/users/roles.ts";
 import { writeDuration } from "#shared/text/duration.ts";
 import type { ViewerTime } from "#control-plane/core/charts/viewer-time.ts";
 import type { NamedMonitor } from "#control-plane/surfaces/dashboard/incidents/list.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
 
 /** Windows on a page of those that are over. */
 const PAGE = 50;
@@ -53,7 +52,7 @@ export function registerMaintenanceViews(scope: FastifyInstance, deps: Maintenan
         viewer: viewerTimeOf(session),
         canWrite: isAllowed(session.role, "write"),
       });
-      return sendPage(request, reply, { title: MAINTENANCE.title, session, section: "maintenance", body });
+      return sendPage(request, reply, { title: "Maintenance", session, section: "maintenance", body });
     },
   });
   scope.route({
@@ -102,10 +101,10 @@ export function registerMaintenanceViews(scope: FastifyInstance, deps: Maintenan
     async handler(request, reply) {
       const { id, title } = await windowOf(request, maintenance);
       return sendConfirmation(request, reply, {
-        title: MAINTENANCE.deleteTitle,
-        sentence: `${title}. ${MAINTENANCE.deleteHint}`,
+        title: "Delete the maintenance window?",
+        sentence: `${title}. If it is in progress, it ends now. The time that it has covered still does not count for uptime.`,
         action: `/app/maintenance/${id}/delete`,
-        submit: MAINTENANCE.delete,
+        submit: "Delete",
         back: `/app/maintenance/${id}`,
       });
     },
@@ -143,69 +142,51 @@ interface WindowPage {
   readonly canWrite: boolean;
 }
 
-const renderHead: (head: { readonly title: string; readonly state: string; readonly tone: string }) => string =
-  compileTemplate(`
-<p><a href="/app/maintenance">${MAINTENANCE.back}</a></p>
-<div class="head"><div><h1 dir="auto"><%= it.title %></h1><p><span class="badge <%= it.tone %>"><%= it.state %></span>`);
-
-const renderActions: (actions: {
-  readonly id: number;
-  readonly formToken: string;
-  readonly change: { readonly action: string; readonly label: string } | null;
-}) => string = compileTemplate(`
-<div class="row"><a class="button" href="/app/maintenance/<%= it.id %>/edit">${MAINTENANCE.edit}</a>
-<% if (it.change !== null) { %><form method="post" action="/app/maintenance/<%= it.id %>/<%= it.change.action %>"><input type="hidden" name="_csrf" value="<%= it.formToken %>"><button><%= it.change.label %></button></form><% } %>
-<a class="button danger" href="/app/maintenance/<%= it.id %>/delete">${MAINTENANCE.delete}</a></div>`);
-
-const renderLabel: (fact: { readonly label: string }) => string = compileTemplate(
-  `<tr><th scope="row"><%= it.label %></th><td>`,
-);
-
-const renderText: (part: { readonly text: string }) => string = compileTemplate("<%= it.text %>");
-
-function renderFact(label: string, value: string): string {
-  return `${renderLabel({ label })}${renderText({ text: value })}</td></tr>`;
-}
-
-function renderTimes(label: string, times: readonly Date[], viewer: ViewerTime): string {
-  return `${renderLabel({ label })}${times.map((at) => renderTime(at, viewer)).join(", ")}</td></tr>`;
-}
-
-const renderMonitors: (list: { readonly monitors: readonly NamedMonitor[] }) => string = compileTemplate(`
-<tr><th scope="row">${MAINTENANCE.monitors}</th><td><% if (it.monitors.length === 0) { %>${MAINTENANCE.noMonitors}<% } %>
-<% for (const one of it.monitors) { %><a href="/app/monitors/<%= one.id %>"><bdi><%= one.name %></bdi></a> <% } %></td></tr>`);
-
 /** Renders the page of a maintenance window: when it is open, what it covers, and what can be done with it. */
-function renderWindowPage({ window, nextStarts: starts, monitors, viewer, formToken, canWrite }: WindowPage): string {
-  const { id, status, currentEndsAt: end, rrule } = window;
+function renderWindowPage({ window, nextStarts: starts, monitors, viewer, formToken, canWrite }: WindowPage): Html {
+  const { title, status, currentEndsAt: end, rrule, timezone, tags } = window;
   const repeats = repeatsOf(rrule);
-  const head = renderHead({
-    title: window.title,
-    state: MAINTENANCE.states[status],
-    tone: status === "in_progress" ? "warn" : "",
-  });
-  return [
-    head,
-    end === null ? "" : `&#32;${MAINTENANCE.until} ${renderTime(end, viewer)}`,
-    "</p></div>",
-    canWrite ? renderActions({ id, formToken, change: changeOf(window) }) : "",
-    `</div><section class="card"><div class="scroll" role="group" tabindex="0" aria-label="${MAINTENANCE.facts}"><table class="facts cards"><tbody>`,
-    renderTimes(rrule === null ? MAINTENANCE.first : MAINTENANCE.firstOfMany, [window.startsAt], viewer),
-    renderFact(MAINTENANCE.lasts, writeDuration(window.durationSeconds)),
-    renderFact(MAINTENANCE.repeating, repeats === "custom" ? (rrule ?? "") : MAINTENANCE.repeats[repeats]),
-    rrule === null ? "" : renderFact(MAINTENANCE.zone, window.timezone),
-    rrule === null || starts.length === 0 ? "" : renderTimes(MAINTENANCE.next, starts, viewer),
-    renderMonitors({ monitors }),
-    window.tags.length === 0 ? "" : renderFact(MAINTENANCE.tags, window.tags.join(", ")),
-    renderFact(MAINTENANCE.visible, window.isPublic ? MAINTENANCE.shown : MAINTENANCE.hidden),
-    "</tbody></table></div></section>",
-  ].join("");
+  return html`
+    <p><a href="/app/maintenance">All maintenance windows</a></p>
+    <div class="head"><div><h1 dir="auto">${title}</h1><p><span class="badge ${status === "in_progress" && "warn"}">${STATES[status]}</span>${end !== null && html`&#32;until ${trusted(renderTime(end, viewer))}`}</p></div>
+    ${canWrite && renderActions(window, formToken)}</div>
+    <section class="card"><div class="scroll" role="group" tabindex="0" aria-label="Facts"><table class="facts cards"><tbody>
+    ${renderFact(rrule === null ? "Start" : "First start", trusted(renderTime(window.startsAt, viewer)))}
+    ${renderFact("Duration", writeDuration(window.durationSeconds))}
+    ${renderFact("Repeats", repeats === "custom" ? rrule : REPEATS[repeats])}
+    ${rrule !== null && renderFact("Time zone", timezone)}
+    ${rrule !== null && starts.length > 0 && renderFact("Next starts", renderTimes(starts, viewer))}
+    ${renderFact("Monitors", monitors.length === 0 ? "none by name" : monitors.map(renderMonitor))}
+    ${tags.length > 0 && renderFact("Tags", tags.join(", "))}
+    ${renderFact("Status pages", window.isPublic ? "show it" : "do not show it")}
+    </tbody></table></div></section>`;
+}
+
+function renderActions(window: MaintenanceWindow, formToken: string): Html {
+  const change = changeOf(window);
+  const path = `/app/maintenance/${window.id}`;
+  return html`
+    <div class="row"><a class="button" href="${path}/edit">Edit</a>
+    ${change !== null && html`<form method="post" action="${path}/${change.action}"><input type="hidden" name="_csrf" value="${formToken}"><button>${change.label}</button></form>`}
+    <a class="button danger" href="${path}/delete">Delete</a></div>`;
 }
 
 /** Returns what can be done with a window besides editing and deleting it; null: nothing. */
 function changeOf({ status, rrule }: MaintenanceWindow): { readonly action: string; readonly label: string } | null {
   if (status === "completed") return null;
-  if (status === "cancelled") return { action: "restore", label: MAINTENANCE.restore };
+  if (status === "cancelled") return { action: "restore", label: "Plan it again" };
   const isEnding = status === "in_progress" && rrule === null;
-  return { action: "cancel", label: isEnding ? MAINTENANCE.end : MAINTENANCE.cancel };
+  return { action: "cancel", label: isEnding ? "End now" : "Cancel it" };
+}
+
+function renderFact(label: string, value: string | null | readonly Html[]): Html {
+  return html`<tr><th scope="row">${label}</th><td>${value}</td></tr>`;
+}
+
+function renderTimes(times: readonly Date[], viewer: ViewerTime): readonly Html[] {
+  return times.map((at, index) => html`${index > 0 && ", "}${trusted(renderTime(at, viewer))}`);
+}
+
+function renderMonitor({ id, name }: NamedMonitor): Html {
+  return html`<a href="/app/monitors/${id}"><bdi>${name}</bdi></a> `;
 }

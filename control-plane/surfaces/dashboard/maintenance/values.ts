@@ -9,8 +9,15 @@ type Unit = keyof typeof UNITS;
 
 /** Rules that the form has words for. They start on the day of the window's start (RFC 5545, 3.3.10). */
 const RULES = { daily: "FREQ=DAILY", weekly: "FREQ=WEEKLY", monthly: "FREQ=MONTHLY" } as const;
-/** How often a window is open: by one of RULES, or by a rule of the member's own. */
-type Repeats = "once" | keyof typeof RULES | "custom";
+/** How often a window is open, in words: by one of RULES, or by a rule of the member's own. */
+export const REPEATS = {
+  once: "Once",
+  daily: "Every day",
+  weekly: "Every week",
+  monthly: "Every month",
+  custom: "By a rule",
+} as const;
+type Repeats = keyof typeof REPEATS;
 
 /** A window as it was typed. */
 export interface TypedWindow {

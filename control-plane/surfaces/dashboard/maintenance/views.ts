@@ -4,9 +4,9 @@ import { memberOf, type Door } from "#control-plane/surfaces/dashboard/door/door
 import type { MemberWrites } from "#control-plane/surfaces/dashboard/door/member-writes.ts";
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
 import { namedMonitors } from "#control-plane/surfaces/dashboard/incidents/views.ts";
-import type { TypedWindow } from "#control-plane/surfaces/dashboard/maintenance/values.ts";
+import { HINT } from "#control-plane/surfaces/dashboard/maintenance/list.ts";
+import { REPEATS, type TypedWindow } from "#control-plane/surfaces/dashboard/maintenance/values.ts";
 import type { Overviews } from "#control-plane/surfaces/dashboard/monitors/overviews.ts";
-import { MAINTENANCE } from "#control-plane/surfaces/dashboard/strings/maintenance.ts";
 import { absentMessage, Refusal, requireFound } from "#control-plane/http/errors.ts";
 import type { Maintenance } from "#control-plane/outages/maintenance/maintenance.ts";
 import type { MaintenanceWindow } from "#control-plane/outages/maintenance/window.ts";
@@ -18,7 +18,7 @@ import {
 } from "#control-plane/surfaces/dashboard/frame/choices.ts";
 import { renderHidden, renderInput, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
 import type { NamedMonitor } from "#control-plane/surfaces/dashboard/incidents/list.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
 
 /** Dependencies of the views of maintenance. */
 export interface MaintenanceViewsDeps {
@@ -62,8 +62,7 @@ export async function sendForm(
     monitorCount: total,
     formToken: session.formToken,
   });
-  const title = form.id === null ? MAINTENANCE.newTitle : MAINTENANCE.editTitle;
-  return sendPage(request, reply, { title, session, section: "maintenance", body, isForm: true });
+  return sendPage(request, reply, { title: titleOf(form.id), session, section: "maintenance", body, isForm: true });
 }
 
 /** What the form of a window is rendered with. */
@@ -91,111 +90,128 @@ const INPUTS: ReadonlySet<string> = new Set([
   "timezone",
 ]);
 
-const renderOpening: (form: { readonly heading: string; readonly action: string }) => string = compileTemplate(
-  `<h1><%= it.heading %></h1><p class="faint">${MAINTENANCE.hint}</p><form class="stack" method="post" action="<%= it.action %>">`,
-);
-
-const renderEnd: (form: { readonly back: string }) => string = compileTemplate(
-  `<div class="row"><button class="primary">${MAINTENANCE.save}</button><a class="button" href="<%= it.back %>">${MAINTENANCE.dismiss}</a></div></form>`,
-);
-
-const renderFoldTop: (fold: { readonly isOpen: boolean }) => string = compileTemplate(
-  `<details class="part"<% if (it.isOpen) { %> open<% } %>><summary>${MAINTENANCE.byRule}</summary><div class="inside">`,
-);
+function titleOf(id: number | null): string {
+  return id === null ? "Plan maintenance" : "Edit maintenance";
+}
 
 /** Renders the form of a window. */
-function renderWindowForm({ id, typed, monitors, monitorCount, formToken, problems }: WindowForm): string {
+function renderWindowForm({ id, typed, monitors, monitorCount, formToken, problems }: WindowForm): Html {
   const problemOf = (input: string): string | null => problems.get(input) ?? null;
-  const others = Array.from(problems, ([input, problem]) => (INPUTS.has(input) ? [] : [problem])).flat();
+  const others = Array.from(problems).filter(([input]) => !INPUTS.has(input));
   const optionsOf = (words: Readonly<Record<string, string>>, chosen: string) =>
     Object.entries(words).map(([value, label]) => ({ value, label, isSelected: value === chosen }));
-  const more = monitorCount > monitors.length ? ` ${MAINTENANCE.moreMonitors(monitors.length)}` : "";
-  return [
-    renderOpening({
-      heading: id === null ? MAINTENANCE.newTitle : MAINTENANCE.editTitle,
-      action: id === null ? "/app/maintenance/new" : `/app/maintenance/${id}/edit`,
-    }),
-    ...others.map((problem) => renderNote("bad", problem)),
-    renderHidden("_csrf", formToken),
-    renderInput({
-      name: "title",
-      label: MAINTENANCE.name,
-      hint: MAINTENANCE.nameHint,
-      value: typed.title,
-      problem: problemOf("title"),
-      isRequired: true,
-      maxLength: 200,
-    }),
-    renderInput({
-      name: "starts",
-      label: MAINTENANCE.startsAt,
-      hint: MAINTENANCE.startsHint,
-      type: "datetime-local",
-      value: typed.starts,
-      problem: problemOf("starts"),
-      isRequired: true,
-      maxLength: 40,
-    }),
-    `<div class="pair">`,
-    renderInput({
-      name: "lasts",
-      label: MAINTENANCE.lasts,
-      hint: MAINTENANCE.lastsHint,
-      value: typed.lasts,
-      problem: problemOf("lasts"),
-      isRequired: true,
-      maxLength: 10,
-    }),
-    renderSelect({
-      name: "unit",
-      label: MAINTENANCE.unit,
-      problem: null,
-      options: optionsOf(MAINTENANCE.units, typed.unit),
-    }),
-    "</div>",
-    renderSelect({
-      name: "repeats",
-      label: MAINTENANCE.repeating,
-      problem: problemOf("repeats"),
-      options: optionsOf(MAINTENANCE.repeats, typed.repeats),
-    }),
-    renderFoldTop({ isOpen: typed.repeats === "custom" || problemOf("rule") !== null }),
-    renderInput({
-      name: "rule",
-      label: MAINTENANCE.rule,
-      hint: MAINTENANCE.ruleHint,
-      value: typed.rule,
-      problem: problemOf("rule"),
-      maxLength: 500,
-    }),
-    "</div></details>",
-    renderZoneInput({
-      name: "timezone",
-      label: MAINTENANCE.zone,
-      value: typed.timezone,
-      problem: problemOf("timezone"),
-      isRequired: true,
-    }),
-    renderCheckList({
-      name: "monitor_ids",
-      legend: MAINTENANCE.affected,
-      hint: `${MAINTENANCE.affectedHint}${more}`,
-      problem: problemOf("monitor_ids"),
-      empty: MAINTENANCE.noChoice,
-      options: monitors.map((monitor) => ({
-        value: String(monitor.id),
-        label: monitor.name,
-        isOn: typed.monitorIds.includes(monitor.id),
-      })),
-    }),
-    renderInput({
-      name: "tags",
-      label: MAINTENANCE.tags,
-      hint: MAINTENANCE.tagsHint,
-      value: typed.tags,
-      problem: problemOf("tags"),
-    }),
-    renderCheck({ name: "public", value: "yes", label: MAINTENANCE.public, isOn: typed.isPublic }),
-    renderEnd({ back: id === null ? "/app/maintenance" : `/app/maintenance/${id}` }),
-  ].join("");
+  const more =
+    monitorCount > monitors.length ? ` The first ${monitors.length} by name are here. Choose the others by a tag.` : "";
+  const path = id === null ? "/app/maintenance" : `/app/maintenance/${id}`;
+  const isByRule = typed.repeats === "custom" || problemOf("rule") !== null;
+  return html`
+    <h1>${titleOf(id)}</h1><p class="faint">${HINT}</p>
+    <form class="stack" method="post" action="${path}/${id === null ? "new" : "edit"}">
+    ${others.map(([, problem]) => trusted(renderNote("bad", problem)))}
+    ${trusted(renderHidden("_csrf", formToken))}
+    ${trusted(
+      renderInput({
+        name: "title",
+        label: "Title",
+        hint: "What is done. Status pages show it if you choose so below.",
+        value: typed.title,
+        problem: problemOf("title"),
+        isRequired: true,
+        maxLength: 200,
+      }),
+    )}
+    ${trusted(
+      renderInput({
+        name: "starts",
+        label: "Start",
+        hint: "In the time zone below.",
+        type: "datetime-local",
+        value: typed.starts,
+        problem: problemOf("starts"),
+        isRequired: true,
+        maxLength: 40,
+      }),
+    )}
+    <div class="pair">
+    ${trusted(
+      renderInput({
+        name: "lasts",
+        label: "Duration",
+        hint: "From 1 minute to 30 days.",
+        value: typed.lasts,
+        problem: problemOf("lasts"),
+        isRequired: true,
+        maxLength: 10,
+      }),
+    )}
+    ${trusted(
+      renderSelect({
+        name: "unit",
+        label: "Unit",
+        problem: null,
+        options: optionsOf({ minutes: "minutes", hours: "hours", days: "days" }, typed.unit),
+      }),
+    )}
+    </div>
+    ${trusted(
+      renderSelect({
+        name: "repeats",
+        label: "Repeats",
+        problem: problemOf("repeats"),
+        options: optionsOf(REPEATS, typed.repeats),
+      }),
+    )}
+    <details class="part"${isByRule && html` open`}><summary>Repeat by a rule</summary><div class="inside">
+    ${trusted(
+      renderInput({
+        name: "rule",
+        label: "Rule",
+        hint: "If it repeats by a rule: in the form of RFC 5545. FREQ=MONTHLY;BYDAY=1SU is every first Sunday.",
+        value: typed.rule,
+        problem: problemOf("rule"),
+        maxLength: 500,
+      }),
+    )}
+    </div></details>
+    ${trusted(
+      renderZoneInput({
+        name: "timezone",
+        label: "Time zone",
+        value: typed.timezone,
+        problem: problemOf("timezone"),
+        isRequired: true,
+      }),
+    )}
+    ${trusted(
+      renderCheckList({
+        name: "monitor_ids",
+        legend: "Monitors",
+        hint: `A window needs at least one monitor or one tag.${more}`,
+        problem: problemOf("monitor_ids"),
+        empty: "There are no monitors.",
+        options: monitors.map((monitor) => ({
+          value: String(monitor.id),
+          label: monitor.name,
+          isOn: typed.monitorIds.includes(monitor.id),
+        })),
+      }),
+    )}
+    ${trusted(
+      renderInput({
+        name: "tags",
+        label: "Tags",
+        hint: "The window covers the monitors that have one of these tags. Separate them with spaces.",
+        value: typed.tags,
+        problem: problemOf("tags"),
+      }),
+    )}
+    ${trusted(
+      renderCheck({
+        name: "public",
+        value: "yes",
+        label: "Show it on the status pages of these monitors",
+        isOn: typed.isPublic,
+      }),
+    )}
+    <div class="row"><button class="primary">Save</button><a class="button" href="${path}">Cancel</a></div></form>`;
 }

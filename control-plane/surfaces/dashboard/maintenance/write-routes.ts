@@ -10,7 +10,6 @@ import {
   type WithId,
 } from "#control-plane/surfaces/dashboard/maintenance/views.ts";
 import { bodyOf, typedOf, type TypedWindow } from "#control-plane/surfaces/dashboard/maintenance/values.ts";
-import { MAINTENANCE } from "#control-plane/surfaces/dashboard/strings/maintenance.ts";
 import { requireRead, type Refusal } from "#control-plane/http/errors.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import { CHANGE, CREATE } from "#control-plane/outages/maintenance/schemas.ts";
@@ -117,10 +116,10 @@ function problemsOf(refusal: Refusal, { starts }: TypedWindow): ReadonlyMap<stri
   const { field, problem } = problemOf(refusal);
   const [name = ""] = field.split(".");
   const words: Readonly<Record<string, string>> = {
-    duration_seconds: MAINTENANCE.noDuration,
+    duration_seconds: "Must be from 1 minute to 30 days.",
     // The form gives a duration: the end is refused only if it is past.
-    ends_at: MAINTENANCE.over,
-    ...(starts === "" ? { starts_at: MAINTENANCE.noStart } : {}),
+    ends_at: "The window is over already. Choose a later start or a longer duration.",
+    ...(starts === "" ? { starts_at: "Choose a day and a time." } : {}),
   };
   return new Map([[INPUTS[name] ?? name, words[name] ?? problem]]);
 }

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import { memberOf, type Door } from "#control-plane/surfaces/dashboard/door/door.ts";
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
-import { STATUS_PAGES } from "#control-plane/surfaces/dashboard/strings/status-pages.ts";
+import { counted } from "#control-plane/surfaces/dashboard/strings/frame.ts";
 import { visibleAt, wordsOfDomain } from "#control-plane/surfaces/dashboard/status-pages/render.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 import { OVERALL_WORDS } from "#control-plane/public/status-pages/render/words.ts";
 import type { OverallStatus } from "#control-plane/public/status-pages/page.ts";
 import type { ShownPage } from "#control-plane/public/status-pages/show-page.ts";
@@ -29,27 +29,6 @@ const TONES: Readonly<Record<OverallStatus, string>> = {
   unknown: "",
 };
 
-interface Row {
-  readonly title: string;
-  /** Where its name leads. */
-  readonly path: string;
-  readonly url: string;
-  readonly tone: string;
-  readonly state: string;
-  readonly isPublic: boolean;
-  /** Its own domain with the state of that; null: none. */
-  readonly domain: string | null;
-  readonly subscribers: string;
-}
-
-const render: (list: { readonly canWrite: boolean; readonly rows: readonly Row[] }) => string = compileTemplate(`
-<div class="head"><h1>${STATUS_PAGES.title}</h1><% if (it.canWrite) { %><a class="button primary" href="/app/status-pages/new">${STATUS_PAGES.create}</a><% } %></div>
-<% if (it.rows.length === 0) { %><div class="card"><h2>${STATUS_PAGES.none}</h2><p>${STATUS_PAGES.noneHint}</p></div><% } else { %><ul class="rows status-pages">
-<% for (const row of it.rows) { %><li><span class="badge <%= row.tone %>"><%= row.state %></span>
-<div class="what"><a href="<%= row.path %>" dir="auto"><%= row.title %></a><p><a href="<%= row.url %>"><%= row.url %></a></p></div>
-<p class="when"><%= row.isPublic ? "${STATUS_PAGES.isPublic}" : "${STATUS_PAGES.isPrivate}" %>, <%= row.subscribers %><% if (row.domain !== null) { %><br><%= row.domain %><% } %></p></li><% } %></ul><% } %>
-`);
-
 /** Registers GET /app/status-pages. */
 export function registerStatusPageList(scope: FastifyInstance, { door, pages, subscribers }: ListDeps): void {
   scope.route({
@@ -66,23 +45,27 @@ export function registerStatusPageList(scope: FastifyInstance, { door, pages, su
       const statuses = await pages.statuses(accountId, list.pages);
       const canWrite = isAllowed(session.role, "write");
       const rows = list.pages.map((page) =>
-        toRow(page, statuses.get(page.id) ?? "unknown", counts.get(page.id) ?? 0, canWrite),
+        renderRow(page, statuses.get(page.id) ?? "unknown", counts.get(page.id) ?? 0, canWrite),
       );
-      const body = render({ canWrite, rows });
-      return sendPage(request, reply, { title: STATUS_PAGES.title, session, section: "status-pages", body });
+      const body = renderList(rows, canWrite);
+      return sendPage(request, reply, { title: "Status pages", session, section: "status-pages", body });
     },
   });
 }
 
-function toRow(page: ShownPage, status: OverallStatus, subscribers: number, canWrite: boolean): Row {
-  return {
-    title: page.title,
-    path: canWrite ? `/app/status-pages/${page.id}` : `/app/status-pages/${page.id}/preview`,
-    url: visibleAt(page),
-    tone: TONES[status],
-    state: OVERALL_WORDS[status],
-    isPublic: page.is_public,
-    domain: page.domain === null ? null : `${page.domain}: ${wordsOfDomain(page)}`,
-    subscribers: STATUS_PAGES.subscribers(subscribers),
-  };
+function renderList(rows: readonly Html[], canWrite: boolean): Html {
+  const none = html`
+    <div class="card"><h2>No status pages yet</h2>
+    <p>A status page shows visitors the state of the monitors that you choose, and mails its incidents to those who subscribe.</p></div>`;
+  return html`
+    <div class="head"><h1>Status pages</h1>${canWrite && html`<a class="button primary" href="/app/status-pages/new">Create a page</a>`}</div>
+    ${rows.length === 0 ? none : html`<ul class="rows status-pages">${rows}</ul>`}`;
+}
+
+function renderRow(page: ShownPage, status: OverallStatus, subscribers: number, canWrite: boolean): Html {
+  const url = visibleAt(page);
+  return html`
+    <li><span class="badge ${TONES[status]}">${OVERALL_WORDS[status]}</span>
+    <div class="what"><a href="/app/status-pages/${page.id}${!canWrite && "/preview"}" dir="auto">${page.title}</a><p><a href="${url}">${url}</a></p></div>
+    <p class="when">${page.is_public ? "public" : "private"}, ${counted(subscribers, "subscriber")}${page.domain !== null && html`<br>${page.domain}: ${wordsOfDomain(page)}`}</p></li>`;
 }

@@ -9,8 +9,7 @@ import { requireWritten } from "#control-plane/http/written.ts";
 import type { ShownPage } from "#control-plane/public/status-pages/show-page.ts";
 import type { StatusPages } from "#control-plane/public/status-pages/status-pages.ts";
 import { renderHidden, renderInput, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
-import { STATUS_PAGES } from "#control-plane/surfaces/dashboard/strings/status-pages.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
 import { MOST_SLUG } from "#control-plane/public/status-pages/settings/slug.ts";
 
 /** Dependencies of the removal. */
@@ -21,38 +20,22 @@ interface RemovalDeps {
   readonly writes: MemberWrites;
 }
 
-const renderTop: (page: { readonly title: string; readonly slug: string }) => string = compileTemplate(`
-<h1>${STATUS_PAGES.removeTitle}</h1><p>${STATUS_PAGES.removeHint}</p><p><b dir="auto"><%= it.title %></b> (<code><%= it.slug %></code>)</p>
-`);
-
-const renderOpening: (page: { readonly id: number }) => string = compileTemplate(
-  `<form class="stack card" method="post" action="/app/status-pages/<%= it.id %>/delete">`,
-);
-
-const renderEnd: (page: { readonly id: number }) => string = compileTemplate(`
-<div class="row"><button class="danger">${STATUS_PAGES.delete}</button><a href="/app/status-pages/<%= it.id %>">${STATUS_PAGES.cancel}</a></div></form>
-`);
-
 /** Renders the page that asks for the slug of a status page before it is deleted. */
-function renderRemoval(
-  page: { readonly id: number; readonly title: string; readonly slug: string },
-  formToken: string,
-  problem: string | null,
-): string {
-  return [
-    renderTop(page),
-    problem === null ? "" : renderNote("bad", problem),
-    renderOpening(page),
-    renderHidden("_csrf", formToken),
-    renderInput({
-      name: "slug",
-      label: STATUS_PAGES.removeLabel,
-      isRequired: true,
-      hasFocus: true,
-      maxLength: MOST_SLUG,
-    }),
-    renderEnd(page),
-  ].join("");
+function renderRemoval({ id, title, slug }: ShownPage, formToken: string, problem: string | null): Html {
+  return html`
+    <h1>Delete the status page</h1><p>Its address, its subscribers and its own domain are given up. The monitors stay.</p><p><b dir="auto">${title}</b> (<code>${slug}</code>)</p>
+    ${problem !== null && trusted(renderNote("bad", problem))}
+    <form class="stack card" method="post" action="/app/status-pages/${id}/delete">${trusted(renderHidden("_csrf", formToken))}
+    ${trusted(
+      renderInput({
+        name: "slug",
+        label: "Type the last part of its address to delete it",
+        isRequired: true,
+        hasFocus: true,
+        maxLength: MOST_SLUG,
+      }),
+    )}
+    <div class="row"><button class="danger">Delete the page</button><a href="/app/status-pages/${id}">Cancel</a></div></form>`;
 }
 
 /** Registers the page that deletes a status page. */
@@ -62,7 +45,7 @@ export function registerRemoval(scope: FastifyInstance, deps: RemovalDeps): void
   const ask = (request: FastifyRequest, reply: FastifyReply, page: ShownPage, problem: string | null) => {
     const session = memberOf(request);
     const body = renderRemoval(page, session.formToken, problem);
-    const title = STATUS_PAGES.removeTitle;
+    const title = "Delete the status page";
     return sendPage(request, reply, { title, session, section: "status-pages", body, isForm: true });
   };
   scope.route<WithId>({
@@ -78,7 +61,8 @@ export function registerRemoval(scope: FastifyInstance, deps: RemovalDeps): void
     async handler(request, reply) {
       const page = await findOwn(request, deps);
       if (readForm(request).text("slug").trim() !== page.slug) {
-        return ask(request, reply.code(400), page, STATUS_PAGES.removeProblem);
+        const problem = "This is not the last part of its address. Nothing was deleted.";
+        return ask(request, reply.code(400), page, problem);
       }
       const ran = await writes.run(request, async (tx) => {
         const own = { accountId: memberOf(request).accountId, id: page.id };

@@ -1,9 +1,8 @@
 import { renderHidden, renderInput, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
 import { renderComponents } from "#control-plane/surfaces/dashboard/status-pages/components.ts";
 import { CHECKBOXES, TEXTS, type TypedPage } from "#control-plane/surfaces/dashboard/status-pages/values.ts";
-import { STATUS_PAGES } from "#control-plane/surfaces/dashboard/strings/status-pages.ts";
 import type { ListedMonitor } from "#control-plane/monitors/overview.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
 import { MOST_HOST } from "#control-plane/public/status-pages/settings/domain.ts";
 import {
   MOST_DESCRIPTION,
@@ -34,114 +33,83 @@ export interface PageForm {
   readonly canManage: boolean;
 }
 
-const renderHead: (head: {
-  readonly title: string;
-  readonly id: number | null;
-  readonly canManage: boolean;
-  readonly url: string;
-}) => string = compileTemplate(`
-<div class="head"><h1 dir="auto"><%= it.title %></h1><% if (it.id !== null) { %><div class="row">
-<a class="button" href="/app/status-pages/<%= it.id %>/preview">${STATUS_PAGES.open}</a>
-<% if (it.canManage) { %><a class="button" href="/app/status-pages/<%= it.id %>/subscribers">${STATUS_PAGES.subscribersLink}</a><% } %>
-<a class="button danger" href="/app/status-pages/<%= it.id %>/delete">${STATUS_PAGES.delete}</a></div><% } %></div>
-<% if (it.id !== null) { %><p><a href="<%= it.url %>"><%= it.url %></a></p><% } %>
-`);
-
-// Enter in a field takes the first button of the form: it must not be one that takes a monitor off the page.
-const renderOpening: (form: { readonly action: string }) => string = compileTemplate(`
-<form class="stack" method="post" action="<%= it.action %>" enctype="multipart/form-data"><button class="hidden" name="do" value="enter" tabindex="-1" aria-hidden="true">${STATUS_PAGES.save}</button>
-`);
-
-const renderDomain: (domain: {
-  readonly state: string;
-  readonly tone: string;
-  readonly hint: string;
-  readonly record: { readonly name: string; readonly value: string };
-  readonly canAsk: boolean;
-}) => string = compileTemplate(`
-<div class="card"><p><span class="badge <%= it.tone %>"><%= it.state %></span> <%= it.hint %></p>
-<div class="field"><label for="record-name">${STATUS_PAGES.recordName}</label><input id="record-name" class="mono" readonly value="<%= it.record.name %>"></div>
-<div class="field"><label for="record-value">${STATUS_PAGES.recordValue}</label><input id="record-value" class="mono" readonly value="<%= it.record.value %>"></div>
-<p class="row"><button type="button" data-copy="record-value">${STATUS_PAGES.copy}</button><% if (it.canAsk) { %><button form="check-domain">${STATUS_PAGES.checkAgain}</button><% } %></p></div>
-`);
-
-const renderEnd: (end: { readonly preview: string }) => string = compileTemplate(`
-<div class="row"><button class="primary" name="do" value="save">${STATUS_PAGES.save}</button>
-<button formaction="<%= it.preview %>" formtarget="preview" formnovalidate data-auto>${STATUS_PAGES.preview}</button>
-<a href="/app/status-pages">${STATUS_PAGES.cancel}</a></div></form>
-`);
-
-const renderFrame: (frame: { readonly id: number | null; readonly formToken: string }) => string = compileTemplate(`
-<% if (it.id !== null) { %><form id="check-domain" method="post" action="/app/status-pages/<%= it.id %>/domain"><input type="hidden" name="_csrf" value="<%= it.formToken %>"></form><% } %>
-<h2 id="preview">${STATUS_PAGES.previewTitle}</h2><p class="faint">${STATUS_PAGES.previewHint}</p>
-<iframe class="preview" name="preview" title="${STATUS_PAGES.previewTitle}" sandbox></iframe>
-`);
-
 /** Renders the form of a page. */
-export function renderPageForm({
-  page,
-  typed,
-  logo,
-  find,
-  problems,
-  monitors,
-  formToken,
-  canManage,
-}: PageForm): string {
-  const id = page?.id ?? null;
-  const action = id === null ? "/app/status-pages/new" : `/app/status-pages/${id}`;
+export function renderPageForm(form: PageForm): Html {
+  const { page, typed, logo, find, problems, monitors, formToken } = form;
+  const path = page === null ? "/app/status-pages/new" : `/app/status-pages/${page.id}`;
   const others = Array.from(problems).filter(([name]) => !isPlaced(name));
   const problemOf = (name: string) => problems.get(name) ?? null;
-  const input = (name: "title" | "slug" | "homepage_url" | "accent_color" | "domain", maxLength: number) => {
-    const { label, hint } = STATUS_PAGES.fields[name];
+  const renderText = (name: keyof TypedPage["texts"], label: string, maxLength: number, hint?: string) => {
     const isRequired = name === "title" || name === "slug";
     const shown = { name, label, value: typed.texts[name], problem: problemOf(name), maxLength, isRequired };
-    return renderInput(hint === "" ? shown : { ...shown, hint });
+    return trusted(renderInput(hint === undefined ? shown : { ...shown, hint }));
   };
-  const lines = (name: "description" | "footer", most: number) =>
-    renderTextarea(name, typed.texts[name], { problem: problemOf(name), most });
-  const choice = (name: (typeof CHECKBOXES)[number]) => renderCheckbox(name, typed.checked.has(name), problemOf(name));
-  const minutes = "auto_incidents_after_minutes";
-  return [
-    renderHead({ title: page?.title ?? STATUS_PAGES.create, id, url: page === null ? "" : visibleAt(page), canManage }),
-    others.length === 0 ? "" : renderNote("bad", others.map(([, message]) => message).join(" ")),
-    problems.size > others.length ? renderNote("bad", STATUS_PAGES.problems) : "",
-    renderOpening({ action }),
-    renderHidden("_csrf", formToken),
-    input("title", MOST_NAME),
-    input("slug", MOST_SLUG),
-    input("homepage_url", MOST_HOMEPAGE),
-    lines("description", MOST_DESCRIPTION),
-    lines("footer", MOST_FOOTER),
-    renderLogoField(typed, logo, problemOf("logo")),
-    input("accent_color", MOST_COLOUR),
-    renderComponents(typed, monitors, { find, problems }),
-    choice("is_public"),
-    choice("show_causes"),
-    choice("response_graph"),
-    choice("auto_incidents"),
-    renderInput({
-      name: minutes,
-      ...STATUS_PAGES.fields[minutes],
-      value: typed.texts[minutes],
-      problem: problemOf(minutes),
-      maxLength: 5,
-    }),
-    input("domain", MOST_HOST),
-    page === null ? "" : renderDomainOf(page),
-    renderEnd({ preview: `${action}/preview` }),
-    renderFrame({ id, formToken }),
-  ].join("");
+  const renderLines = (name: "description" | "footer", label: string, most: number) =>
+    renderTextarea({ name, label, hint: null, problem: problemOf(name) }, typed.texts[name], most);
+  const renderChoice = (name: (typeof CHECKBOXES)[number], label: string, hint: string | null) =>
+    renderCheckbox({ name, label, hint, problem: problemOf(name) }, typed.checked.has(name));
+  // Enter in a field takes the first button of the form: it must not be one that takes a monitor off the page.
+  return html`
+    ${renderHead(form)}
+    ${others.length > 0 && trusted(renderNote("bad", others.map(([, message]) => message).join(" ")))}
+    ${problems.size > others.length && trusted(renderNote("bad", "The page was not saved. The reasons are beside the fields."))}
+    <form class="stack" method="post" action="${path}" enctype="multipart/form-data"><button class="hidden" name="do" value="enter" tabindex="-1" aria-hidden="true">Save</button>
+    ${trusted(renderHidden("_csrf", formToken))}
+    ${renderText("title", "Title", MOST_NAME)}
+    ${renderText("slug", "Last part of the address", MOST_SLUG, "Of a-z 0-9 and -, such as example-shop.")}
+    ${renderText("homepage_url", "Your site", MOST_HOMEPAGE, "Linked at the top, such as https://www.example.com/. Empty: none.")}
+    ${renderLines("description", "Text below the title", MOST_DESCRIPTION)}
+    ${renderLines("footer", "Text at the end", MOST_FOOTER)}
+    ${renderLogo(typed, logo, problemOf("logo"))}
+    ${renderText("accent_color", "Accent colour", MOST_COLOUR, "Of links, buttons and the rule at the top, such as #0969da. Empty: that of the service.")}
+    ${renderComponents(typed, monitors, { find, problems })}
+    ${renderChoice("is_public", "Everybody can see the page", "Otherwise only members, and programs with a key.")}
+    ${renderChoice("show_causes", "Visitors read the causes of outages", "They have hosts, addresses and answers. Otherwise visitors read a sentence without them.")}
+    ${renderChoice("response_graph", "Visitors see the response times of the last 24 hours", null)}
+    ${renderChoice("auto_incidents", "Outages are incidents of the page", "They are mailed to subscribers too. Otherwise only what you write is.")}
+    ${renderText("auto_incidents_after_minutes", "Minutes until an outage is an incident", 5, "One that ends before is none.")}
+    ${renderText("domain", "Own domain", MOST_HOST, "A host name such as status.example.com that leads here. Empty: none.")}
+    ${page !== null && renderDomain(page)}
+    <div class="row"><button class="primary" name="do" value="save">Save</button>
+    <button formaction="${path}/preview" formtarget="preview" formnovalidate data-auto>Preview</button>
+    <a href="/app/status-pages">Cancel</a></div></form>
+    ${page !== null && html`<form id="check-domain" method="post" action="${path}/domain"><input type="hidden" name="_csrf" value="${formToken}"></form>`}
+    <h2 id="preview">Preview of the page</h2><p class="faint">The page as it would be with what you have typed. The button Preview loads it again. Nothing is saved.</p>
+    <iframe class="preview" name="preview" title="Preview of the page" sandbox></iframe>`;
 }
 
-function renderDomainOf(page: ShownPage): string {
+function renderHead({ page, canManage }: PageForm): Html {
+  if (page === null) return html`<div class="head"><h1 dir="auto">Create a page</h1></div>`;
+  const path = `/app/status-pages/${page.id}`;
+  const url = visibleAt(page);
+  return html`
+    <div class="head"><h1 dir="auto">${page.title}</h1><div class="row">
+    <a class="button" href="${path}/preview">See the saved page</a>
+    ${canManage && html`<a class="button" href="${path}/subscribers">Subscribers</a>`}
+    <a class="button danger" href="${path}/delete">Delete the page</a></div></div>
+    <p><a href="${url}">${url}</a></p>`;
+}
+
+/** Renders the state of a page's own domain, with the record that proves it; null: it has none. */
+function renderDomain(page: ShownPage): Html | null {
   const { domain_state: state, domain_record: record, domain_note: note } = page;
-  if (state === null || record === null) return "";
+  if (state === null || record === null) return null;
   const isMissing = state === "verified" && note !== null;
   const tone = isMissing ? "warn" : { pending: "warn", verified: "good", failed: "bad" }[state];
-  const hint = isMissing ? note : [STATUS_PAGES.domainHints[state], note ?? ""].join(" ");
-  return renderDomain({ state: wordsOfDomain(page), tone, hint, record, canAsk: state !== "verified" || isMissing });
+  const hint = isMissing ? note : `${DOMAIN_HINTS[state]} ${note ?? ""}`;
+  const canAsk = state !== "verified" || isMissing;
+  return html`
+    <div class="card"><p><span class="badge ${tone}">${wordsOfDomain(page)}</span> ${hint}</p>
+    <div class="field"><label for="record-name">Name of the TXT record</label><input id="record-name" class="mono" readonly value="${record.name}"></div>
+    <div class="field"><label for="record-value">Text of the TXT record</label><input id="record-value" class="mono" readonly value="${record.value}"></div>
+    <p class="row"><button type="button" data-copy="record-value">Copy the text</button>${canAsk && html`<button form="check-domain">Check again</button>`}</p></div>`;
 }
+
+const DOMAIN_HINTS = {
+  pending: "Create this TXT record. It is looked for every 10 minutes.",
+  verified: "The record was found, and the domain serves the page.",
+  failed: "Create this TXT record. It was not found for a day, and is looked for every hour.",
+} as const;
 
 /** Returns where a member sees a page: a private one below the service alone, where he is signed in. */
 export function visibleAt({ is_public: isPublic, slug, url }: ShownPage): string {
@@ -150,8 +118,9 @@ export function visibleAt({ is_public: isPublic, slug, url }: ShownPage): string
 
 /** Returns the state of a page's domain in words; "": it has none. */
 export function wordsOfDomain({ domain_state: state, domain_note: note }: ShownPage): string {
-  if (state === "verified" && note !== null) return STATUS_PAGES.domainMissing;
-  return state === null ? "" : STATUS_PAGES.domainStates[state];
+  if (state === null) return "";
+  if (state === "verified" && note !== null) return "verified, but its record is missing";
+  return { pending: "waits for its record", verified: "verified", failed: "its record was not found" }[state];
 }
 
 /** Characters of a colour, with some space around it. */
@@ -169,69 +138,60 @@ function isPlaced(name: string): boolean {
   return FIELDS.has(name) || /^(?:monitors|groups)\.\d/.test(name);
 }
 
-interface Texts {
+/** A field with its label; null: it has no hint, or nothing is wrong with it. */
+interface Field {
   readonly name: string;
   readonly label: string;
-  readonly hint: string;
+  readonly hint: string | null;
   readonly problem: string | null;
-  readonly described: string;
 }
-
-const renderLines: (field: Texts & { readonly value: string; readonly most: number }) => string = compileTemplate(`
-<div class="field"><label for="f-<%= it.name %>"><%= it.label %></label>
-<% if (it.hint !== "") { %><p class="hint" id="h-<%= it.name %>"><%= it.hint %></p><% } %>
-<% if (it.problem !== null) { %><p class="problem" id="p-<%= it.name %>"><%= it.problem %></p><% } %>
-<textarea id="f-<%= it.name %>" name="<%= it.name %>" rows="3" maxlength="<%= it.most %>"<% if (it.described !== "") { %> aria-describedby="<%= it.described %>"<% } %><% if (it.problem !== null) { %> aria-invalid="true"<% } %>>
-<%= it.value %></textarea></div>
-`);
 
 /** Renders a field of several lines. */
-function renderTextarea(
-  name: "description" | "footer",
-  value: string,
-  { problem, most }: { readonly problem: string | null; readonly most: number },
-): string {
-  return renderLines({ ...textsOf(name, problem), value, most });
+function renderTextarea(field: Field, value: string, most: number): Html {
+  const { name, label, problem } = field;
+  return html`
+    <div class="field"><label for="f-${name}">${label}</label>${renderTexts(field)}
+    <textarea id="f-${name}" name="${name}" rows="3" maxlength="${most}"${describedBy(field)}${problem !== null && html` aria-invalid="true"`}>
+    ${value}</textarea></div>`;
 }
-
-const renderChoice: (field: Texts & { readonly isChecked: boolean }) => string = compileTemplate(`
-<div class="field"><div class="choice"><input type="checkbox" id="f-<%= it.name %>" name="<%= it.name %>" value="on"<% if (it.isChecked) { %> checked<% } %><% if (it.described !== "") { %> aria-describedby="<%= it.described %>"<% } %>>
-<label for="f-<%= it.name %>"><%= it.label %></label></div>
-<% if (it.hint !== "") { %><p class="hint" id="h-<%= it.name %>"><%= it.hint %></p><% } %>
-<% if (it.problem !== null) { %><p class="problem" id="p-<%= it.name %>"><%= it.problem %></p><% } %></div>
-`);
 
 /** Renders a field that is set or not. */
-function renderCheckbox(name: keyof typeof STATUS_PAGES.fields, isChecked: boolean, problem: string | null): string {
-  return renderChoice({ ...textsOf(name, problem), isChecked });
+function renderCheckbox(field: Field, isChecked: boolean): Html {
+  const { name, label } = field;
+  return html`
+    <div class="field"><div class="choice"><input type="checkbox" id="f-${name}" name="${name}" value="on"${isChecked && html` checked`}${describedBy(field)}>
+    <label for="f-${name}">${label}</label></div>${renderTexts(field)}</div>`;
 }
-
-const renderFile: (
-  field: Texts & { readonly shown: string | null; readonly kept: string | null; readonly removes: boolean },
-) => string = compileTemplate(`
-<div class="field"><label for="f-logo"><%= it.label %></label><p class="hint" id="h-logo"><%= it.hint %></p>
-<% if (it.problem !== null) { %><p class="problem" id="p-logo"><%= it.problem %></p><% } %>
-<% if (it.shown !== null) { %><p><img class="logo" src="<%= it.shown %>" alt="<%= it.kept === null ? "${STATUS_PAGES.logoPresent}" : "${STATUS_PAGES.logoChosen}" %>"></p><% } %>
-<% if (it.kept !== null) { %><input type="hidden" name="logo_kept" value="<%= it.kept %>"><% } %>
-<input type="file" id="f-logo" name="logo" accept="image/png,image/jpeg,image/webp" aria-describedby="<%= it.described %>"<% if (it.problem !== null) { %> aria-invalid="true"<% } %>>
-<% if (it.shown !== null) { %><div class="choice"><input type="checkbox" id="f-remove_logo" name="remove_logo" value="on"<% if (it.removes) { %> checked<% } %>><label for="f-remove_logo">${STATUS_PAGES.removeLogo}</label></div><% } %></div>
-`);
 
 /**
  * Renders the field of the logo. `stored`: that of the saved page, as a data URI. One that was chosen goes along with the
  * form: browsers do not keep the choice of a file.
  */
-function renderLogoField(
-  { logo, removesLogo: removes }: Pick<TypedPage, "logo" | "removesLogo">,
+function renderLogo(
+  { logo, removesLogo }: Pick<TypedPage, "logo" | "removesLogo">,
   stored: string | null,
   problem: string | null,
-): string {
+): Html {
   const kept = logo !== null && readLogo(logo).ok ? logo : null;
-  return renderFile({ ...textsOf("logo", problem), shown: kept ?? stored, kept, removes });
+  const shown = kept ?? stored;
+  const hint =
+    "In place of the title: a PNG, JPEG or WebP image of at most 64 KB. It is shown up to 240 pixels wide and 40 high.";
+  const field = { name: "logo", label: "Logo", hint, problem };
+  return html`
+    <div class="field"><label for="f-logo">Logo</label>${renderTexts(field)}
+    ${shown !== null && html`<p><img class="logo" src="${shown}" alt="${kept === null ? "The present logo" : "The chosen logo"}"></p>`}
+    ${kept !== null && html`<input type="hidden" name="logo_kept" value="${kept}">`}
+    <input type="file" id="f-logo" name="logo" accept="image/png,image/jpeg,image/webp"${describedBy(field)}${problem !== null && html` aria-invalid="true"`}>
+    ${shown !== null && html`<div class="choice"><input type="checkbox" id="f-remove_logo" name="remove_logo" value="on"${removesLogo && html` checked`}><label for="f-remove_logo">Remove the logo</label></div>`}</div>`;
 }
 
-function textsOf(name: keyof typeof STATUS_PAGES.fields, problem: string | null): Texts {
-  const { label, hint } = STATUS_PAGES.fields[name];
-  const described = [...(hint === "" ? [] : [`h-${name}`]), ...(problem === null ? [] : [`p-${name}`])].join(" ");
-  return { name, label, hint, problem, described };
+function renderTexts({ name, hint, problem }: Field): Html {
+  return html`
+    ${hint !== null && html`<p class="hint" id="h-${name}">${hint}</p>`}
+    ${problem !== null && html`<p class="problem" id="p-${name}">${problem}</p>`}`;
+}
+
+function describedBy({ name, hint, problem }: Field): Html | null {
+  const ids = [...(hint === null ? [] : [`h-${name}`]), ...(problem === null ? [] : [`p-${name}`])];
+  return ids.length === 0 ? null : html` aria-describedby="${ids.join(" ")}"`;
 }

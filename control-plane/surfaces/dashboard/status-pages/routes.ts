@@ -20,7 +20,6 @@ import {
   typedOf,
   type TypedPage,
 } from "#control-plane/surfaces/dashboard/status-pages/values.ts";
-import { STATUS_PAGES } from "#control-plane/surfaces/dashboard/strings/status-pages.ts";
 import { Refusal, refuseField, requireRead } from "#control-plane/http/errors.ts";
 import { requireWritten, type Written } from "#control-plane/http/written.ts";
 import { MOST_LOGO_BYTES, readLogo } from "#control-plane/public/status-pages/logos/logo.ts";
@@ -30,6 +29,7 @@ import type { StatusPages } from "#control-plane/public/status-pages/status-page
 import { isAllowed } from "#control-plane/people/users/roles.ts";
 import { createDocument, sendDocument } from "#control-plane/http/operations/document.ts";
 import { PAGE_POLICY, renderMessage } from "#control-plane/core/pages/frame.ts";
+import { trusted } from "#control-plane/core/pages/html.ts";
 import type { PageView } from "#control-plane/public/status-pages/page.ts";
 import { previewPolicyOf } from "#control-plane/public/status-pages/render/html/frame.ts";
 import { renderPage } from "#control-plane/public/status-pages/render/html/page.ts";
@@ -210,7 +210,7 @@ async function sendForm(
     formToken: session.formToken,
     canManage: isAllowed(session.role, "manage"),
   });
-  const title = form.page?.title ?? STATUS_PAGES.create;
+  const title = form.page?.title ?? "Create a page";
   return sendPage(request, reply, { title, session, section: "status-pages", body, isForm: true, hasFrame: true });
 }
 
@@ -242,11 +242,11 @@ async function sendPreview(
   try {
     const view = requireWritten(await read());
     reply.header("content-security-policy", previewPolicyOf(view));
-    const page = renderPage(view, `/status/${view.slug}`, false);
-    return await sendDocument(request, reply, createDocument(page, { type, cacheControl: "no-store" }));
+    const page = trusted(renderPage(view, `/status/${view.slug}`, false));
+    return await sendDocument(request, reply, createDocument(String(page), { type, cacheControl: "no-store" }));
   } catch (error) {
     if (!(error instanceof Refusal) || error.status === 404) throw error;
     reply.code(error.status).header("content-security-policy", PROBLEM_POLICY);
-    return reply.send(String(renderMessage(STATUS_PAGES.noPreview, error.message)));
+    return reply.send(String(trusted(renderMessage("There is no preview", error.message))));
   }
 }

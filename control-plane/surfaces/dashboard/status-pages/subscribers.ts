@@ -6,9 +6,9 @@ import type { MemberWrites } from "#control-plane/surfaces/dashboard/door/member
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
 import { formatLocal } from "#control-plane/surfaces/dashboard/frame/times.ts";
 import { findOwn, type WithId } from "#control-plane/surfaces/dashboard/status-pages/own-page.ts";
-import { PAGE_SUBSCRIBERS } from "#control-plane/surfaces/dashboard/strings/status-pages.ts";
+import { counted } from "#control-plane/surfaces/dashboard/strings/frame.ts";
 import { absentMessage, Refusal } from "#control-plane/http/errors.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 import type { StatusPages } from "#control-plane/public/status-pages/status-pages.ts";
 import type { Subscribers } from "#control-plane/public/status-pages/subscribers/subscribers.ts";
 
@@ -23,31 +23,6 @@ interface SubscribersPageDeps {
 
 const ROWS = 100;
 const URL = "/app/status-pages/:id/subscribers";
-
-interface Row {
-  readonly id: number;
-  readonly email: string;
-  readonly state: string;
-  readonly since: string;
-}
-
-const render: (page: {
-  readonly id: number;
-  readonly title: string;
-  readonly total: string;
-  readonly formToken: string;
-  readonly rows: readonly Row[];
-  readonly newer: number | null;
-  readonly older: number | null;
-}) => string = compileTemplate(`
-<h1>${PAGE_SUBSCRIBERS.title}</h1><p><a href="/app/status-pages/<%= it.id %>" dir="auto"><%= it.title %></a>: <%= it.total %></p>
-<% if (it.rows.length > 0) { %><form method="post" action="/app/status-pages/<%= it.id %>/subscribers"><input type="hidden" name="_csrf" value="<%= it.formToken %>">
-<div class="scroll" tabindex="0" role="region" aria-label="${PAGE_SUBSCRIBERS.title}"><table class="cards"><thead><tr><th scope="col">${PAGE_SUBSCRIBERS.email}</th><th scope="col">${PAGE_SUBSCRIBERS.state}</th><th scope="col">${PAGE_SUBSCRIBERS.since}</th><th scope="col"><span class="hidden">${PAGE_SUBSCRIBERS.action}</span></th></tr></thead><tbody>
-<% for (const row of it.rows) { %><tr><th scope="row"><%= row.email %></th><td><%= row.state %></td><td class="date" data-label="${PAGE_SUBSCRIBERS.since}"><%= row.since %></td><td><button class="danger" name="remove" value="<%= row.id %>" aria-label="${PAGE_SUBSCRIBERS.remove} <%= row.email %>">${PAGE_SUBSCRIBERS.remove}</button></td></tr><% } %>
-</tbody></table></div></form><% } %>
-<% if (it.newer !== null || it.older !== null) { %><nav class="row" aria-label="${PAGE_SUBSCRIBERS.pages}"><% if (it.newer !== null) { %><a rel="prev" href="?page=<%= it.newer %>">${PAGE_SUBSCRIBERS.newer}</a><% } %>
-<% if (it.older !== null) { %><a rel="next" href="?page=<%= it.older %>">${PAGE_SUBSCRIBERS.older}</a><% } %></nav><% } %>
-`);
 
 /** Registers the page of the subscribers of a status page, for owners alone: it has addresses of other people. */
 export function registerPageSubscribers(scope: FastifyInstance, deps: SubscribersPageDeps): void {
@@ -64,20 +39,11 @@ export function registerPageSubscribers(scope: FastifyInstance, deps: Subscriber
       const number = typeof asked === "string" && /^[1-9]\d{0,5}$/.test(asked) ? Number(asked) : 1;
       const limits = { limit: ROWS, offset: (number - 1) * ROWS };
       const { subscribers: found, total } = await subscribers.list(sql, { accountId, pageId: id }, limits);
-      const body = render({
-        id,
-        title,
-        formToken,
-        total: PAGE_SUBSCRIBERS.total(total),
-        rows: found.map(({ since, isConfirmed, ...row }) => ({
-          ...row,
-          state: isConfirmed ? PAGE_SUBSCRIBERS.confirmed : PAGE_SUBSCRIBERS.pending,
-          since: formatLocal(since, timezone),
-        })),
-        newer: number > 1 ? number - 1 : null,
-        older: total > number * ROWS ? number + 1 : null,
-      });
-      return sendPage(request, reply, { title: PAGE_SUBSCRIBERS.title, session, section: "status-pages", body });
+      const body = html`
+        <h1>Subscribers</h1><p><a href="/app/status-pages/${id}" dir="auto">${title}</a>: ${counted(total, "address", "addresses")}</p>
+        ${found.length > 0 && html`<form method="post" action="/app/status-pages/${id}/subscribers"><input type="hidden" name="_csrf" value="${formToken}">${renderTable(found, timezone)}</form>`}
+        ${renderPages(number, total)}`;
+      return sendPage(request, reply, { title: "Subscribers", session, section: "status-pages", body });
     },
   });
   scope.route<WithId>({
@@ -104,4 +70,25 @@ export function registerPageSubscribers(scope: FastifyInstance, deps: Subscriber
       return reply.redirect(`/app/status-pages/${pageId}/subscribers?done=subscriber_removed`, 303);
     },
   });
+}
+
+function renderTable(found: Awaited<ReturnType<Subscribers["list"]>>["subscribers"], timezone: string): Html {
+  const rows = found.map(
+    ({ id, email, since, isConfirmed }) => html`
+      <tr><th scope="row">${email}</th><td>${isConfirmed ? "confirmed" : "asked, not confirmed"}</td><td class="date" data-label="Since">${formatLocal(since, timezone)}</td>
+      <td><button class="danger" name="remove" value="${id}" aria-label="Remove ${email}">Remove</button></td></tr>`,
+  );
+  return html`
+    <div class="scroll" tabindex="0" role="region" aria-label="Subscribers"><table class="cards"><thead><tr><th scope="col">Email</th><th scope="col">State</th><th scope="col">Since</th><th scope="col"><span class="hidden">Action</span></th></tr></thead><tbody>
+    ${rows}</tbody></table></div>`;
+}
+
+/** Renders the links to the pages before and after the one with this number; null: there are no others. */
+function renderPages(number: number, total: number): Html | null {
+  const hasOlder = total > number * ROWS;
+  if (number === 1 && !hasOlder) return null;
+  return html`
+    <nav class="row" aria-label="Pages of subscribers">
+    ${number > 1 && html`<a rel="prev" href="?page=${number - 1}">Newer</a>`}
+    ${hasOlder && html`<a rel="next" href="?page=${number + 1}">Older</a>`}</nav>`;
 }

@@ -63,18 +63,20 @@ function evidenceOf(text: string): Evidence {
   };
 }
 const pageOf = (blocks: Page["blocks"]): string =>
-  renderPage({
-    state: "Down",
-    tone: "down",
-    name: "<b>Shop</b>",
-    sentences: ["<b>no answer</b>"],
-    canAcknowledge: true,
-    facts: [["Target", "<b>https://shop.example/</b>"]],
-    pictures: [],
-    blocks,
-    dashboardUrl: "https://vantage.example/app/incidents/1",
-    footer: "",
-  });
+  String(
+    renderPage({
+      state: "Down",
+      tone: "down",
+      name: "<b>Shop</b>",
+      sentences: ["<b>no answer</b>"],
+      canAcknowledge: true,
+      facts: [["Target", "<b>https://shop.example/</b>"]],
+      pictures: [],
+      blocks,
+      dashboardUrl: "https://vantage.example/app/incidents/1",
+      footer: "",
+    }),
+  );
 
 describe("the page of an incident", () => {
   it("has what the evidence means at once, and what was measured behind its title", () => {

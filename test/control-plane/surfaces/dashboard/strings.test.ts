@@ -1,20 +1,17 @@
 import { expect, it } from "vitest";
 import * as frame from "#control-plane/surfaces/dashboard/strings/frame.ts";
-import * as incidents from "#control-plane/surfaces/dashboard/strings/incidents.ts";
-import * as maintenance from "#control-plane/surfaces/dashboard/strings/maintenance.ts";
 import * as form from "#control-plane/surfaces/dashboard/strings/monitor-form.ts";
 import * as monitor from "#control-plane/surfaces/dashboard/strings/monitor.ts";
 import * as monitors from "#control-plane/surfaces/dashboard/strings/monitors.ts";
 import * as people from "#control-plane/surfaces/dashboard/strings/people.ts";
-import * as pages from "#control-plane/surfaces/dashboard/strings/status-pages.ts";
 import * as tools from "#control-plane/surfaces/dashboard/strings/tools.ts";
 
-const ALL = { frame, incidents, maintenance, form, monitor, monitors, people, pages, tools };
+const ALL = { frame, form, monitor, monitors, people, tools };
 
 /** Lists what the strings say of one thing of each kind, by their names. */
 function saidOfOne(name: string, value: unknown): readonly (readonly [string, string])[] {
   if (typeof value === "function") {
-    const given = name.endsWith("MAINTENANCE.covers") ? [1, []] : Array(value.length).fill(1);
+    const given = Array(value.length).fill(1);
     return [[name, String(Reflect.apply(value, null, given))]];
   }
   if (typeof value !== "object" || value === null) return [];

@@ -61,7 +61,7 @@ function pageOf(tool: string, mark: (text: string) => string, repeated = 1): str
     ]),
   );
   const contract = CONTRACTS.find(({ name }) => name === tool);
-  return renderSharePage({ ...texts, params: changeEvery(params, mark) } as unknown as Shown, contract, NOW);
+  return String(renderSharePage({ ...texts, params: changeEvery(params, mark) } as unknown as Shown, contract, NOW));
 }
 
 function changeEvery(value: unknown, mark: (text: string) => string): unknown {

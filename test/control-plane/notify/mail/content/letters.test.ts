@@ -160,8 +160,8 @@ This address gets the notices of this monitor from Vantage at ${BASE}.
     const monitor = { ...MONITOR, name: hostile, url: `https://a.example/${hostile}` };
     const failing = [{ location: hostile, fault: { ...FAULT, message: hostile }, since: AT }];
     const letter = writeNotice(noticeOf({ monitor, failing, cause: { code: "x", message: hostile } }), BASE);
-    expect(renderHtml(letter)).not.toContain("<script");
-    expect(renderHtml(letter)).toContain("&lt;script&gt;");
+    expect(String(renderHtml(letter))).not.toContain("<script");
+    expect(String(renderHtml(letter))).toContain("&lt;script&gt;");
   });
 
   it("is one line for each fact, whatever names and causes contain", () => {
@@ -232,7 +232,7 @@ This address gets the notices of this monitor from Vantage at ${BASE}.
     expect(text.match(/^- /gm)).toHaveLength(10);
     expect(text.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\u202e]/u);
     expect(text.length).toBeLessThan(3_500);
-    expect(renderHtml(letter)).not.toContain("<b>x");
+    expect(String(renderHtml(letter))).not.toContain("<b>x");
   });
 
   it("names a period, and has no body where no ping failed, none has one, or the job works again", () => {
