@@ -7,7 +7,7 @@ import { operation } from "#control-plane/http/operations/operation.ts";
 import { createAddressLimiter } from "#control-plane/http/limits/address.ts";
 import type { LinkState, Recipients } from "#control-plane/notify/mail/recipients/recipients.ts";
 import { PAGE_POLICY, renderMessage, renderDocument } from "#control-plane/core/pages/frame.ts";
-import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 
 /** A link that leads to an address. */
 type ValidLink = Exclude<LinkState, { readonly kind: "unknown" }>;
@@ -16,13 +16,13 @@ type ValidLink = Exclude<LinkState, { readonly kind: "unknown" }>;
 function renderLink({ kind, email }: ValidLink): Html {
   if (kind === "used") {
     const way = { path: "/app/monitors", label: "To the monitors" };
-    return trusted(renderMessage("Address confirmed", `Alerts are sent to ${email}.`, way));
+    return renderMessage("Address confirmed", `Alerts are sent to ${email}.`, way);
   }
   const body = html`
     <h1>Confirm this address</h1>
     <p>Alerts about websites will be sent to <strong>${email}</strong>.</p>
     <form method="post"><button type="submit">Confirm</button></form>`;
-  return trusted(renderDocument({ title: "Confirm this address", refreshSeconds: null }, body));
+  return renderDocument({ title: "Confirm this address", refreshSeconds: null }, body);
 }
 
 /** Maximum number of requests for confirmation links per client address and minute. */
@@ -52,7 +52,7 @@ export function registerConfirmation(
         reply: FastifyReply,
       ) => {
         describe(reply);
-        return String(trusted(renderMessage("Not available", details.message)));
+        return String(renderMessage("Not available", details.message));
       },
     },
   };

@@ -11,7 +11,7 @@ import { renderPage } from "#control-plane/public/incident-pages/page.ts";
 import { POLICY } from "#control-plane/public/incident-pages/style.ts";
 import { createAddressLimiter } from "#control-plane/http/limits/address.ts";
 import { PAGE_POLICY, renderMessage } from "#control-plane/core/pages/frame.ts";
-import { trusted } from "#control-plane/core/pages/html.ts";
+import {} from "#control-plane/core/pages/html.ts";
 
 /** Maximum number of requests per client address and minute: pages, pictures and acknowledgements together. */
 const PER_MINUTE = 60;
@@ -26,7 +26,7 @@ const ERRORS = ["not_found", "gone", "rate_limit_exceeded"] as const;
 
 const renderError: ErrorRenderer = ({ code, details }, _request, reply) => {
   describe(reply, PAGE_POLICY);
-  return String(trusted(renderMessage(code === "gone" ? "Expired" : "Not available", details.message)));
+  return String(renderMessage(code === "gone" ? "Expired" : "Not available", details.message));
 };
 
 /**

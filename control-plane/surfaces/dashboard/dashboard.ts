@@ -33,7 +33,6 @@ import { registerStatusPageList } from "#control-plane/surfaces/dashboard/status
 import { registerPageSubscribers } from "#control-plane/surfaces/dashboard/status-pages/subscribers.ts";
 import { registerStatusPageForm } from "#control-plane/surfaces/dashboard/status-pages/routes.ts";
 import { registerStart } from "#control-plane/surfaces/dashboard/sign-in/start.ts";
-import { FRAME } from "#control-plane/surfaces/dashboard/strings/frame.ts";
 import type { OriginSettings } from "#control-plane/http/connection/own-origin.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { sendDocument } from "#control-plane/http/operations/document.ts";
@@ -86,13 +85,13 @@ interface DashboardDeps extends Pick<ToolPagesDeps, "checks" | "presence" | "gat
 }
 
 const HEADINGS: Readonly<Record<number, string>> = {
-  403: FRAME.refused,
-  404: FRAME.notFound,
-  429: FRAME.tooMany,
+  403: "Not allowed",
+  404: "Not found",
+  429: "Too many requests",
 };
 
 const renderError: ErrorRenderer = ({ status, details }, request, reply) =>
-  renderProblemPage(request, reply, HEADINGS[status] ?? FRAME.failed, details.message);
+  String(renderProblemPage(request, reply, HEADINGS[status] ?? "This did not work", details.message));
 
 /** Registers the pages for people: sign-in, and everything below /app/. */
 export async function registerDashboard(server: FastifyInstance, deps: DashboardDeps): Promise<void> {
@@ -127,7 +126,7 @@ export async function registerDashboard(server: FastifyInstance, deps: Dashboard
       url: "/app/*",
       schema: { hide: true },
       handler: () => {
-        throw new Refusal("not_found", FRAME.noPage);
+        throw new Refusal("not_found", "There is no such page.");
       },
     });
     const overviews = createOverviews(deps);

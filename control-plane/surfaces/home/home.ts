@@ -13,7 +13,7 @@ import type { Presentation } from "#shared/presentation/presentation.ts";
 import { LAUNCHER } from "#shared/settings/launcher.ts";
 import type { AnonymousAllowance } from "#control-plane/http/limits/anonymous.ts";
 import { renderHeading, renderPresentation } from "#control-plane/core/pages/presentation.ts";
-import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 
 /** The form sends its fields to this service. */
 const POLICY = PAGE_POLICY.replace("form-action 'none'", "form-action 'self'");
@@ -124,7 +124,7 @@ function renderHome(
     <h2>Read on</h2>
     <ul><li><a href="/docs">All operations of the API</a></li>
     <li><a href="/openapi.json">The same as an OpenAPI document</a></li></ul>`;
-  return trusted(renderDocument({ title: "Diagnostics and monitoring", refreshSeconds: null, member }, body));
+  return renderDocument({ title: "Diagnostics and monitoring", refreshSeconds: null, member }, body);
 }
 
 function renderForm({ tools, tool: selected, q }: Omit<Form, "member">): Html {
@@ -144,7 +144,7 @@ function renderForm({ tools, tool: selected, q }: Omit<Form, "member">): Html {
 /** Renders the result of the form above the form. `url`: the same call of the open tier. */
 function renderAnswer(form: Form, shown: Presentation, url: string): Html {
   const result = html`
-    ${trusted(renderHeading(shown))}${trusted(renderPresentation(fitPresentation(shown, MOST_RESULT).shown))}
+    ${renderHeading(shown)}${renderPresentation(fitPresentation(shown, MOST_RESULT).shown)}
     <h2>All data</h2><p><a href="${url}&amp;format=json">This answer as JSON</a></p>
     <p>In a terminal:</p><pre role="group" tabindex="0" aria-label="In a terminal"><code>${`curl "${url}"`}</code></pre>`;
   return renderResult(form, shown.headline, result);
@@ -152,11 +152,11 @@ function renderAnswer(form: Form, shown: Presentation, url: string): Html {
 
 /** Renders the form with the reason why there is no result. */
 function renderProblem(form: Form, message: string): Html {
-  const heading = trusted(renderHeading({ verdict: "neutral", headline: "No result" }));
+  const heading = renderHeading({ verdict: "neutral", headline: "No result" });
   return renderResult(form, "No result", html`${heading}<p class="bad">${message}</p>`);
 }
 
 function renderResult(form: Form, title: string, result: Html): Html {
   const body = html`${result}<h2>Check something else</h2>${renderForm(form)}`;
-  return trusted(renderDocument({ title, refreshSeconds: null, member: form.member }, body));
+  return renderDocument({ title, refreshSeconds: null, member: form.member }, body);
 }

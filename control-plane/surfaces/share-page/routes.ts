@@ -12,7 +12,7 @@ import { showPublic, type PublicMeasurement } from "#control-plane/checks/measur
 import { PAGE_POLICY, renderMessage, renderDocument } from "#control-plane/core/pages/frame.ts";
 import { isFinal } from "#control-plane/checks/jobs/durable-run/status.ts";
 import { renderAnswers } from "#control-plane/core/pages/answers.ts";
-import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 import { toLocationAnswer } from "#shared/presentation/locations.ts";
 import { toPlainLine } from "#shared/text/plain-line.ts";
 import type { Contract } from "#shared/tools/define.ts";
@@ -34,7 +34,7 @@ export function registerSharedPage(
         describe(request, reply);
         if (wantsJson(request)) return errorBody("v4", code, details, factsOf(request));
         const heading = code === "not_found" ? "Not found" : "Not available";
-        return String(trusted(renderMessage(heading, details.message)));
+        return String(renderMessage(heading, details.message));
       },
     },
     schema: operation({
@@ -94,12 +94,12 @@ export function renderSharePage(shown: PublicMeasurement, contract: Contract | u
   const answers = shown.data.locations.map((row) => toLocationAnswer(row));
   const data = JSON.stringify(shown.data, null, 2);
   const body = html`
-    ${trusted(renderAnswers({ contract, answers, title, about: describeMeasurement(title, shown), now }))}
+    ${renderAnswers({ contract, answers, title, about: describeMeasurement(title, shown), now })}
     <h2>All data</h2>
     ${data.length <= MOST_DATA && html`<details><summary>Show the data</summary><pre role="group" tabindex="0" aria-label="Data">${data}</pre></details>`}
     <p><a href="/s/${encodeURIComponent(shown.share_id ?? "")}?format=json">This page as JSON</a></p>
     <p><a href="/">Check something yourself</a></p>`;
-  return trusted(renderDocument({ title, refreshSeconds: shown.finished_at === null ? REFRESH_SECONDS : null }, body));
+  return renderDocument({ title, refreshSeconds: shown.finished_at === null ? REFRESH_SECONDS : null }, body);
 }
 
 /** Describes the target, the places, the time and the parameters in lines above the results. */

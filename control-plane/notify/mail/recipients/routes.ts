@@ -10,7 +10,7 @@ import { createAddressLimiter } from "#control-plane/http/limits/address.ts";
 import type { Subscription } from "#control-plane/notify/mail/recipients/store.ts";
 import type { Unsubscriptions } from "#control-plane/notify/mail/recipients/unsubscriptions.ts";
 import { PAGE_POLICY, renderDocument, renderMessage } from "#control-plane/core/pages/frame.ts";
-import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 
 /** Maximum number of requests per client address and minute. */
 const PER_MINUTE = 60;
@@ -23,7 +23,7 @@ const ERRORS = ["not_found", "rate_limit_exceeded"] as const;
 
 const renderError: ErrorRenderer = ({ details }, _request, reply) => {
   describe(reply);
-  return String(trusted(renderMessage("Not possible", details.message)));
+  return String(renderMessage("Not possible", details.message));
 };
 
 /**
@@ -87,7 +87,7 @@ export function registerUnsubscription(
         const { email } = required(await unsubscriptions.askAgain(request.params.token));
         describe(reply);
         const message = `A link to confirm ${email} is mailed to it, at most once a day.`;
-        return String(trusted(renderMessage("Check your mail", message)));
+        return String(renderMessage("Check your mail", message));
       },
     });
   });
@@ -103,14 +103,14 @@ function renderUnsubscribed(email: string, token: string): Html {
   const body = html`
     <h1>Unsubscribed</h1><p>No alerts are sent to <strong>${email}</strong>.</p>
     <form method="post" action="/mail/resubscribe/${token}"><button type="submit">Get alerts again</button></form>`;
-  return trusted(renderDocument({ title: "Unsubscribed", refreshSeconds: null }, body));
+  return renderDocument({ title: "Unsubscribed", refreshSeconds: null }, body);
 }
 
 function renderOffer(email: string, token: string): Html {
   const body = html`
     <h1>Unsubscribe</h1><p>Alerts will no longer be sent to <strong>${email}</strong>.</p>
     <form method="post" action="/mail/unsubscribe/${token}"><button type="submit">Unsubscribe</button></form>`;
-  return trusted(renderDocument({ title: "Unsubscribe", refreshSeconds: null }, body));
+  return renderDocument({ title: "Unsubscribe", refreshSeconds: null }, body);
 }
 
 function required(found: Subscription | null): Subscription {

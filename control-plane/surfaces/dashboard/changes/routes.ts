@@ -4,9 +4,9 @@ import type { ShownChange } from "#control-plane/accounts/changes/view.ts";
 import { memberOf, type Door } from "#control-plane/surfaces/dashboard/door/door.ts";
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
 import { formatLocal } from "#control-plane/surfaces/dashboard/frame/times.ts";
-import { CHANGES } from "#control-plane/surfaces/dashboard/strings/people.ts";
 import type { Sql } from "#control-plane/core/database/connect.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
+import type { Session } from "#control-plane/people/users/sessions.ts";
 
 const ROWS = 50;
 const ALL = { subject: null, actor: null, from: null, to: null };
@@ -33,54 +33,50 @@ export function registerChangesPage(scope: FastifyInstance, { door, sql, changes
         limit: ROWS,
         offset: (page - 1) * ROWS,
       });
-      const body = render({
-        rows: rows.map((row) => toRow(row, session.timezone)),
-        newer: page > 1 ? page - 1 : null,
-        older: page * ROWS < total ? page + 1 : null,
-      });
-      return sendPage(request, reply, { title: CHANGES.title, session, body });
+      const body = html`
+        <h1>Log of changes</h1><p class="faint">Who changed what of this account, newest first. A change is kept for a year.</p>
+        ${rows.length === 0 ? html`<p>Nothing has changed yet.</p>` : html`<ul class="rows changes">${rows.map((row) => renderChange(row, session))}</ul>`}
+        ${renderPages(page, total)}`;
+      return sendPage(request, reply, { title: "Log of changes", session, body });
     },
   });
 }
 
-interface Row {
-  readonly at: string;
-  readonly when: string;
-  readonly who: string;
-  readonly what: string;
-  readonly fields: readonly string[];
-  readonly from: string;
+/** Renders the way to the pages of the log before and after one; null: it has one page. */
+function renderPages(page: number, total: number): Html | null {
+  const isLast = page * ROWS >= total;
+  if (page === 1 && isLast) return null;
+  return html`
+    <nav class="row" aria-label="Pages of the log">
+      ${page > 1 && html`<a class="button" rel="prev" href="/app/changes?page=${page - 1}">Newer</a>`}
+      ${!isLast && html`<a class="button" rel="next" href="/app/changes?page=${page + 1}">Older</a>`}
+    </nav>`;
 }
 
-const render: (data: {
-  readonly rows: readonly Row[];
-  readonly newer: number | null;
-  readonly older: number | null;
-}) => string = compileTemplate(`
-<h1>${CHANGES.title}</h1><p class="faint">${CHANGES.intro}</p>
-<% if (it.rows.length === 0) { %><p>${CHANGES.none}</p><% } else { %>
-<ul class="rows changes">
-<% for (const row of it.rows) { %><li><time datetime="<%= row.at %>"><%= row.when %></time><div class="what"><strong><%= row.what %></strong><% for (const field of row.fields) { %><p><%= field %></p><% } %></div>
-<div class="when"><%= row.who %><% if (row.from !== "") { %><p class="faint">${CHANGES.from} <%= row.from %></p><% } %></div></li><% } %>
-</ul><% } %>
-<% if (it.newer !== null || it.older !== null) { %><nav class="row" aria-label="${CHANGES.pages}">
-<% if (it.newer !== null) { %><a class="button" rel="prev" href="/app/changes?page=<%= it.newer %>">${CHANGES.newer}</a><% } %>
-<% if (it.older !== null) { %><a class="button" rel="next" href="/app/changes?page=<%= it.older %>">${CHANGES.older}</a><% } %></nav><% } %>
-`);
+/** What the subjects of changes are called. */
+const SUBJECTS = {
+  account: "account",
+  audit_secret: "audit secret",
+  incident: "incident",
+  invite: "invite",
+  key: "API key",
+  maintenance: "maintenance",
+  member: "member",
+  monitor: "monitor",
+  session: "session",
+  status_page: "status page",
+  webhook: "webhook",
+} as const;
 
-function toRow(
+function renderChange(
   { at, actor, address, subject: { kind, id, name }, action, changed }: ShownChange,
-  timezone: string,
-): Row {
-  const subject = `${CHANGES.resources[kind]} ${name ?? id ?? ""}`.trimEnd();
-  return {
-    at,
-    when: formatLocal(new Date(at), timezone),
-    who: nameOf(actor),
-    what: `${subject} ${action}`,
-    fields: changed.map(describe),
-    from: address ?? "",
-  };
+  { timezone }: Pick<Session, "timezone">,
+): Html {
+  const subject = `${SUBJECTS[kind]} ${name ?? id ?? ""}`.trimEnd();
+  return html`
+    <li><time datetime="${at}">${formatLocal(new Date(at), timezone)}</time>
+      <div class="what"><strong>${subject} ${action}</strong>${changed.map((field) => html`<p>${describe(field)}</p>`)}</div>
+      <div class="when">${nameOf(actor)}${address !== null && html`<p class="faint">From ${address}</p>`}</div></li>`;
 }
 
 /** Writes a field with its values before and after; a secret has none. */
@@ -91,7 +87,8 @@ function describe({ field, before, after }: ShownChange["changed"][number]): str
 }
 
 function nameOf({ kind, id, name }: ShownChange["actor"]): string {
-  if (kind === "operator" || kind === "system") return CHANGES[kind];
+  if (kind === "operator") return "the operator";
+  if (kind === "system") return "the service";
   const named = name ?? String(id);
-  return kind === "key" ? CHANGES.key(named) : named;
+  return kind === "key" ? `key ${named}` : named;
 }

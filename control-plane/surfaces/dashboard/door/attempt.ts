@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { deviceCookie } from "#control-plane/surfaces/dashboard/door/cookie.ts";
-import { SIGN_IN } from "#control-plane/surfaces/dashboard/strings/people.ts";
+import { waitOf } from "#control-plane/surfaces/dashboard/frame/amounts.ts";
 import type { Client } from "#control-plane/people/users/sessions.ts";
 import type { SignIn } from "#control-plane/people/users/sign-in.ts";
 
@@ -18,14 +18,16 @@ export function clientOf(request: FastifyRequest): Client {
 export function refuse(reply: FastifyReply, failed: Exclude<SignIn, { readonly kind: "ok" }>): string {
   switch (failed.kind) {
     case "wrong":
+      reply.code(403);
+      return "Email or password is wrong.";
     case "homeless":
       reply.code(403);
-      return SIGN_IN[failed.kind];
+      return "You are not a member of any account any more. Ask an owner for an invite.";
     case "busy":
       reply.code(503).header("retry-after", String(BUSY_SECONDS));
-      return SIGN_IN.busy;
+      return "Too many people sign in at this moment. Try again in a few seconds.";
     case "limited":
       reply.code(429).header("retry-after", String(failed.retryAfterSeconds));
-      return SIGN_IN.limited(failed.retryAfterSeconds);
+      return `Too many failed sign-ins. Wait ${waitOf(failed.retryAfterSeconds)}.`;
   }
 }

@@ -12,12 +12,13 @@ import {
 import { createOriginCheck, type OriginSettings } from "#control-plane/http/connection/own-origin.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { createAddressLimiter } from "#control-plane/http/limits/address.ts";
+import { html } from "#control-plane/core/pages/html.ts";
 import { isAllowed, type Permission } from "#control-plane/people/users/roles.ts";
 import type { Session } from "#control-plane/people/users/sessions.ts";
 import type { Users } from "#control-plane/people/users/users.ts";
-import { renderForm, renderHidden, renderInput, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
+import { renderForm, renderHidden, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
+import { renderPassword } from "#control-plane/surfaces/dashboard/frame/credentials.ts";
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
-import { SIGN_IN } from "#control-plane/surfaces/dashboard/strings/people.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -207,20 +208,18 @@ function sendConfirm(
   const parts = [
     renderHidden("_csrf", session.formToken),
     ...carried.map(([name, value]) => renderHidden(name, value)),
-    renderInput({
-      name: PASSWORD_FIELD,
-      label: SIGN_IN.password,
-      type: "password",
-      autocomplete: "current-password",
-      isRequired: true,
-      hasFocus: true,
-      maxLength: 1_024,
-    }),
+    renderPassword({ name: PASSWORD_FIELD, autocomplete: "current-password", hasFocus: true }),
   ];
-  const body = [
-    `<h1>${SIGN_IN.again}</h1><p>${SIGN_IN.againHint}</p>`,
-    ...(problem === null ? [] : [renderNote("bad", problem)]),
-    renderForm(request.url, parts, SIGN_IN.goOn),
-  ].join("");
-  return sendPage(request, reply, { title: SIGN_IN.again, session, body, isNarrow: true });
+  const body = html`
+    ${CONFIRM_HEAD}
+    ${problem !== null && renderNote("bad", problem)}
+    ${renderForm(request.url, parts, CONFIRM_SUBMIT)}`;
+  return sendPage(request, reply, { title: CONFIRM_TITLE, session, body, isNarrow: true });
 }
+
+/** Title of the pages that ask a member for the password again. */
+export const CONFIRM_TITLE = "Confirm that it is you";
+/** Button of their form. */
+export const CONFIRM_SUBMIT = "Continue";
+/** What they say first. */
+export const CONFIRM_HEAD = html`<h1>${CONFIRM_TITLE}</h1><p>You are about to change something that gives access. Give your password again.</p>`;

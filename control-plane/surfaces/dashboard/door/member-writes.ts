@@ -3,8 +3,10 @@ import type { Change, RecordChanges } from "#control-plane/http/access/changes.t
 import type { Sql, Transaction } from "#control-plane/core/database/connect.ts";
 import { transactAndFinish } from "#control-plane/core/database/transaction.ts";
 import type { Turns } from "#control-plane/core/database/turns.ts";
+import { clientOf } from "#control-plane/surfaces/dashboard/door/attempt.ts";
 import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
+import type { MemberAction } from "#control-plane/people/users/members.ts";
 import type { Warning } from "#control-plane/http/warnings.ts";
 
 /** What a write of a member leaves behind. */
@@ -51,4 +53,14 @@ export function createMemberWrites({ sql, turns, record }: MemberWritesDeps): Me
       }
     },
   };
+}
+
+/** Returns who changes something, from where. */
+export function actionOf(request: FastifyRequest): MemberAction {
+  return { session: memberOf(request), from: clientOf(request) };
+}
+
+/** Returns the refusal of a change for owners, where the member's role was lowered at this moment. */
+export function noOwner(): Refusal {
+  return new Refusal("insufficient_scope", "You are no owner of the account any more.");
 }

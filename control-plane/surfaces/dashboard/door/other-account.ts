@@ -2,8 +2,8 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Sql } from "#control-plane/core/database/connect.ts";
 import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
-import { OTHER_ACCOUNT, PROFILE } from "#control-plane/surfaces/dashboard/strings/people.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { renderHidden } from "#control-plane/surfaces/dashboard/frame/fields.ts";
+import { html } from "#control-plane/core/pages/html.ts";
 import type { Users } from "#control-plane/people/users/users.ts";
 
 /** Where the accounts of the session's user are read. */
@@ -15,16 +15,10 @@ export interface OtherAccountDeps {
 /** Maximum number of accounts that are asked, the oldest first. */
 const MOST_ASKED = 50;
 
-const renderOffer: (data: {
-  readonly csrf: string;
-  readonly id: number;
-  readonly name: string;
-  readonly next: string;
-}) => string = compileTemplate(`
-<h1>${OTHER_ACCOUNT.title}</h1><p>${OTHER_ACCOUNT.intro} <strong><%= it.name %></strong>.</p>
-<form method="post" action="/app/profile/account"><input type="hidden" name="_csrf" value="<%= it.csrf %>"><input type="hidden" name="account_id" value="<%= it.id %>">
-<input type="hidden" name="next" value="<%= it.next %>"><button class="primary">${OTHER_ACCOUNT.switchTo}</button></form>
-`);
+/** Names an account by its address; one that has none by its number. */
+export function accountName(id: number, email: string | null): string {
+  return email ?? `Account ${id}`;
+}
 
 /**
  * Sends a page that offers the switch to another account of the session's user, where what the path names is there; null:
@@ -42,8 +36,14 @@ export async function offerSwitch(
   for (const { accountId: id, email } of accounts.slice(0, MOST_ASKED)) {
     // oxlint-disable-next-line no-await-in-loop -- few people have many accounts
     if (id === session.accountId || !(await has(id))) continue;
-    const body = renderOffer({ csrf: session.formToken, id, name: PROFILE.account(id, email), next: request.url });
-    return sendPage(request, reply, { title: OTHER_ACCOUNT.title, session, body });
+    const title = "This is in another account of yours";
+    const body = html`
+      <h1>${title}</h1><p>What this link leads to belongs to the account <strong>${accountName(id, email)}</strong>.</p>
+      <form method="post" action="/app/profile/account">
+        ${renderHidden("_csrf", session.formToken)}${renderHidden("account_id", String(id))}${renderHidden("next", request.url)}
+        <button class="primary">Switch to it and continue</button>
+      </form>`;
+    return sendPage(request, reply, { title, session, body });
   }
   return null;
 }

@@ -1,5 +1,5 @@
-import { renderInput, type InputField } from "#control-plane/surfaces/dashboard/frame/fields.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { renderInput, renderProblem, type InputField } from "#control-plane/surfaces/dashboard/frame/fields.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 
 /** A field with its label; `problem`: what is wrong with its value, null: nothing. */
 interface Field {
@@ -8,51 +8,62 @@ interface Field {
   readonly problem: string | null;
 }
 
+/** A choice of one value. */
+interface Choice extends Field {
+  readonly options: readonly { readonly value: string; readonly label: string; readonly isSelected: boolean }[];
+}
+
 /** Renders a choice of one value. */
-export const renderSelect: (
-  field: Field & {
-    readonly options: readonly { readonly value: string; readonly label: string; readonly isSelected: boolean }[];
-  },
-) => string = compileTemplate(`
-<div class="field"><label for="f-<%= it.name %>"><%= it.label %></label>
-<% if (it.problem !== null) { %><p class="problem" id="p-<%= it.name %>"><%= it.problem %></p><% } %>
-<select id="f-<%= it.name %>" name="<%= it.name %>"<% if (it.problem !== null) { %> aria-describedby="p-<%= it.name %>" aria-invalid="true"<% } %>>
-<% for (const option of it.options) { %><option value="<%= option.value %>"<% if (option.isSelected) { %> selected<% } %>><%= option.label %></option><% } %>
-</select></div>
-`);
+export function renderSelect({ name, label, problem, options }: Choice): Html {
+  return html`
+    <div class="field"><label for="f-${name}">${label}</label>
+      ${renderProblem(`p-${name}`, problem)}
+      <select id="f-${name}" name="${name}"${problem !== null && html` aria-describedby="p-${name}" aria-invalid="true"`}>
+        ${options.map(({ value, label: text, isSelected }) => renderOption(value, text, isSelected))}
+      </select>
+    </div>`;
+}
 
-/** Renders an input of several lines. `id`: of the element, of which a page can have only one. */
-export const renderText: (
-  field: Field & { readonly id: string; readonly hint: string; readonly value: string; readonly maxLength: number },
-) => string = compileTemplate(`
-<div class="field"><label for="<%= it.id %>"><%= it.label %></label><p class="hint" id="<%= it.id %>-hint"><%= it.hint %></p>
-<% if (it.problem !== null) { %><p class="problem" id="<%= it.id %>-problem"><%= it.problem %></p><% } %>
-<textarea id="<%= it.id %>" name="<%= it.name %>" rows="4" maxlength="<%= it.maxLength %>" required aria-describedby="<%= it.id %>-hint<% if (it.problem !== null) { %> <%= it.id %>-problem<% } %>"<% if (it.problem !== null) { %> aria-invalid="true"<% } %>>
-<%= it.value %></textarea></div>
-`);
+/** Renders one of the values of a <select>. */
+export function renderOption(value: string, label: string, isSelected: boolean): Html {
+  return html`<option value="${value}"${isSelected && html` selected`}>${label}</option>`;
+}
 
-/** Renders a checkbox. */
-export const renderCheck: (field: {
+/** An input of several lines. `id`: of the element, of which a page can have only one. */
+interface Text extends Field {
+  readonly id: string;
+  readonly hint: string;
+  readonly value: string;
+  readonly maxLength: number;
+}
+
+/** Renders an input of several lines. */
+export function renderText({ id, name, label, hint, problem, value, maxLength }: Text): Html {
+  return html`
+    <div class="field"><label for="${id}">${label}</label><p class="hint" id="${id}-hint">${hint}</p>
+      ${renderProblem(`${id}-problem`, problem)}
+      <textarea id="${id}" name="${name}" rows="4" maxlength="${maxLength}" required
+        aria-describedby="${id}-hint${problem !== null && ` ${id}-problem`}"${problem !== null && html` aria-invalid="true"`}>
+        ${value}</textarea>
+    </div>`;
+}
+
+/** A checkbox. */
+interface Check {
   readonly name: string;
   readonly value: string;
   readonly label: string;
   readonly isOn: boolean;
-}) => string = compileTemplate(`
-<div class="choice"><input type="checkbox" id="c-<%= it.name %>-<%= it.value %>" name="<%= it.name %>" value="<%= it.value %>"<% if (it.isOn) { %> checked<% } %>><label for="c-<%= it.name %>-<%= it.value %>"><%= it.label %></label></div>
-`);
+}
 
-const renderListTop: (list: {
-  readonly name: string;
-  readonly legend: string;
-  readonly hint: string;
-  readonly problem: string | null;
-  readonly empty: string;
-}) => string = compileTemplate(`
-<fieldset class="field"<% if (it.problem !== null) { %> aria-describedby="p-<%= it.name %>"<% } %>><legend><%= it.legend %></legend>
-<% if (it.hint !== "") { %><p class="hint"><%= it.hint %></p><% } %>
-<% if (it.problem !== null) { %><p class="problem" id="p-<%= it.name %>"><%= it.problem %></p><% } %>
-<% if (it.empty !== "") { %><p class="faint"><%= it.empty %></p><% } %>
-<div class="choices">`);
+/** Renders a checkbox. */
+export function renderCheck({ name, value, label, isOn }: Check): Html {
+  const id = `c-${name}-${value}`;
+  return html`
+    <div class="choice">
+      <input type="checkbox" id="${id}" name="${name}" value="${value}"${isOn && html` checked`}><label for="${id}">${label}</label>
+    </div>`;
+}
 
 /** Choices of several values, each a checkbox with the name of the field. */
 interface CheckList {
@@ -63,24 +74,26 @@ interface CheckList {
   readonly problem: string | null;
   /** What it says if there is nothing to choose. */
   readonly empty: string;
-  readonly options: readonly { readonly value: string; readonly label: string; readonly isOn: boolean }[];
+  readonly options: readonly Omit<Check, "name">[];
 }
 
 /** Renders a choice of several values. */
-export function renderCheckList({ options, empty, ...list }: CheckList): string {
-  const { name } = list;
-  const top = renderListTop({ ...list, empty: options.length === 0 ? empty : "" });
-  return [top, ...options.map((option) => renderCheck({ name, ...option })), "</div></fieldset>"].join("");
+export function renderCheckList({ name, legend, hint, problem, empty, options }: CheckList): Html {
+  return html`
+    <fieldset class="field"${problem !== null && html` aria-describedby="p-${name}"`}><legend>${legend}</legend>
+      ${hint !== "" && html`<p class="hint">${hint}</p>`}
+      ${renderProblem(`p-${name}`, problem)}
+      ${options.length === 0 && empty !== "" && html`<p class="faint">${empty}</p>`}
+      <div class="choices">${options.map((option) => renderCheck({ name, ...option }))}</div>
+    </fieldset>`;
 }
 
 /** The names of time zones that this runtime offers. */
 export const ZONE_NAMES: readonly string[] = Intl.supportedValuesOf("timeZone");
 
-const ZONES = `<datalist id="zones">${["UTC", ...ZONE_NAMES]
-  .map((name) => `<option value="${name}"></option>`)
-  .join("")}</datalist>`;
+const ZONES = html`<datalist id="zones">${["UTC", ...ZONE_NAMES].map((name) => html`<option value="${name}"></option>`)}</datalist>`;
 
 /** Renders an input of a time zone, which offers those that this runtime knows. A page can have only one. */
-export function renderZoneInput(field: Omit<InputField, "type" | "list" | "maxLength">): string {
-  return renderInput({ ...field, maxLength: 64, list: "zones" }) + ZONES;
+export function renderZoneInput(field: Omit<InputField, "type" | "list" | "maxLength">): Html {
+  return html`${renderInput({ ...field, maxLength: 64, list: "zones" })}${ZONES}`;
 }

@@ -2,8 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
 import { renderHidden } from "#control-plane/surfaces/dashboard/frame/fields.ts";
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
-import { CONFIRMATION } from "#control-plane/surfaces/dashboard/strings/frame.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 
 /** A page that asks before something is done that cannot be undone. */
 interface Confirmation {
@@ -17,31 +16,23 @@ interface Confirmation {
   readonly back: string;
   /** Further fields of the form. Default: none. */
   readonly fields?: Readonly<Record<string, string>>;
-  /** Rendered parts of the form that people see. Default: none. */
-  readonly parts?: readonly string[];
+  /** Part of the form that people see. Default: none. */
+  readonly parts?: Html;
 }
-
-const renderTop: (data: Pick<Confirmation, "title" | "sentence" | "action">) => string = compileTemplate(
-  `<h1><%= it.title %></h1><p><%= it.sentence %></p><form class="stack" method="post" action="<%= it.action %>">`,
-);
-
-const renderEnd: (data: Pick<Confirmation, "submit" | "back">) => string = compileTemplate(
-  `<div class="row"><button class="danger"><%= it.submit %></button><a class="button" href="<%= it.back %>">${CONFIRMATION.cancel}</a></div></form>`,
-);
 
 /** Sends a page that asks whether to do something. */
 export function sendConfirmation(
   request: FastifyRequest,
   reply: FastifyReply,
-  confirmation: Confirmation,
+  { title, sentence, action, submit, back, fields = {}, parts }: Confirmation,
 ): Promise<FastifyReply> {
   const session = memberOf(request);
-  const fields = Object.entries({ _csrf: session.formToken, ...confirmation.fields });
-  const body = [
-    renderTop(confirmation),
-    ...fields.map(([name, value]) => renderHidden(name, value)),
-    ...(confirmation.parts ?? []),
-    renderEnd(confirmation),
-  ].join("");
-  return sendPage(request, reply, { title: confirmation.title, session, body, isNarrow: true });
+  const hidden = Object.entries({ _csrf: session.formToken, ...fields });
+  const body = html`
+    <h1>${title}</h1><p>${sentence}</p>
+    <form class="stack" method="post" action="${action}">
+      ${hidden.map(([name, value]) => renderHidden(name, value))}${parts}
+      <div class="row"><button class="danger">${submit}</button><a class="button" href="${back}">Cancel</a></div>
+    </form>`;
+  return sendPage(request, reply, { title, session, body, isNarrow: true });
 }

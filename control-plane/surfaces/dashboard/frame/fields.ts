@@ -1,5 +1,5 @@
 import { sentence } from "#control-plane/surfaces/dashboard/frame/problems.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
 
 /** One line of input of a form. */
 export interface InputField {
@@ -23,50 +23,40 @@ export interface InputField {
   readonly list?: string;
 }
 
-const render: (field: InputField & { readonly describedBy: string }) => string = compileTemplate(`
-<div class="field"><label for="f-<%= it.name %>"><%= it.label %></label>
-<% if (it.hint) { %><p class="hint" id="h-<%= it.name %>"><%= it.hint %></p><% } %>
-<% if (it.problem) { %><p class="problem" id="p-<%= it.name %>"><%= it.problem %></p><% } %>
-<input id="f-<%= it.name %>" name="<%= it.name %>" type="<%= it.type ?? "text" %>" value="<%= it.value ?? "" %>"
- maxlength="<%= it.maxLength ?? 2000 %>" autocomplete="<%= it.autocomplete ?? "off" %>"<% if (it.list) { %> list="<%= it.list %>"<% } %><% if (it.describedBy !== "") { %> aria-describedby="<%= it.describedBy %>"<% } %>
-<% if (it.problem) { %> aria-invalid="true"<% } %><% if (it.isRequired) { %> required<% } %><% if (it.hasFocus) { %> autofocus<% } %>></div>
-`);
-
 /** Renders a line of input with its label, its hint and what is wrong with it. A value is cut to what can be typed. */
-export function renderInput(field: InputField): string {
-  const { name, hint, problem = null, value = "" } = field;
-  const described = [...(hint === undefined ? [] : [`h-${name}`]), ...(problem === null ? [] : [`p-${name}`])];
-  const said = problem === null ? null : sentence(problem);
-  return render({ ...field, problem: said, value: value.slice(0, field.maxLength), describedBy: described.join(" ") });
+export function renderInput(field: InputField): Html {
+  const { name, label, hint, problem = null, value = "", list, isRequired = false, hasFocus = false } = field;
+  const described = [hint !== undefined && `h-${name}`, problem !== null && `p-${name}`].filter((id) => id !== false);
+  const description = described.length > 0 && html` aria-describedby="${described.join(" ")}"`;
+  const flags = html`${problem !== null && html` aria-invalid="true"`}${isRequired && html` required`}${hasFocus && html` autofocus`}`;
+  return html`
+    <div class="field"><label for="f-${name}">${label}</label>
+      ${hint !== undefined && html`<p class="hint" id="h-${name}">${hint}</p>`}
+      ${renderProblem(`p-${name}`, problem === null ? null : sentence(problem))}
+      <input id="f-${name}" name="${name}" type="${field.type ?? "text"}" value="${value.slice(0, field.maxLength)}"
+        maxlength="${field.maxLength ?? 2000}" autocomplete="${field.autocomplete ?? "off"}"${list !== undefined && html` list="${list}"`}${description}${flags}></div>`;
 }
 
-const hidden: (field: { readonly name: string; readonly value: string }) => string = compileTemplate(
-  `<input type="hidden" name="<%= it.name %>" value="<%= it.value %>">`,
-);
+/** Renders what is wrong with the value of a field; null: nothing. */
+export function renderProblem(id: string, problem: string | null): Html | null {
+  return problem === null ? null : html`<p class="problem" id="${id}">${problem}</p>`;
+}
 
 /** Renders a field that nobody sees, such as `_csrf`. */
-export function renderHidden(name: string, value: string): string {
-  return hidden({ name, value });
+export function renderHidden(name: string, value: string): Html {
+  return html`<input type="hidden" name="${name}" value="${value}">`;
 }
-
-const note: (line: { readonly tone: string; readonly text: string }) => string = compileTemplate(
-  `<p class="note <%= it.tone %>" role="alert"><%= it.text %></p>`,
-);
 
 /** Renders a sentence that stands out, such as why a form was not accepted. */
-export function renderNote(tone: "good" | "warn" | "bad", text: string): string {
-  return note({ tone, text: sentence(text) });
+export function renderNote(tone: "good" | "warn" | "bad", text: string): Html {
+  return html`<p class="note ${tone}" role="alert">${sentence(text)}</p>`;
 }
 
-const formTop: (form: { readonly action: string }) => string = compileTemplate(
-  `<form class="stack" method="post" action="<%= it.action %>">`,
-);
-
-const button: (label: { readonly label: string }) => string = compileTemplate(
-  `<div class="row"><button class="primary"><%= it.label %></button></div></form>`,
-);
-
-/** Renders a form of one column. `parts` are what this file and compiled templates have rendered. */
-export function renderForm(action: string, parts: readonly string[], submit: string): string {
-  return [formTop({ action }), ...parts, button({ label: submit })].join("");
+/** Renders a form of one column. */
+export function renderForm(action: string, parts: readonly string[], submit: string): Html {
+  return html`
+    <form class="stack" method="post" action="${action}">
+      ${parts.map(trusted)}
+      <div class="row"><button class="primary">${submit}</button></div>
+    </form>`;
 }

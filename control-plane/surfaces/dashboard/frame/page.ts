@@ -1,24 +1,33 @@
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { ASSETS_PATH } from "#control-plane/surfaces/dashboard/frame/assets.ts";
+import { DONE } from "#control-plane/surfaces/dashboard/frame/done.ts";
+import { renderHidden } from "#control-plane/surfaces/dashboard/frame/fields.ts";
 import { viewerTimeOf } from "#control-plane/surfaces/dashboard/frame/times.ts";
-import { DONE, FRAME } from "#control-plane/surfaces/dashboard/strings/frame.ts";
 import { createDocument, sendDocument } from "#control-plane/http/operations/document.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 import { isAllowed } from "#control-plane/people/users/roles.ts";
 import type { Session } from "#control-plane/people/users/sessions.ts";
 
 /** Sections of the dashboard, in the order of the navigation. */
 const SECTIONS = [
-  { name: "monitors", label: FRAME.monitors, path: "/app/monitors" },
-  { name: "incidents", label: FRAME.incidents, path: "/app/incidents" },
-  { name: "maintenance", label: FRAME.maintenance, path: "/app/maintenance" },
-  { name: "status-pages", label: FRAME.statusPages, path: "/app/status-pages" },
-  { name: "tools", label: FRAME.tools, path: "/app/tools" },
+  { name: "monitors", label: "Monitors", path: "/app/monitors" },
+  { name: "incidents", label: "Incidents", path: "/app/incidents" },
+  { name: "maintenance", label: "Maintenance", path: "/app/maintenance" },
+  { name: "status-pages", label: "Status pages", path: "/app/status-pages" },
+  { name: "tools", label: "Tools", path: "/app/tools" },
 ] as const;
 
 /** A section of the dashboard. */
 type Section = (typeof SECTIONS)[number]["name"];
+
+/** Pages of the menu of a member, in its order. */
+const MENU = [
+  { label: "Your profile", path: "/app/profile", needs: "read" },
+  { label: "Members", path: "/app/members", needs: "manage" },
+  { label: "API keys", path: "/app/keys", needs: "manage" },
+  { label: "Log of changes", path: "/app/changes", needs: "read" },
+] as const;
 
 /**
  * Content-Security-Policy of the dashboard: files of this service alone, forms that it receives itself. Pages need a
@@ -40,7 +49,7 @@ interface DashboardPage {
   /** null: nobody is signed in. */
   readonly session: Session | null;
   readonly section?: Section;
-  /** Content of <main>, as compiled templates have written it. */
+  /** Content of <main>, as templates have written it. */
   readonly body: string;
   /** Seconds between two refreshes while the tab is seen; default: none. */
   readonly liveSeconds?: number;
@@ -55,86 +64,58 @@ interface DashboardPage {
 /** The parts of a request's address that a page is rendered with. */
 type Address = Pick<FastifyRequest, "query" | "url">;
 
-interface Link {
-  readonly label: string;
-  readonly path: string;
-  readonly isCurrent: boolean;
-}
-
-interface Frame {
-  readonly title: string;
-  readonly links: readonly Link[];
-  readonly session: Session | null;
-  readonly menu: readonly Link[];
-  readonly width: string;
-  readonly live: number | null;
-  readonly done: string | null;
-}
-
-const renderTop: (frame: Frame) => string = compileTemplate(`
-<!doctype html><html lang="en"><head><meta charset="utf-8"><title><%= it.title %> - ${FRAME.brand}</title>
-<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">
-<link rel="stylesheet" href="${ASSETS_PATH}/style.css"><link rel="icon" href="${ASSETS_PATH}/icon.svg" type="image/svg+xml">
-<script type="module" src="${ASSETS_PATH}/live.js"></script><script type="module" src="${ASSETS_PATH}/controls.js"></script></head><body>
-<a class="skip" href="#main">${FRAME.skip}</a>
-<header class="top"><a class="brand" href="<%= it.session === null ? "/" : "/app/" %>">${FRAME.brand}</a>
-<% if (it.session !== null) { %>
-<nav aria-label="${FRAME.main}"><% for (const link of it.links) { %><a href="<%= link.path %>"<% if (link.isCurrent) { %> aria-current="page"<% } %>><%= link.label %></a><% } %></nav>
-<details class="menu"><summary><%= it.session.email %></summary><div>
-<% for (const link of it.menu) { %><a href="<%= link.path %>"<% if (link.isCurrent) { %> aria-current="page"<% } %>><%= link.label %></a><% } %>
-<form method="post" action="/sign-out"><input type="hidden" name="_csrf" value="<%= it.session.formToken %>"><button class="plain">${FRAME.signOut}</button></form>
-</div></details>
-<dialog id="keys" aria-labelledby="keys-title"><h2 id="keys-title">${FRAME.keysTitle}</h2><dl>
-<dt><kbd>/</kbd></dt><dd>${FRAME.keySearch}</dd><dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>${FRAME.keyRows}</dd><dt><kbd>?</kbd></dt><dd>${FRAME.keyHelp}</dd></dl>
-<form method="dialog"><button>${FRAME.close}</button></form></dialog>
-<% } %>
-</header><% if (it.live !== null) { %><template id="ended"><p class="note bad ended" role="alert">${FRAME.signedOut} <a href="">${FRAME.signIn}</a></p></template><% } %>
-<main id="main" tabindex="-1" class="<%= it.width %>"<% if (it.live !== null) { %> data-live="<%= it.live %>"<% } %>>
-<% if (it.live !== null) { %><p class="note bad" id="lost" role="status" hidden>${FRAME.lost}</p><% } %>
-<% if (it.done !== null) { %><p class="note good flash" role="status"><%= it.done %></p><% } %>
-`);
-
 /** Renders a page. The address of the request may have, as "done", the code of what a form has done. */
-function renderPage({ body, ...page }: DashboardPage, request: Address): string {
-  return `${renderBeginning(page, request)}${body}${renderEnd(page)}`;
-}
-
-const renderZone: (of: { readonly zone: string }) => string = compileTemplate(
-  `<footer><p class="faint">${FRAME.zone} <a href="/app/profile#time-zone"><%= it.zone %></a>.</p></footer>`,
-);
-
-/** Renders the end of a page, which names the zone of its times. */
-function renderEnd({ session }: Pick<DashboardPage, "session">): string {
-  const zone = session === null ? "" : renderZone({ zone: viewerTimeOf(session).zone.name });
-  return `</main>${zone}</body></html>\n`;
-}
-
-function renderBeginning(page: Omit<DashboardPage, "body">, { query, url }: Address): string {
+function renderPage(page: DashboardPage, { query, url }: Address): Html {
+  const { title, session, section, body, liveSeconds, isNarrow = false, isForm = false } = page;
   const { done } = query as { readonly done?: unknown };
   const [current = ""] = url.split("?", 1);
-  const { title, session, section, liveSeconds = null, isNarrow = false, isForm = false } = page;
-  return renderTop({
-    title,
-    session,
-    width: isNarrow ? "narrow" : isForm ? "form" : "",
-    live: liveSeconds,
-    links: SECTIONS.map(({ name, label, path }) => ({ label, path, isCurrent: name === section })),
-    menu: session === null ? [] : menuOf(session).map((link) => ({ ...link, isCurrent: link.path === current })),
-    done: typeof done === "string" && Object.hasOwn(DONE, done) ? (DONE[done] ?? null) : null,
-  });
+  const isLive = liveSeconds !== undefined;
+  return html`
+    <!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title} - Vantage</title>
+    <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">
+    <link rel="stylesheet" href="${ASSETS_PATH}/style.css"><link rel="icon" href="${ASSETS_PATH}/icon.svg" type="image/svg+xml">
+    <script type="module" src="${ASSETS_PATH}/live.js"></script><script type="module" src="${ASSETS_PATH}/controls.js"></script></head><body>
+    <a class="skip" href="#main">Skip to the content</a>
+    <header class="top"><a class="brand" href="${session === null ? "/" : "/app/"}">Vantage</a>
+      ${session !== null && renderNavigation(session, section, current)}
+    </header>
+    ${isLive && html`<template id="ended"><p class="note bad ended" role="alert">You are signed out. <a href="">Sign in</a></p></template>`}
+    <main id="main" tabindex="-1" class="${isNarrow ? "narrow" : isForm ? "form" : ""}"${isLive && html` data-live="${liveSeconds}"`}>
+      ${isLive && html`<p class="note bad" id="lost" role="status" hidden>This page could not be refreshed. It shows how things were before.</p>`}
+      ${typeof done === "string" && Object.hasOwn(DONE, done) && html`<p class="note good flash" role="status">${DONE[done]}</p>`}
+      ${body}
+    </main>
+    ${session !== null && html`<footer><p class="faint">Times are in <a href="/app/profile#time-zone">${viewerTimeOf(session).zone.name}</a>.</p></footer>`}
+    </body></html>`;
 }
 
-function menuOf({ role }: Session): readonly Omit<Link, "isCurrent">[] {
-  return [
-    { label: FRAME.account, path: "/app/profile" },
-    ...(isAllowed(role, "manage")
-      ? [
-          { label: FRAME.members, path: "/app/members" },
-          { label: FRAME.keys, path: "/app/keys" },
-        ]
-      : []),
-    { label: FRAME.changes, path: "/app/changes" },
-  ];
+/** Renders the sections of the dashboard, the menu of the member, and the help about keys. */
+function renderNavigation(session: Session, section: Section | undefined, current: string): Html {
+  const menu = MENU.filter(({ needs }) => isAllowed(session.role, needs));
+  return html`
+    <nav aria-label="Main">${SECTIONS.map(({ name, label, path }) => renderLink(label, path, name === section))}</nav>
+    <details class="menu"><summary>${session.email}</summary><div>
+      ${menu.map(({ label, path }) => renderLink(label, path, path === current))}
+      <form method="post" action="/sign-out">${renderHidden("_csrf", session.formToken)}<button class="plain">Sign out</button></form>
+    </div></details>
+    <dialog id="keys" aria-labelledby="keys-title"><h2 id="keys-title">Keys</h2><dl>
+      <dt><kbd>/</kbd></dt><dd>Go to the search</dd>
+      <dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>Next and previous row</dd>
+      <dt><kbd>?</kbd></dt><dd>Show these keys</dd></dl>
+      <form method="dialog"><button>Close</button></form></dialog>`;
+}
+
+function renderLink(label: string, path: string, isCurrent: boolean): Html {
+  return html`<a href="${path}"${isCurrent && html` aria-current="page"`}>${label}</a>`;
+}
+
+/** Stands for a content that comes later. No value has it: "<" is escaped. */
+const LATER = html`<!-- later -->`;
+
+/** Renders what is before and what is after a content that comes later. */
+export function renderAround(render: (later: Html) => Html): readonly [before: string, after: string] {
+  const [before = "", after = ""] = String(render(LATER)).split(String(LATER), 2);
+  return [before, after];
 }
 
 /** Sends a page, compressed, with the headers of the dashboard. It has an entity tag for the refresh of open views. */
@@ -143,7 +124,7 @@ export function sendPage(request: FastifyRequest, reply: FastifyReply, page: Das
   if (page.hasFrame === true) {
     reply.header("content-security-policy", `${HEADERS["content-security-policy"]}; frame-src 'self'`);
   }
-  const document = createDocument(renderPage(page, request), {
+  const document = createDocument(String(renderPage(page, request)), {
     type: "text/html; charset=utf-8",
     cacheControl: "no-store",
   });
@@ -151,9 +132,12 @@ export function sendPage(request: FastifyRequest, reply: FastifyReply, page: Das
 }
 
 /** Sends a part of a page, which a script of the page puts in its place, with the headers of the dashboard. */
-export function sendFragment(request: FastifyRequest, reply: FastifyReply, html: string): Promise<FastifyReply> {
+export function sendFragment(request: FastifyRequest, reply: FastifyReply, part: string): Promise<FastifyReply> {
   reply.headers(HEADERS);
-  const document = createDocument(html, { type: "text/html; charset=utf-8", cacheControl: "no-store" });
+  const document = createDocument(String(part), {
+    type: "text/html; charset=utf-8",
+    cacheControl: "no-store",
+  });
   return sendDocument(request, reply, document);
 }
 
@@ -168,9 +152,10 @@ export function sendPageInPieces(
   parts: AsyncIterable<string>,
 ): FastifyReply {
   async function* pieces(): AsyncGenerator<string> {
-    yield renderBeginning(page, request);
+    const [before, after] = renderAround((body) => renderPage({ ...page, body }, request));
+    yield before;
     yield* parts;
-    yield renderEnd(page);
+    yield after;
   }
   return reply
     .headers({ ...HEADERS, "cache-control": "no-store", connection: "close", "x-accel-buffering": "no" })
@@ -178,22 +163,17 @@ export function sendPageInPieces(
     .send(Readable.from(pieces()));
 }
 
-const renderSentence: (page: {
-  readonly heading: string;
-  readonly message: string;
-  readonly isInside: boolean;
-}) => string = compileTemplate(`<h1><%= it.heading %></h1><p><%= it.message %></p>
-<p><% if (it.isInside) { %><a href="/app/">${FRAME.back}</a><% } else { %><a href="/sign-in">${FRAME.signIn}</a><% } %></p>`);
-
 /** Renders a page with a heading and one sentence, for errors, and sets the headers of the dashboard. */
 export function renderProblemPage(
   request: FastifyRequest,
   reply: FastifyReply,
   heading: string,
   message: string,
-): string {
+): Html {
   reply.headers(HEADERS).header("cache-control", "no-store").type("text/html; charset=utf-8");
   const session = request.session ?? null;
-  const body = renderSentence({ heading, message, isInside: session !== null });
+  const body = html`
+    <h1>${heading}</h1><p>${message}</p>
+    <p>${session === null ? html`<a href="/sign-in">Sign in</a>` : html`<a href="/app/">Back to the monitors</a>`}</p>`;
   return renderPage({ title: heading, session, body, isNarrow: true }, { query: {}, url: request.url });
 }

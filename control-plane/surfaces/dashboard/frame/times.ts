@@ -1,6 +1,6 @@
 import { writeDuration } from "#shared/text/duration.ts";
 import { viewerTimeIn, type ViewerTime } from "#control-plane/core/charts/viewer-time.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 import { openTimeZone, toLocal, type TimeZone } from "#control-plane/core/time-zone.ts";
 
 const UTC: TimeZone = { name: "UTC", offsetAt: () => 0 };
@@ -13,12 +13,9 @@ export function viewerTimeOf({ timezone }: { readonly timezone: string }): Viewe
   return viewerTimeIn(timezone === CHOSEN_UTC ? UTC : (openTimeZone(timezone) ?? UTC));
 }
 
-const renderTag: (time: { readonly iso: string; readonly full: string; readonly text: string }) => string =
-  compileTemplate(`<time datetime="<%= it.iso %>" title="<%= it.full %>"><%= it.text %></time>`);
-
 /** Renders an instant as the distance from now: "4 min ago". The exact time in the viewer's zone is its title. */
-export function renderAgo(at: Date, now: Date, viewer: ViewerTime): string {
-  return renderTag({ ...describe(at, viewer), text: writeAgo(at, now) });
+export function renderAgo(at: Date, now: Date, viewer: ViewerTime): Html {
+  return renderTag(at, viewer, writeAgo(at, now));
 }
 
 /** Writes the distance of an instant from now: "4 min ago". */
@@ -27,26 +24,23 @@ export function writeAgo(at: Date, now: Date): string {
 }
 
 /** Renders how long something has lasted since an instant: "4 min 3 s". Its title is the instant in the viewer's zone. */
-export function renderSince(since: Date, now: Date, viewer: ViewerTime): string {
-  return renderTag({ ...describe(since, viewer), text: writeDuration((now.getTime() - since.getTime()) / 1_000) });
+export function renderSince(since: Date, now: Date, viewer: ViewerTime): Html {
+  return renderTag(since, viewer, writeDuration((now.getTime() - since.getTime()) / 1_000));
 }
 
 /** Renders an instant in the viewer's zone: "26 Nov 14:30". */
-export function renderTime(at: Date, viewer: ViewerTime): string {
-  return renderTag({ ...describe(at, viewer), text: viewer.format(at.getTime(), "minute") });
+export function renderTime(at: Date, viewer: ViewerTime): Html {
+  return renderTag(at, viewer, viewer.format(at.getTime(), "minute"));
 }
 
 /** Renders an instant in the viewer's zone with its second: "26 Nov 14:30:05". */
-export function renderSecond(at: Date, viewer: ViewerTime): string {
-  return renderTag({
-    ...describe(at, viewer),
-    text: `${viewer.format(at.getTime(), "minute")}:${at.toISOString().slice(17, 19)}`,
-  });
+export function renderSecond(at: Date, viewer: ViewerTime): Html {
+  return renderTag(at, viewer, `${viewer.format(at.getTime(), "minute")}:${at.toISOString().slice(17, 19)}`);
 }
 
 /** Renders an instant to come in the viewer's zone as writePlanned writes it. */
-export function renderPlanned(at: Date, now: Date, viewer: ViewerTime): string {
-  return renderTag({ ...describe(at, viewer), text: writePlanned(at, now, viewer.zone) });
+export function renderPlanned(at: Date, now: Date, viewer: ViewerTime): Html {
+  return renderTag(at, viewer, writePlanned(at, now, viewer.zone));
 }
 
 /** Writes an instant to come with its weekday, and its year if it is another one: "Sun 29 Nov 02:30". */
@@ -67,9 +61,11 @@ export function largestUnit(ms: number): string {
   return `${count} ${unit}`;
 }
 
-function describe(at: Date, viewer: ViewerTime) {
-  const year = at.toISOString().slice(0, 4);
-  return { iso: at.toISOString(), full: `${viewer.format(at.getTime(), "minute")} ${year}, ${viewer.zone.name}` };
+/** Renders a text that stands for an instant, which is its title. */
+function renderTag(at: Date, viewer: ViewerTime, text: string): Html {
+  const iso = at.toISOString();
+  const title = `${viewer.format(at.getTime(), "minute")} ${iso.slice(0, 4)}, ${viewer.zone.name}`;
+  return html`<time datetime="${iso}" title="${title}">${text}</time>`;
 }
 
 /** What our own texts have of times: "2026-11-27 22:14 UTC", with a second or without, and "check at 22:14" of the same day. */

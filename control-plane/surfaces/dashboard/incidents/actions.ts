@@ -4,7 +4,7 @@ import { capital } from "#control-plane/surfaces/dashboard/frame/problems.ts";
 import { IMPACTS, STATUSES, type Status } from "#control-plane/outages/incidents/incident.ts";
 import type { readIncident } from "#control-plane/outages/incidents/incidents.ts";
 import { MOST_TEXT } from "#control-plane/outages/incidents/texts.ts";
-import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 
 /** An incident with its timeline, as the API shows it. */
 export type ShownIncident = NonNullable<Awaited<ReturnType<typeof readIncident>>>;
@@ -35,7 +35,7 @@ export interface ChosenPage {
 export function renderActions(incident: ShownIncident, formToken: string): Html {
   const isOpen = incident.resolved_at === null;
   const isNew = incident.acknowledged === null;
-  const token = trusted(renderHidden("_csrf", formToken));
+  const token = renderHidden("_csrf", formToken);
   return html`
     <div class="row act">
     ${isOpen && html`<form method="post" action="/app/incidents/${incident.id}/acknowledge">${token}<input type="hidden" name="acknowledged" value="${isNew ? "yes" : "no"}"><button${isNew && html` class="primary"`}>${isNew ? "Acknowledge" : "Take back the acknowledgement"}</button></form>`}
@@ -59,7 +59,7 @@ export function renderWriting(
     fields: Html,
   ) => html`
     <details class="part"${typed?.form === action && html` open`}><summary>${title}</summary><div>${hint}
-    <form class="stack" method="post" action="/app/incidents/${incident.id}/${action}" data-kept>${trusted(renderHidden("_csrf", formToken))}
+    <form class="stack" method="post" action="/app/incidents/${incident.id}/${action}" data-kept>${renderHidden("_csrf", formToken)}
     ${fields}
     <div class="row"><button class="primary">${submit}</button></div></form></div></details>`;
   const mailed = html`<p class="faint">Subscribers of the status pages that show the incident get it by mail.</p>`;
@@ -105,36 +105,32 @@ function renderPages(pages: readonly ChosenPage[], named: readonly number[], pro
     <fieldset class="field"${problem !== null && html` aria-describedby="p-page_ids"`}><legend>Status pages that show it</legend><input type="hidden" name="pages" value="shown">
     ${problem !== null && html`<p class="problem" id="p-page_ids">${problem}</p>`}
     ${others.length > 0 && html`<p class="hint">These have its monitor and show it in any case: <bdi>${others.map(({ title }) => title).join(", ")}</bdi></p>`}<div class="choices">
-    ${free.map(({ id, title }) => trusted(renderCheck({ name: "page_ids", value: String(id), label: title, isOn: named.includes(id) })))}
-    ${kept.map((id) => trusted(renderHidden("page_ids", String(id))))}</div></fieldset>`;
+    ${free.map(({ id, title }) => renderCheck({ name: "page_ids", value: String(id), label: title, isOn: named.includes(id) }))}
+    ${kept.map((id) => renderHidden("page_ids", String(id)))}</div></fieldset>`;
 }
 
 function renderNote(typed: TypedWriting | null): Html {
-  return trusted(
-    renderText({
-      name: "text",
-      id: "f-note",
-      label: "Note",
-      hint: "For the timeline. It is never public.",
-      value: typed?.text ?? "",
-      problem: problemIn(typed, "text"),
-      maxLength: MOST_TEXT,
-    }),
-  );
+  return renderText({
+    name: "text",
+    id: "f-note",
+    label: "Note",
+    hint: "For the timeline. It is never public.",
+    value: typed?.text ?? "",
+    problem: problemIn(typed, "text"),
+    maxLength: MOST_TEXT,
+  });
 }
 
 function renderEdit(incident: ShownIncident, typed: TypedWriting | null): Html {
   return html`
-    ${trusted(
-      renderInput({
-        name: "title",
-        label: "Title",
-        value: typed?.title ?? incident.title,
-        problem: problemIn(typed, "title"),
-        isRequired: true,
-        maxLength: 200,
-      }),
-    )}
+    ${renderInput({
+      name: "title",
+      label: "Title",
+      value: typed?.title ?? incident.title,
+      problem: problemIn(typed, "title"),
+      isRequired: true,
+      maxLength: 200,
+    })}
     ${renderImpact(typed?.impact ?? incident.impact, problemIn(typed, "impact"))}`;
 }
 
@@ -145,22 +141,22 @@ function problemIn(typed: TypedWriting | null, field: string): string | null {
 /** Renders the choice of an incident's status. */
 export function renderStatus(statuses: readonly Status[], chosen: string, problem: string | null): Html {
   const options = statuses.map((value) => ({ value, label: capital(value), isSelected: value === chosen }));
-  return trusted(renderSelect({ name: "status", label: "Status", problem, options }));
+  return renderSelect({ name: "status", label: "Status", problem, options });
 }
 
 /** Renders the choice of an incident's impact. */
 export function renderImpact(chosen: string, problem: string | null): Html {
   const options = IMPACTS.map((value) => ({ value, label: value, isSelected: value === chosen }));
-  return trusted(renderSelect({ name: "impact", label: "Impact", problem, options }));
+  return renderSelect({ name: "impact", label: "Impact", problem, options });
 }
 
 /** Renders the text of an update. `id`: of the element. */
 export function renderPublicText(id: string, value: string, problem: string | null): Html {
   const field = { name: "text", id, label: "Text", hint: "For the users of your service.", maxLength: MOST_TEXT };
-  return trusted(renderText({ ...field, value, problem }));
+  return renderText({ ...field, value, problem });
 }
 
 /** Renders the choice whether status pages show an update. */
 export function renderPublic(isOn: boolean): Html {
-  return trusted(renderCheck({ name: "public", value: "yes", label: "Show it on status pages", isOn }));
+  return renderCheck({ name: "public", value: "yes", label: "Show it on status pages", isOn });
 }

@@ -7,11 +7,11 @@ import {
   writeIncidentsPath,
   type IncidentQuery,
 } from "#control-plane/surfaces/dashboard/incidents/list-query.ts";
-import { counted } from "#control-plane/surfaces/dashboard/strings/frame.ts";
+import { counted } from "#control-plane/surfaces/dashboard/frame/amounts.ts";
 import { stateOf } from "#control-plane/public/incident-pages/show-incident.ts";
 import type { readOpenFirst } from "#control-plane/outages/incidents/incidents.ts";
 import { shownTitle } from "#control-plane/outages/incidents/texts.ts";
-import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 
 type Reading = Awaited<ReturnType<typeof readOpenFirst>>;
 type Listed = Reading["incidents"][number];
@@ -105,7 +105,7 @@ function renderIncident(incident: Listed, { viewer, isKept }: IncidentList): Htm
     <li id="i-${id}"><span class="badge ${toneOf(incident)}">${stateOf(incident)}</span>
     <div class="what"><a href="/app/incidents/${id}" data-row>${shownTitle(incident)}</a>${cause !== "" && html`<p>${cause}</p>`}</div>
     <div class="strip">${renderMonitor(monitor, isKept)}${acknowledged !== null && html`<p class="faint">acknowledged by ${acknowledged.by}</p>`}</div>
-    <div class="when">${trusted(renderTime(new Date(incident.started_at), viewer))}&#32;<span class="faint">${isOver ? "" : "for "}${writeDuration(incident.duration_seconds)}</span></div></li>`;
+    <div class="when">${renderTime(new Date(incident.started_at), viewer)}&#32;<span class="faint">${isOver ? "" : "for "}${writeDuration(incident.duration_seconds)}</span></div></li>`;
 }
 
 /** Renders the link to the monitor of an incident, which the title names, or the name of one that is deleted. */

@@ -25,7 +25,7 @@ import { requireRead } from "#control-plane/http/errors.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import { OPEN } from "#control-plane/outages/incidents/schemas.ts";
 import { parseParams } from "#shared/schema/schema.ts";
-import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 import {
   renderImpact,
   renderPublic,
@@ -196,46 +196,40 @@ function renderIncidentForm({ typed, monitors, monitorCount, pages, formToken, p
   const more = monitorCount > monitors.length ? ` The first ${monitors.length} by name are here.` : "";
   return html`
     <h1>Open an incident</h1><p class="faint">For what no monitor sees. Outages of monitors open by themselves.</p>
-    ${others.map(([, problem]) => trusted(renderNote("bad", problem)))}
-    <form class="stack" method="post" action="/app/incidents/new">${trusted(renderHidden("_csrf", formToken))}
-    ${trusted(
-      renderInput({
-        name: "title",
-        label: "Title",
-        hint: "One line, such as: Payments are delayed",
-        value: typed.title,
-        problem: fieldProblem("title"),
-        isRequired: true,
-        maxLength: 200,
-      }),
-    )}
+    ${others.map(([, problem]) => renderNote("bad", problem))}
+    <form class="stack" method="post" action="/app/incidents/new">${renderHidden("_csrf", formToken)}
+    ${renderInput({
+      name: "title",
+      label: "Title",
+      hint: "One line, such as: Payments are delayed",
+      value: typed.title,
+      problem: fieldProblem("title"),
+      isRequired: true,
+      maxLength: 200,
+    })}
     ${renderPublicText("f-text", typed.text, fieldProblem("text"))}
     ${renderStatus(STATUSES, typed.status, fieldProblem("status"))}
     ${renderImpact(typed.impact, fieldProblem("impact"))}
-    ${trusted(
-      renderCheckList({
-        name: "monitor_ids",
-        legend: "Monitors that it concerns",
-        hint: `At least one monitor or status page.${more}`,
-        problem: fieldProblem("monitor_ids"),
-        empty: "There are no monitors.",
-        options: monitors.map(({ id, name }) => ({
-          value: String(id),
-          label: name,
-          isOn: typed.monitorIds.includes(id),
-        })),
-      }),
-    )}
-    ${trusted(
-      renderCheckList({
-        name: "page_ids",
-        legend: "Status pages that show it",
-        hint: "",
-        problem: fieldProblem("page_ids"),
-        empty: "There are no status pages.",
-        options: pages.map(({ id, title }) => ({ value: String(id), label: title, isOn: typed.pageIds.includes(id) })),
-      }),
-    )}
+    ${renderCheckList({
+      name: "monitor_ids",
+      legend: "Monitors that it concerns",
+      hint: `At least one monitor or status page.${more}`,
+      problem: fieldProblem("monitor_ids"),
+      empty: "There are no monitors.",
+      options: monitors.map(({ id, name }) => ({
+        value: String(id),
+        label: name,
+        isOn: typed.monitorIds.includes(id),
+      })),
+    })}
+    ${renderCheckList({
+      name: "page_ids",
+      legend: "Status pages that show it",
+      hint: "",
+      problem: fieldProblem("page_ids"),
+      empty: "There are no status pages.",
+      options: pages.map(({ id, title }) => ({ value: String(id), label: title, isOn: typed.pageIds.includes(id) })),
+    })}
     ${renderPublic(typed.isPublic)}
     <div class="row"><button class="primary">Open the incident</button><a class="button" href="/app/incidents">Cancel</a></div></form>`;
 }

@@ -23,7 +23,7 @@ import { isAllowed } from "#control-plane/people/users/roles.ts";
 import type { ViewerTime } from "#control-plane/core/charts/viewer-time.ts";
 import { layOutIncident, type IncidentLayout } from "#control-plane/public/incident-pages/show-incident.ts";
 import { capital } from "#control-plane/surfaces/dashboard/frame/problems.ts";
-import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 import { renderRows, type Block } from "#control-plane/public/incident-pages/page.ts";
 
 /** Seconds between two refreshes of an open view. */
@@ -173,7 +173,7 @@ function renderUpdates({ incident: { updates }, viewer }: IncidentPage): Html | 
     <section class="card" id="updates"><h2>Updates</h2><ul class="updates">
     ${updates.map(
       ({ at, by, status, text, public: isPublic }) => html`
-      <li><p><b>${capital(status)}</b> <span class="faint">${by}, </span>${trusted(renderTime(new Date(at), viewer))}&#32;<span class="tag">${isPublic ? "on status pages" : "for the account only"}</span></p>
+      <li><p><b>${capital(status)}</b> <span class="faint">${by}, </span>${renderTime(new Date(at), viewer)}&#32;<span class="tag">${isPublic ? "on status pages" : "for the account only"}</span></p>
       <p class="lines">${text}</p></li>`,
     )}</ul></section>`;
 }

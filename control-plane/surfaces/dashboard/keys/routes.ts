@@ -7,8 +7,8 @@ import { readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
 import { sendConfirmation } from "#control-plane/surfaces/dashboard/frame/confirmation.ts";
 import { sentence } from "#control-plane/surfaces/dashboard/frame/problems.ts";
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
-import { actionOf } from "#control-plane/surfaces/dashboard/members/routes.ts";
-import { KEYS, MEMBERS } from "#control-plane/surfaces/dashboard/strings/people.ts";
+import { actionOf, noOwner } from "#control-plane/surfaces/dashboard/door/member-writes.ts";
+import { counted } from "#control-plane/surfaces/dashboard/frame/amounts.ts";
 import type { Sql, Transaction } from "#control-plane/core/database/connect.ts";
 import type { Turns } from "#control-plane/core/database/turns.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
@@ -19,9 +19,15 @@ import { readUsage } from "#control-plane/http/limits/usage.ts";
 import type { Plans } from "#control-plane/core/plans/plans.ts";
 import { memberChange } from "#control-plane/people/users/members.ts";
 import type { Users } from "#control-plane/people/users/users.ts";
-import { renderForm, renderHidden, renderInput, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
+import {
+  renderForm,
+  renderHidden,
+  renderInput,
+  renderNote,
+  renderProblem,
+} from "#control-plane/surfaces/dashboard/frame/fields.ts";
 import { formatLocal } from "#control-plane/surfaces/dashboard/frame/times.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 import type { Session } from "#control-plane/people/users/sessions.ts";
 
 const PATH = "/app/keys";
@@ -63,7 +69,7 @@ export function registerKeyPages(scope: FastifyInstance, deps: KeyPagesDeps): vo
       const given = readForm(request);
       const typed = { name: given.text("name").trim(), scopes: given.list("scopes") };
       if (Array.from(typed.name).length > LONGEST_KEY_NAME) {
-        const nameProblem = KEYS.nameProblem(LONGEST_KEY_NAME);
+        const nameProblem = `Must have at most ${counted(LONGEST_KEY_NAME, "character")}.`;
         return sendKeys(request, reply.code(400), deps, { typed, nameProblem });
       }
       const wanted = {
@@ -74,8 +80,7 @@ export function registerKeyPages(scope: FastifyInstance, deps: KeyPagesDeps): vo
       };
       const create = async (tx: Transaction) => {
         // Who is removed at this moment would leave a key behind that no form of the removal has listed.
-        if (!(await users.members.lockForOwner(tx, session)))
-          throw new Refusal("insufficient_scope", MEMBERS.notAllowed);
+        if (!(await users.members.lockForOwner(tx, session))) throw noOwner();
         const created = await createNewKey(deps, tx, wanted);
         if (created.kind === "ok") {
           const change = {
@@ -95,8 +100,8 @@ export function registerKeyPages(scope: FastifyInstance, deps: KeyPagesDeps): vo
           made.field === "name" ? { nameProblem: made.message } : { scopesProblem: sentence(made.message) };
         return sendKeys(request, reply.code(400), deps, { typed, ...problem });
       }
-      const body = renderCreatedKey({ key: made.key });
-      return sendPage(request, reply.code(201), { title: KEYS.createdTitle, session, body, isNarrow: true });
+      const body = renderCreatedKey(made.key);
+      return sendPage(request, reply.code(201), { title: "The new key", session, body, isNarrow: true });
     },
   });
 
@@ -107,10 +112,10 @@ export function registerKeyPages(scope: FastifyInstance, deps: KeyPagesDeps): vo
     async handler(request, reply) {
       const { id, name, prefix } = await findKey(request, keys);
       return sendConfirmation(request, reply, {
-        title: KEYS.revokeTitle(name ?? prefix),
-        sentence: KEYS.revokeSentence,
+        title: `Revoke ${name ?? prefix}?`,
+        sentence: "Programs that use this key are refused from now on. It cannot be brought back.",
         action: `${PATH}/${id}/revoke`,
-        submit: KEYS.revoke,
+        submit: "Revoke",
         back: PATH,
       });
     },
@@ -124,7 +129,7 @@ export function registerKeyPages(scope: FastifyInstance, deps: KeyPagesDeps): vo
       const { id, name, prefix } = await findKey(request, keys);
       const change = { resource: "key", id, name: name ?? prefix, action: "deleted" } as const;
       const isRevoked = await keys.revoke(id, (tx) => record(tx, memberChange(actionOf(request), [change])));
-      if (!isRevoked) throw new Refusal("not_found", KEYS.gone);
+      if (!isRevoked) throw new Refusal("not_found", "There is no such key.");
       return reply.redirect(`${PATH}?done=key_revoked`, 303);
     },
   });
@@ -135,7 +140,7 @@ async function findKey(request: FastifyRequest<ById>, keys: Keys): Promise<KeyEn
   const { accountId } = memberOf(request);
   const id = /^[1-9]\d{0,14}$/.test(request.params.id) ? Number(request.params.id) : 0;
   const [found] = (await keys.list({ id, accountId }, 1, 0)).keys;
-  if (found === undefined) throw new Refusal("not_found", KEYS.gone);
+  if (found === undefined) throw new Refusal("not_found", "There is no such key.");
   return found;
 }
 
@@ -153,12 +158,12 @@ async function sendKeys(
     readUsage(sql, accountId, clock.now()),
   ]);
   const usage = [
-    [KEYS.minute, counts.minute, plan.requestsPerMinute],
-    [KEYS.day, counts.day, plan.requestsPerDay],
-    [KEYS.count, listed.total, plan.keys],
+    ["Requests in this minute", counts.minute, plan.requestsPerMinute],
+    ["Requests in this day (UTC)", counts.day, plan.requestsPerDay],
+    ["Keys", listed.total, plan.keys],
   ] as const;
   const body = renderKeysPage({ session, keys: listed.keys, usage, allowed: keyScopesOf(plan.scopes), ...more });
-  return sendPage(request, reply, { title: KEYS.title, session, body });
+  return sendPage(request, reply, { title: "API keys", session, body });
 }
 
 /** What the page shows, with what was typed into its form and what is wrong with it. */
@@ -175,83 +180,69 @@ interface KeysView {
   readonly problem?: string | null;
 }
 
-const renderUsage: (data: { readonly rows: readonly (readonly [string, string])[] }) => string = compileTemplate(`
-<h1>${KEYS.title}</h1>
-<div class="scroll" role="group" tabindex="0" aria-label="${KEYS.usage}"><table><caption class="hidden">${KEYS.usage}</caption><tbody>
-<% for (const row of it.rows) { %><tr><th scope="row"><%= row[0] %></th><td class="number"><%= row[1] %></td></tr><% } %>
-</tbody></table></div>
-`);
-
-interface Row {
-  readonly id: number;
-  readonly name: string;
-  readonly prefix: string;
-  readonly scopes: string;
-  readonly created: string;
-  readonly used: string;
-  readonly label: string;
-}
-
-const renderKeys: (data: { readonly rows: readonly Row[] }) => string = compileTemplate(`
-<% if (it.rows.length === 0) { %><p>${KEYS.none}</p><% } else { %>
-<div class="scroll" role="group" tabindex="0" aria-label="${KEYS.title}"><table class="cards"><thead><tr><th scope="col">${KEYS.name}</th><th scope="col">${KEYS.start}</th><th scope="col">${KEYS.scopes}</th><th scope="col">${KEYS.created}</th><th scope="col">${KEYS.used}</th><th scope="col"><span class="hidden">${KEYS.action}</span></th></tr></thead><tbody>
-<% for (const row of it.rows) { %><tr><th scope="row"><%= row.name %></th><td><code><%= row.prefix %></code></td><td data-label="${KEYS.scopes}"><%= row.scopes %></td><td class="date" data-label="${KEYS.created}"><%= row.created %></td><td class="date" data-label="${KEYS.used}"><%= row.used %></td>
-<td><a class="button danger" href="/app/keys/<%= row.id %>/revoke" aria-label="<%= row.label %>">${KEYS.revoke}</a></td></tr><% } %>
-</tbody></table></div><% } %>
-`);
-
-const renderScopes: (data: {
-  readonly scopes: readonly { readonly name: string; readonly isChosen: boolean }[];
-  readonly problem: string | null;
-}) => string = compileTemplate(`
-<fieldset class="field"<% if (it.problem !== null) { %> aria-describedby="p-scopes"<% } %>><legend>${KEYS.scopes}</legend><p class="hint">${KEYS.scopesHint}</p>
-<% if (it.problem !== null) { %><p class="problem" id="p-scopes"><%= it.problem %></p><% } %>
-<% for (const scope of it.scopes) { %><div class="choice"><input type="checkbox" id="s-<%= scope.name %>" name="scopes" value="<%= scope.name %>"<% if (scope.isChosen) { %> checked<% } %>><label for="s-<%= scope.name %>"><%= scope.name %></label></div><% } %>
-</fieldset>
-`);
-
 /** Renders the keys of the session's account, its usage, and the form for another key. */
-function renderKeysPage(view: KeysView): string {
+function renderKeysPage(view: KeysView): Html {
   const { session, keys, usage, allowed, typed, nameProblem = null, scopesProblem = null, problem = null } = view;
   const form = [
     renderHidden("_csrf", session.formToken),
     renderInput({
       name: "name",
-      label: KEYS.nameLabel,
-      hint: KEYS.nameHint,
+      label: "Name (optional)",
+      hint: "What it is for, such as grafana.",
       value: typed?.name ?? "",
       problem: nameProblem,
       maxLength: LONGEST_KEY_NAME,
     }),
-    renderScopes({
-      scopes: allowed.map((name) => ({ name, isChosen: typed?.scopes.includes(name) === true })),
-      problem: scopesProblem,
-    }),
+    renderScopes(allowed, typed?.scopes ?? [], scopesProblem),
   ];
-  return [
-    renderUsage({ rows: usage.map(([label, used, limit]) => [label, KEYS.of(used, limit)] as const) }),
-    ...(problem === null ? [] : [renderNote("bad", problem)]),
-    renderKeys({ rows: keys.map((key) => toRow(key, session)) }),
-    `<h2>${KEYS.createTitle}</h2>`,
-    renderForm("/app/keys", form, KEYS.create),
-  ].join("");
+  return html`
+    <h1>API keys</h1>
+    <div class="scroll" role="group" tabindex="0" aria-label="Usage"><table><caption class="hidden">Usage</caption><tbody>
+      ${usage.map(([label, used, limit]) => html`<tr><th scope="row">${label}</th><td class="number">${used.toLocaleString("en")} of ${limit.toLocaleString("en")}</td></tr>`)}
+    </tbody></table></div>
+    ${problem !== null && renderNote("bad", problem)}
+    ${keys.length === 0 ? html`<p>There are no keys.</p>` : renderKeys(keys, session)}
+    <h2>Create a key</h2>
+    ${renderForm("/app/keys", form, "Create the key")}`;
 }
 
-function toRow({ id, name, prefix, scopes, createdAt, usedAt }: KeyEntry, { timezone }: Session): Row {
-  return {
-    id,
-    name: name ?? KEYS.unnamed,
-    prefix: `${prefix}...`,
-    scopes: scopes === null ? KEYS.allScopes : scopes.join(", "),
-    created: formatLocal(createdAt, timezone),
-    used: usedAt === null ? KEYS.unused : formatLocal(usedAt, timezone),
-    label: KEYS.revokeOf(name ?? prefix),
-  };
+/** What stands in place of the name of a key that has none. */
+export const UNNAMED_KEY = "without a name";
+/** What stands in place of the time at which a key was last used, where there is none. */
+export const UNUSED_KEY = "no use noted";
+
+function renderKeys(keys: readonly KeyEntry[], { timezone }: Session): Html {
+  return html`
+    <div class="scroll" role="group" tabindex="0" aria-label="API keys"><table class="cards"><thead><tr>
+      <th scope="col">Name</th><th scope="col">Begins with</th><th scope="col">Scopes</th><th scope="col">Created</th>
+      <th scope="col">Last used</th><th scope="col"><span class="hidden">Action</span></th></tr></thead><tbody>
+      ${keys.map(
+        ({ id, name, prefix, scopes, createdAt, usedAt }) => html`
+          <tr><th scope="row">${name ?? UNNAMED_KEY}</th><td><code>${prefix}...</code></td>
+            <td data-label="Scopes">${scopes === null ? "all" : scopes.join(", ")}</td>
+            <td class="date" data-label="Created">${formatLocal(createdAt, timezone)}</td>
+            <td class="date" data-label="Last used">${usedAt === null ? UNUSED_KEY : formatLocal(usedAt, timezone)}</td>
+            <td><a class="button danger" href="/app/keys/${id}/revoke" aria-label="Revoke ${name ?? prefix}">Revoke</a></td></tr>`,
+      )}
+    </tbody></table></div>`;
+}
+
+function renderScopes(allowed: readonly string[], chosen: readonly string[], problem: string | null): Html {
+  return html`
+    <fieldset class="field"${problem !== null && html` aria-describedby="p-scopes"`}><legend>Scopes</legend>
+      <p class="hint">What the key may call. None chosen: all scopes of the plan, also those that it gets later.</p>
+      ${renderProblem("p-scopes", problem)}
+      ${allowed.map(
+        (name) => html`
+          <div class="choice"><input type="checkbox" id="s-${name}" name="scopes" value="${name}"${chosen.includes(name) && html` checked`}><label for="s-${name}">${name}</label></div>`,
+      )}
+    </fieldset>`;
 }
 
 /** Renders a new key, which is shown once. */
-const renderCreatedKey: (data: { readonly key: string }) => string = compileTemplate(`
-<h1>${KEYS.createdTitle}</h1><p>${KEYS.shownOnce}</p>
-<div class="field"><label for="secret">${KEYS.key}</label><input id="secret" class="mono" readonly value="<%= it.key %>"></div>
-<p class="row"><button type="button" data-copy="secret">${KEYS.copy}</button> <a href="/app/keys">${KEYS.back}</a></p>
-`);
+function renderCreatedKey(key: string): Html {
+  return html`
+    <h1>The new key</h1><p>It is shown only now. Keep it where secrets are kept.</p>
+    <div class="field"><label for="secret">Key</label><input id="secret" class="mono" readonly value="${key}"></div>
+    <p class="row"><button type="button" data-copy="secret">Copy</button> <a href="/app/keys">Back to the keys</a></p>`;
+}

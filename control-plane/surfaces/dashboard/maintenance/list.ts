@@ -2,9 +2,9 @@ import { writeDuration } from "#shared/text/duration.ts";
 import type { ViewerTime } from "#control-plane/core/charts/viewer-time.ts";
 import { renderTime } from "#control-plane/surfaces/dashboard/frame/times.ts";
 import { REPEATS, repeatsOf } from "#control-plane/surfaces/dashboard/maintenance/values.ts";
-import { counted } from "#control-plane/surfaces/dashboard/strings/frame.ts";
+import { counted } from "#control-plane/surfaces/dashboard/frame/amounts.ts";
 import type { MaintenanceWindow, Status } from "#control-plane/outages/maintenance/window.ts";
-import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 
 /** What a window does, below the headings of its pages. */
 export const HINT =
@@ -74,8 +74,8 @@ function coveredBy({ monitorIds, tags }: MaintenanceWindow): string {
 function renderWhen(window: MaintenanceWindow, viewer: ViewerTime): Html {
   const { currentEndsAt: end, nextStartsAt, startsAt, durationSeconds, rrule } = window;
   const repeats = REPEATS[repeatsOf(rrule)];
-  if (end !== null) return html`until ${trusted(renderTime(end, viewer))}<br>${repeats}`;
-  const start = trusted(renderTime(nextStartsAt ?? startsAt, viewer));
+  if (end !== null) return html`until ${renderTime(end, viewer)}<br>${repeats}`;
+  const start = renderTime(nextStartsAt ?? startsAt, viewer);
   return html`${start}, ${writeDuration(durationSeconds)}<br>${repeats}`;
 }
 

@@ -21,7 +21,7 @@ import { isAllowed } from "#control-plane/people/users/roles.ts";
 import { writeDuration } from "#shared/text/duration.ts";
 import type { ViewerTime } from "#control-plane/core/charts/viewer-time.ts";
 import type { NamedMonitor } from "#control-plane/surfaces/dashboard/incidents/list.ts";
-import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 
 /** Windows on a page of those that are over. */
 const PAGE = 50;
@@ -148,10 +148,10 @@ function renderWindowPage({ window, nextStarts: starts, monitors, viewer, formTo
   const repeats = repeatsOf(rrule);
   return html`
     <p><a href="/app/maintenance">All maintenance windows</a></p>
-    <div class="head"><div><h1 dir="auto">${title}</h1><p><span class="badge ${status === "in_progress" && "warn"}">${STATES[status]}</span>${end !== null && html`&#32;until ${trusted(renderTime(end, viewer))}`}</p></div>
+    <div class="head"><div><h1 dir="auto">${title}</h1><p><span class="badge ${status === "in_progress" && "warn"}">${STATES[status]}</span>${end !== null && html`&#32;until ${renderTime(end, viewer)}`}</p></div>
     ${canWrite && renderActions(window, formToken)}</div>
     <section class="card"><div class="scroll" role="group" tabindex="0" aria-label="Facts"><table class="facts cards"><tbody>
-    ${renderFact(rrule === null ? "Start" : "First start", trusted(renderTime(window.startsAt, viewer)))}
+    ${renderFact(rrule === null ? "Start" : "First start", renderTime(window.startsAt, viewer))}
     ${renderFact("Duration", writeDuration(window.durationSeconds))}
     ${renderFact("Repeats", repeats === "custom" ? rrule : REPEATS[repeats])}
     ${rrule !== null && renderFact("Time zone", timezone)}
@@ -184,7 +184,7 @@ function renderFact(label: string, value: string | null | readonly Html[]): Html
 }
 
 function renderTimes(times: readonly Date[], viewer: ViewerTime): readonly Html[] {
-  return times.map((at, index) => html`${index > 0 && ", "}${trusted(renderTime(at, viewer))}`);
+  return times.map((at, index) => html`${index > 0 && ", "}${renderTime(at, viewer)}`);
 }
 
 function renderMonitor({ id, name }: NamedMonitor): Html {

@@ -18,7 +18,7 @@ import {
 } from "#control-plane/surfaces/dashboard/frame/choices.ts";
 import { renderHidden, renderInput, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
 import type { NamedMonitor } from "#control-plane/surfaces/dashboard/incidents/list.ts";
-import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 
 /** Dependencies of the views of maintenance. */
 export interface MaintenanceViewsDeps {
@@ -107,111 +107,91 @@ function renderWindowForm({ id, typed, monitors, monitorCount, formToken, proble
   return html`
     <h1>${titleOf(id)}</h1><p class="faint">${HINT}</p>
     <form class="stack" method="post" action="${path}/${id === null ? "new" : "edit"}">
-    ${others.map(([, problem]) => trusted(renderNote("bad", problem)))}
-    ${trusted(renderHidden("_csrf", formToken))}
-    ${trusted(
-      renderInput({
-        name: "title",
-        label: "Title",
-        hint: "What is done. Status pages show it if you choose so below.",
-        value: typed.title,
-        problem: problemOf("title"),
-        isRequired: true,
-        maxLength: 200,
-      }),
-    )}
-    ${trusted(
-      renderInput({
-        name: "starts",
-        label: "Start",
-        hint: "In the time zone below.",
-        type: "datetime-local",
-        value: typed.starts,
-        problem: problemOf("starts"),
-        isRequired: true,
-        maxLength: 40,
-      }),
-    )}
+    ${others.map(([, problem]) => renderNote("bad", problem))}
+    ${renderHidden("_csrf", formToken)}
+    ${renderInput({
+      name: "title",
+      label: "Title",
+      hint: "What is done. Status pages show it if you choose so below.",
+      value: typed.title,
+      problem: problemOf("title"),
+      isRequired: true,
+      maxLength: 200,
+    })}
+    ${renderInput({
+      name: "starts",
+      label: "Start",
+      hint: "In the time zone below.",
+      type: "datetime-local",
+      value: typed.starts,
+      problem: problemOf("starts"),
+      isRequired: true,
+      maxLength: 40,
+    })}
     <div class="pair">
-    ${trusted(
-      renderInput({
-        name: "lasts",
-        label: "Duration",
-        hint: "From 1 minute to 30 days.",
-        value: typed.lasts,
-        problem: problemOf("lasts"),
-        isRequired: true,
-        maxLength: 10,
-      }),
-    )}
-    ${trusted(
-      renderSelect({
-        name: "unit",
-        label: "Unit",
-        problem: null,
-        options: optionsOf({ minutes: "minutes", hours: "hours", days: "days" }, typed.unit),
-      }),
-    )}
+    ${renderInput({
+      name: "lasts",
+      label: "Duration",
+      hint: "From 1 minute to 30 days.",
+      value: typed.lasts,
+      problem: problemOf("lasts"),
+      isRequired: true,
+      maxLength: 10,
+    })}
+    ${renderSelect({
+      name: "unit",
+      label: "Unit",
+      problem: null,
+      options: optionsOf({ minutes: "minutes", hours: "hours", days: "days" }, typed.unit),
+    })}
     </div>
-    ${trusted(
-      renderSelect({
-        name: "repeats",
-        label: "Repeats",
-        problem: problemOf("repeats"),
-        options: optionsOf(REPEATS, typed.repeats),
-      }),
-    )}
+    ${renderSelect({
+      name: "repeats",
+      label: "Repeats",
+      problem: problemOf("repeats"),
+      options: optionsOf(REPEATS, typed.repeats),
+    })}
     <details class="part"${isByRule && html` open`}><summary>Repeat by a rule</summary><div class="inside">
-    ${trusted(
-      renderInput({
-        name: "rule",
-        label: "Rule",
-        hint: "If it repeats by a rule: in the form of RFC 5545. FREQ=MONTHLY;BYDAY=1SU is every first Sunday.",
-        value: typed.rule,
-        problem: problemOf("rule"),
-        maxLength: 500,
-      }),
-    )}
+    ${renderInput({
+      name: "rule",
+      label: "Rule",
+      hint: "If it repeats by a rule: in the form of RFC 5545. FREQ=MONTHLY;BYDAY=1SU is every first Sunday.",
+      value: typed.rule,
+      problem: problemOf("rule"),
+      maxLength: 500,
+    })}
     </div></details>
-    ${trusted(
-      renderZoneInput({
-        name: "timezone",
-        label: "Time zone",
-        value: typed.timezone,
-        problem: problemOf("timezone"),
-        isRequired: true,
-      }),
-    )}
-    ${trusted(
-      renderCheckList({
-        name: "monitor_ids",
-        legend: "Monitors",
-        hint: `A window needs at least one monitor or one tag.${more}`,
-        problem: problemOf("monitor_ids"),
-        empty: "There are no monitors.",
-        options: monitors.map((monitor) => ({
-          value: String(monitor.id),
-          label: monitor.name,
-          isOn: typed.monitorIds.includes(monitor.id),
-        })),
-      }),
-    )}
-    ${trusted(
-      renderInput({
-        name: "tags",
-        label: "Tags",
-        hint: "The window covers the monitors that have one of these tags. Separate them with spaces.",
-        value: typed.tags,
-        problem: problemOf("tags"),
-      }),
-    )}
-    ${trusted(
-      renderCheck({
-        name: "public",
-        value: "yes",
-        label: "Show it on the status pages of these monitors",
-        isOn: typed.isPublic,
-      }),
-    )}
+    ${renderZoneInput({
+      name: "timezone",
+      label: "Time zone",
+      value: typed.timezone,
+      problem: problemOf("timezone"),
+      isRequired: true,
+    })}
+    ${renderCheckList({
+      name: "monitor_ids",
+      legend: "Monitors",
+      hint: `A window needs at least one monitor or one tag.${more}`,
+      problem: problemOf("monitor_ids"),
+      empty: "There are no monitors.",
+      options: monitors.map((monitor) => ({
+        value: String(monitor.id),
+        label: monitor.name,
+        isOn: typed.monitorIds.includes(monitor.id),
+      })),
+    })}
+    ${renderInput({
+      name: "tags",
+      label: "Tags",
+      hint: "The window covers the monitors that have one of these tags. Separate them with spaces.",
+      value: typed.tags,
+      problem: problemOf("tags"),
+    })}
+    ${renderCheck({
+      name: "public",
+      value: "yes",
+      label: "Show it on the status pages of these monitors",
+      isOn: typed.isPublic,
+    })}
     <div class="row"><button class="primary">Save</button><a class="button" href="${path}">Cancel</a></div></form>`;
 }

@@ -3,12 +3,13 @@ import type { Form } from "#control-plane/surfaces/dashboard/door/form.ts";
 import { renderCheck } from "#control-plane/surfaces/dashboard/frame/choices.ts";
 import { renderHidden } from "#control-plane/surfaces/dashboard/frame/fields.ts";
 import { formatLocal } from "#control-plane/surfaces/dashboard/frame/times.ts";
-import { BELONGINGS, MEMBERS } from "#control-plane/surfaces/dashboard/strings/people.ts";
+import { UNNAMED_KEY, UNUSED_KEY } from "#control-plane/surfaces/dashboard/keys/routes.ts";
+import { inviteeOf, ROLE_NAMES } from "#control-plane/surfaces/dashboard/members/page.ts";
 import type { Sql } from "#control-plane/core/database/connect.ts";
 import type { KeyEntry, Keys } from "#control-plane/accounts/keys/keys.ts";
 import { changeOf } from "#control-plane/monitors/changed-fields.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 import type { AlsoDone, ListedMember } from "#control-plane/people/users/members.ts";
 import { rolesAbove, type Role } from "#control-plane/people/users/roles.ts";
 import type { Session } from "#control-plane/people/users/sessions.ts";
@@ -60,41 +61,33 @@ export function hasAny({ keys, monitors, invites }: Belongings): boolean {
   return keys.length + monitors.length + invites.length > 0;
 }
 
-const renderLegend: (data: { readonly legend: string }) => string = compileTemplate(
-  `<fieldset class="field"><legend><%= it.legend %></legend>`,
-);
-
-const renderInvites: (data: { readonly names: readonly string[] }) => string = compileTemplate(
-  `<div><p>${BELONGINGS.invites}</p><ul><% for (const name of it.names) { %><li><%= name %></li><% } %></ul></div>`,
-);
-
 /** Renders what belongs to a member as parts of a form: what ends with it, and what can. */
 export function renderBelongings(
   { keys, monitors, invites }: Belongings,
   { email }: Pick<ListedMember, "email">,
   { timezone }: Pick<Session, "timezone">,
   isTicked: boolean,
-): readonly string[] {
-  const parts: string[] = [];
-  if (invites.length > 0) {
-    const names = invites.map((one) => `${one.email ?? MEMBERS.anybody}, ${MEMBERS.roles[one.role ?? "viewer"]}`);
-    parts.push(renderInvites({ names }));
-  }
-  const check = (value: string, label: string): string =>
-    renderHidden("shown", value) + renderCheck({ name: "end", value, label, isOn: isTicked });
-  if (keys.length > 0) {
-    const checks = keys.map(({ id, name, prefix, usedAt }) => {
-      const used = usedAt === null ? null : formatLocal(usedAt, timezone);
-      return check(valueOf(id), BELONGINGS.key(name, prefix, used));
-    });
-    parts.push(`${renderLegend({ legend: BELONGINGS.keys })}${checks.join("")}</fieldset>`);
-  }
-  if (monitors.length > 0) {
-    const names = monitors.slice(0, MOST_NAMES).join(", ");
-    const label = BELONGINGS.address(email, names, Math.max(0, monitors.length - MOST_NAMES));
-    parts.push(`${renderLegend({ legend: BELONGINGS.mails })}${check(ADDRESS, label)}</fieldset>`);
-  }
-  return parts;
+): Html {
+  const check = (value: string, label: string): Html =>
+    html`${renderHidden("shown", value)}${renderCheck({ name: "end", value, label, isOn: isTicked })}`;
+  return html`
+    ${invites.length > 0 && html`<div><p>These open invites end:</p><ul>${invites.map((one) => html`<li>${inviteeOf(one)}, ${ROLE_NAMES[one.role ?? "viewer"]}</li>`)}</ul></div>`}
+    ${keys.length > 0 && html`<fieldset class="field"><legend>API keys to revoke</legend>${keys.map((key) => check(valueOf(key.id), describeKey(key, timezone)))}</fieldset>`}
+    ${monitors.length > 0 && html`<fieldset class="field"><legend>Mail about monitors</legend>${check(ADDRESS, describeMail(email, monitors))}</fieldset>`}`;
+}
+
+function describeKey({ name, prefix, usedAt }: KeyEntry, timezone: string): string {
+  const used = usedAt === null ? UNUSED_KEY : `last used ${formatLocal(usedAt, timezone)}`;
+  return `${name ?? UNNAMED_KEY} (${prefix}...), ${used}`;
+}
+
+function describeMail(email: string, monitors: readonly string[]): string {
+  const names = monitors.slice(0, MOST_NAMES).join(", ");
+  const others = monitors.length > MOST_NAMES ? ` and ${monitors.length - MOST_NAMES} more` : "";
+  return (
+    `Take ${email} out of notify_emails of ${names}${others}. ` +
+    "A monitor that mails to nobody else then mails to the address of the account."
+  );
 }
 
 /**

@@ -1,10 +1,10 @@
 import { renderForm, renderHidden, renderInput, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
 import { formatLocal } from "#control-plane/surfaces/dashboard/frame/times.ts";
-import { MEMBERS, NOT_MAILED } from "#control-plane/surfaces/dashboard/strings/people.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { renderOption } from "#control-plane/surfaces/dashboard/frame/choices.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 import type { MailLimit } from "#control-plane/notify/mail/ledger.ts";
 import { hasAddress, type ListedMember } from "#control-plane/people/users/members.ts";
-import { ROLES, type Role } from "#control-plane/people/users/roles.ts";
+import { ROLES } from "#control-plane/people/users/roles.ts";
 import type { Session } from "#control-plane/people/users/sessions.ts";
 import type { Invite } from "#control-plane/people/users/users.ts";
 
@@ -20,118 +20,87 @@ export interface MembersView {
   readonly emailProblem?: string | null;
 }
 
-interface Row {
-  readonly id: number;
-  readonly email: string;
-  readonly role: Role;
-  readonly since: string;
-  readonly isYou: boolean;
-  readonly isUnconfirmed: boolean;
-  readonly roleLabel: string;
-  readonly removeLabel: string;
+/** What roles are called. */
+export const ROLE_NAMES = { owner: "Owner", editor: "Editor", viewer: "Viewer" } as const;
+
+/** Names who can use an invite. */
+export function inviteeOf({ email }: Pick<Invite, "email">): string {
+  return email ?? "anybody with the link";
 }
 
-const OPTIONS = (selected: string) =>
-  ROLES.map(
-    (role) =>
-      `<option value="${role}"<% if (${selected} === "${role}") { %> selected<% } %>>${MEMBERS.roles[role]}</option>`,
-  ).join("");
-
-const renderMembers: (data: { readonly csrf: string; readonly rows: readonly Row[] }) => string = compileTemplate(`
-<p class="faint">${MEMBERS.roleHint}</p>
-<div class="scroll" role="group" tabindex="0" aria-label="${MEMBERS.title}"><table class="cards"><thead><tr><th scope="col">${MEMBERS.email}</th><th scope="col">${MEMBERS.since}</th><th scope="col">${MEMBERS.role}</th><th scope="col"><span class="hidden">${MEMBERS.action}</span></th></tr></thead><tbody>
-<% for (const row of it.rows) { %><tr><th scope="row"><%= row.email %><% if (row.isYou) { %> <span class="badge">${MEMBERS.you}</span><% } %><% if (row.isUnconfirmed) { %> <span class="badge">${MEMBERS.notConfirmed}</span><% } %></th>
-<td class="date" data-label="${MEMBERS.since}"><%= row.since %></td><td>
-<form class="row" method="post" action="/app/members/<%= row.id %>/role"><input type="hidden" name="_csrf" value="<%= it.csrf %>">
-<div><select name="role" aria-label="<%= row.roleLabel %>">${OPTIONS("row.role")}</select></div><button>${MEMBERS.change}</button></form></td>
-<td><a class="button danger" href="/app/members/<%= row.id %>/remove" aria-label="<%= row.removeLabel %>"><% if (row.isYou) { %>${MEMBERS.leave}<% } else { %>${MEMBERS.remove}<% } %></a></td></tr><% } %>
-</tbody></table></div>
-`);
-
-const renderRole: (data: { readonly role: string }) => string = compileTemplate(`
-<div class="field"><label for="f-role">${MEMBERS.role}</label><select id="f-role" name="role">${OPTIONS("it.role")}</select></div>
-`);
-
-const renderInvites: (data: {
-  readonly csrf: string;
-  readonly rows: readonly {
-    readonly id: number;
-    readonly email: string;
-    readonly role: string;
-    readonly until: string;
-    readonly label: string;
-  }[];
-}) => string = compileTemplate(`
-<h2>${MEMBERS.invitesTitle}</h2>
-<div class="scroll" role="group" tabindex="0" aria-label="${MEMBERS.invitesTitle}"><table class="cards"><thead><tr><th scope="col">${MEMBERS.email}</th><th scope="col">${MEMBERS.role}</th><th scope="col">${MEMBERS.until}</th><th scope="col"><span class="hidden">${MEMBERS.action}</span></th></tr></thead><tbody>
-<% for (const row of it.rows) { %><tr><th scope="row"><%= row.email %></th><td><%= row.role %></td><td class="date" data-label="${MEMBERS.until}"><%= row.until %></td><td>
-<form method="post" action="/app/members/invites/<%= row.id %>/revoke"><input type="hidden" name="_csrf" value="<%= it.csrf %>"><button aria-label="<%= row.label %>">${MEMBERS.revoke}</button></form></td></tr><% } %>
-</tbody></table></div>
-`);
-
 /** Renders the members of the session's account and its open invites. */
-export function renderMembersPage(view: MembersView): string {
+export function renderMembersPage(view: MembersView): Html {
   const { session, members, invites, canMail, problem = null, typed, emailProblem = null } = view;
-  const { formToken: csrf, timezone, userId } = session;
-  const rows = members.map((one) => ({
-    id: one.userId,
-    email: one.email,
-    role: one.role,
-    since: formatLocal(one.createdAt, timezone),
-    isYou: one.userId === userId,
-    // Who has lost the address to its owner has none to confirm.
-    isUnconfirmed: !one.isProved && hasAddress(one),
-    roleLabel: MEMBERS.roleOf(one.email),
-    removeLabel: one.userId === userId ? MEMBERS.leave : MEMBERS.removeOf(one.email),
-  }));
+  const hint = "Only this address can use the invite. Without one, anybody who has the link can.";
   const invite = [
-    renderHidden("_csrf", csrf),
+    renderHidden("_csrf", session.formToken),
     renderInput({
       name: "email",
-      label: MEMBERS.inviteEmail,
+      label: "Email (optional)",
       type: "email",
       value: typed?.email ?? "",
-      hint: canMail ? `${MEMBERS.inviteHint} ${MEMBERS.inviteMailed}` : MEMBERS.inviteHint,
+      hint: canMail ? `${hint} The invite is mailed there.` : hint,
       problem: emailProblem,
       maxLength: 254,
     }),
-    renderRole({ role: typed?.role ?? "viewer" }),
+    html`<div class="field"><label for="f-role">Role</label><select id="f-role" name="role">${renderRoles(typed?.role ?? "viewer")}</select></div>`,
   ];
-  return [
-    `<h1>${MEMBERS.title}</h1>`,
-    ...(problem === null ? [] : [renderNote("bad", problem)]),
-    renderMembers({ csrf, rows }),
-    `<h2>${MEMBERS.inviteTitle}</h2>`,
-    renderForm("/app/members/invites", invite, MEMBERS.invite),
-    ...(invites.length === 0 ? [] : [renderInvites({ csrf, rows: invites.map((one) => toInvite(one, timezone)) })]),
-  ].join("");
+  return html`
+    <h1>Members</h1>
+    ${problem !== null && renderNote("bad", problem)}
+    <p class="faint">An owner may do everything. An editor may change monitors, incidents and pages. A viewer may look.</p>
+    <div class="scroll" role="group" tabindex="0" aria-label="Members"><table class="cards"><thead><tr>
+      <th scope="col">Email</th><th scope="col">Since</th><th scope="col">Role</th><th scope="col"><span class="hidden">Action</span></th></tr></thead><tbody>
+      ${members.map((one) => renderMember(one, session))}
+    </tbody></table></div>
+    <h2>Invite somebody</h2>
+    ${renderForm("/app/members/invites", invite, "Create the invite")}
+    ${invites.length > 0 && renderInvites(invites, session)}`;
 }
 
-function toInvite({ id, email, role, expiresAt }: Invite, timezone: string) {
-  const named = email ?? MEMBERS.anybody;
-  return {
-    id,
-    email: named,
-    role: MEMBERS.roles[role ?? "viewer"],
-    until: formatLocal(expiresAt, timezone),
-    label: MEMBERS.revokeOf(named),
-  };
+function renderMember(member: ListedMember, { userId, timezone, formToken }: Session): Html {
+  const { userId: id, email, role, createdAt, isProved } = member;
+  const isYou = id === userId;
+  // Who has lost the address to its owner has none to confirm.
+  const isUnconfirmed = !isProved && hasAddress(member);
+  return html`
+    <tr><th scope="row">${email}${isYou && html` <span class="badge">you</span>`}${isUnconfirmed && html` <span class="badge">not confirmed</span>`}</th>
+      <td class="date" data-label="Since">${formatLocal(createdAt, timezone)}</td>
+      <td><form class="row" method="post" action="/app/members/${id}/role">${renderHidden("_csrf", formToken)}
+        <div><select name="role" aria-label="Role of ${email}">${renderRoles(role)}</select></div><button>Change</button></form></td>
+      <td><a class="button danger" href="/app/members/${id}/remove" aria-label="${isYou ? "Leave" : `Remove ${email}`}">${isYou ? "Leave" : "Remove"}</a></td></tr>`;
 }
 
-const renderLink: (data: { readonly url: string; readonly until: string; readonly mailed: string | null }) => string =
-  compileTemplate(`
-<h1>${MEMBERS.createdTitle}</h1><p>${MEMBERS.created} <%= it.until %>.</p>
-<div class="field"><label for="secret">${MEMBERS.link}</label><input id="secret" readonly value="<%= it.url %>"></div>
-<p class="row"><button type="button" data-copy="secret">${MEMBERS.copy}</button> <a href="/app/members">${MEMBERS.back}</a></p>
-<% if (it.mailed !== null) { %><p><%= it.mailed %></p><% } %>
-`);
+function renderRoles(selected: string): Html {
+  return html`${ROLES.map((role) => renderOption(role, ROLE_NAMES[role], role === selected))}`;
+}
+
+function renderInvites(invites: readonly Invite[], { timezone, formToken }: Session): Html {
+  return html`
+    <h2>Open invites</h2>
+    <div class="scroll" role="group" tabindex="0" aria-label="Open invites"><table class="cards"><thead><tr>
+      <th scope="col">Email</th><th scope="col">Role</th><th scope="col">Until</th><th scope="col"><span class="hidden">Action</span></th></tr></thead><tbody>
+      ${invites.map(
+        (one) => html`
+          <tr><th scope="row">${inviteeOf(one)}</th><td>${ROLE_NAMES[one.role ?? "viewer"]}</td>
+            <td class="date" data-label="Until">${formatLocal(one.expiresAt, timezone)}</td>
+            <td><form method="post" action="/app/members/invites/${one.id}/revoke">${renderHidden("_csrf", formToken)}<button aria-label="Revoke the invite for ${inviteeOf(one)}">Revoke</button></form></td></tr>`,
+      )}
+    </tbody></table></div>`;
+}
 
 /** Says which limit has not allowed the mail with an invite. */
 export function describeLimit(limit: MailLimit): string {
-  if (limit === "recipient") return NOT_MAILED.recipient;
-  return limit === "account" || limit === "invites" ? NOT_MAILED.account : NOT_MAILED.service;
+  if (limit === "recipient") return "No mail was sent: this address got 3 invites in the last day.";
+  return limit === "account" || limit === "invites"
+    ? "No mail was sent: this account has mailed 50 addresses that have not confirmed in the last hour."
+    : "No mail was sent: this service has mailed 1,000 addresses that have not confirmed in the last hour.";
 }
 
+/**
+ * A new invite, whose link is shown once. `mailedTo`: the address that gets it by mail, unless a limit does not allow it;
+ * null: none.
+ */
 interface CreatedInvite {
   readonly url: string;
   readonly expiresAt: Date;
@@ -139,15 +108,18 @@ interface CreatedInvite {
   readonly limit: MailLimit | null;
 }
 
-/**
- * Renders a new invite, whose link is shown once. `mailedTo`: the address that gets it by mail, unless a limit does not
- * allow it; null: none.
- */
+/** Renders a new invite. */
 export function renderCreatedInvite(
   { url, expiresAt, mailedTo, limit }: CreatedInvite,
   { timezone }: Pick<Session, "timezone">,
-): string {
-  const sent = limit === null ? MEMBERS.mailed(mailedTo ?? "") : `${describeLimit(limit)} ${MEMBERS.giveLink}`;
-  const mailed = mailedTo === null ? null : sent;
-  return renderLink({ url, until: formatLocal(expiresAt, timezone), mailed });
+): Html {
+  const sent =
+    limit === null
+      ? `It is mailed to ${mailedTo}, too.`
+      : `${describeLimit(limit)} Give the link to its owner yourself.`;
+  return html`
+    <h1>The invite</h1><p>This link is shown only now. It works once, until ${formatLocal(expiresAt, timezone)}.</p>
+    <div class="field"><label for="secret">Link</label><input id="secret" readonly value="${url}"></div>
+    <p class="row"><button type="button" data-copy="secret">Copy</button> <a href="/app/members">Back to the members</a></p>
+    ${mailedTo !== null && html`<p>${sent}</p>`}`;
 }

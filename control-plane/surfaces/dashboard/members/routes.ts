@@ -16,21 +16,15 @@ import {
   renderMembersPage,
   type MembersView,
 } from "#control-plane/surfaces/dashboard/members/page.ts";
-import { clientOf } from "#control-plane/surfaces/dashboard/door/attempt.ts";
+import { actionOf, noOwner } from "#control-plane/surfaces/dashboard/door/member-writes.ts";
 import type { SignInDeps } from "#control-plane/surfaces/dashboard/sign-in/routes.ts";
-import { MEMBERS } from "#control-plane/surfaces/dashboard/strings/people.ts";
 import type { Transaction } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import type { Turns } from "#control-plane/core/database/turns.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import type { Keys } from "#control-plane/accounts/keys/keys.ts";
 import { spellMailAddress } from "#control-plane/core/mail-address.ts";
-import {
-  memberChange,
-  type ListedMember,
-  type MemberAction,
-  type MemberChange,
-} from "#control-plane/people/users/members.ts";
+import { memberChange, type ListedMember, type MemberChange } from "#control-plane/people/users/members.ts";
 import { ROLES, rolesAbove, type Role } from "#control-plane/people/users/roles.ts";
 
 const PATH = "/app/members";
@@ -76,10 +70,12 @@ export function registerMembers(scope: FastifyInstance, deps: MemberPagesDeps): 
         const belongings = await readBelongings(deps, accountId, member, role);
         if (isOwn || hasAny(belongings)) {
           return sendConfirmation(request, reply, {
-            title: isOwn ? MEMBERS.demoteTitle : MEMBERS.lowerTitle(member.email),
-            sentence: isOwn ? MEMBERS.demoteSentence : MEMBERS.lowerSentence(member.email, role),
+            title: isOwn ? "Give up your role as owner?" : `Lower the role of ${member.email}?`,
+            sentence: isOwn
+              ? "You sign in again. Only another owner can give the role back to you."
+              : `${member.email} becomes ${role}, and signs in again.`,
             action: `${PATH}/${member.userId}/role`,
-            submit: MEMBERS.change,
+            submit: "Change",
             back: PATH,
             fields: { role, confirmed: "1" },
             parts: renderBelongings(belongings, member, session, false),
@@ -103,10 +99,12 @@ export function registerMembers(scope: FastifyInstance, deps: MemberPagesDeps): 
       const isOwn = userId === session.userId;
       const belongings = await readBelongings(deps, session.accountId, member, null);
       return sendConfirmation(request, reply, {
-        title: isOwn ? MEMBERS.leaveTitle : MEMBERS.removeTitle(email),
-        sentence: isOwn ? MEMBERS.leaveSentence : MEMBERS.removeSentence(email),
+        title: isOwn ? "Leave this account?" : `Remove ${email}?`,
+        sentence: isOwn
+          ? "You can no longer sign in to it. Only another owner can invite you again."
+          : `${email} can no longer sign in to this account. All sessions there end.`,
         action: `${PATH}/${userId}/remove`,
-        submit: isOwn ? MEMBERS.leave : MEMBERS.remove,
+        submit: isOwn ? "Leave" : "Remove",
         back: PATH,
         parts: renderBelongings(belongings, member, session, true),
       });
@@ -138,14 +136,17 @@ export function registerMembers(scope: FastifyInstance, deps: MemberPagesDeps): 
       const typed = { email: given.text("email").trim(), role: given.text("role") };
       const email = typed.email === "" ? null : spellMailAddress(typed.email);
       if (typed.email !== "" && email === null) {
-        return sendMembers(request, reply.code(400), deps, { typed, emailProblem: MEMBERS.emailProblem });
+        return sendMembers(request, reply.code(400), deps, {
+          typed,
+          emailProblem: "Must be an email address such as ops@example.com, or empty.",
+        });
       }
       const role = roleOf(typed.role);
       if (role === null) throw new Refusal("missing_parameter", `role must be one of ${ROLES.join(", ")}.`);
       const { accountId } = session;
       const mailedTo = canMail ? email : null;
       const create = async (tx: Transaction) => {
-        if (!(await users.members.lockForOwner(tx, session))) return "not_allowed" as const;
+        if (!(await users.members.lockForOwner(tx, session))) throw noOwner();
         if ((await users.countInvites(tx, accountId)) >= MOST_INVITES) return "too_many" as const;
         const created = await users.invite(tx, { accountId, email, role, madeBy: session.userId });
         const change = { resource: "invite", id: created.id, name: email, action: "created" } as const;
@@ -156,12 +157,15 @@ export function registerMembers(scope: FastifyInstance, deps: MemberPagesDeps): 
         return { ...created, limit: exceeded };
       };
       const made = await turns.run(accountId, () => transact(sql, create));
-      if (made === "not_allowed") throw new Refusal("insufficient_scope", MEMBERS.notAllowed);
-      if (made === "too_many") return sendMembers(request, reply.code(409), deps, { typed, problem: MEMBERS.tooMany });
+      if (made === "too_many")
+        return sendMembers(request, reply.code(409), deps, {
+          typed,
+          problem: "There are 100 open invites. Revoke one first.",
+        });
       const { token, expiresAt, limit } = made;
       const created = { url: `${baseUrl}/invite/${token}`, expiresAt, mailedTo, limit };
       const body = renderCreatedInvite(created, session);
-      return sendPage(request, reply.code(201), { title: MEMBERS.createdTitle, session, body, isNarrow: true });
+      return sendPage(request, reply.code(201), { title: "The invite", session, body, isNarrow: true });
     },
   });
 
@@ -184,13 +188,9 @@ export function registerMembers(scope: FastifyInstance, deps: MemberPagesDeps): 
 }
 
 function tooManyMailed(): Refusal {
-  const message = MEMBERS.tooManyMailed;
+  const message =
+    "This account has mailed 50 invites in the last hour. Wait an hour, or create invites without an address.";
   return new Refusal("rate_limit_exceeded", { message, headers: { "retry-after": "3600" } });
-}
-
-/** Returns who changes something, from where. */
-export function actionOf(request: FastifyRequest): MemberAction {
-  return { session: memberOf(request), from: clientOf(request) };
 }
 
 function roleOf(text: string): Role | null {
@@ -201,7 +201,7 @@ function roleOf(text: string): Role | null {
 async function findMember(request: FastifyRequest<ById>, { users, sql }: MemberPagesDeps): Promise<ListedMember> {
   const members = await users.members.list(sql, memberOf(request).accountId);
   const found = members.find(({ userId }) => String(userId) === request.params.id);
-  if (found === undefined) throw new Refusal("not_found", MEMBERS.gone);
+  if (found === undefined) throw new Refusal("not_found", "There is no such member.");
   return found;
 }
 
@@ -212,9 +212,12 @@ function answerChange(
   changed: MemberChange,
   path: string,
 ): Promise<FastifyReply> | FastifyReply {
-  if (changed === "gone") throw new Refusal("not_found", MEMBERS.gone);
-  if (changed === "not_allowed") throw new Refusal("insufficient_scope", MEMBERS.notAllowed);
-  if (changed === "last_owner") return sendMembers(request, reply.code(409), deps, { problem: MEMBERS.lastOwner });
+  if (changed === "gone") throw new Refusal("not_found", "There is no such member.");
+  if (changed === "not_allowed") throw noOwner();
+  if (changed === "last_owner")
+    return sendMembers(request, reply.code(409), deps, {
+      problem: "An account needs an owner. Make another member one first.",
+    });
   deps.keys.lookup.forgetAccount(memberOf(request).accountId);
   return reply.redirect(path, 303);
 }
@@ -231,5 +234,5 @@ async function sendMembers(
     users.invites(sql, session.accountId),
   ]);
   const body = renderMembersPage({ session, members, invites, canMail, ...more });
-  return sendPage(request, reply, { title: MEMBERS.title, session, body });
+  return sendPage(request, reply, { title: "Members", session, body });
 }

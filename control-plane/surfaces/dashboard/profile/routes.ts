@@ -5,16 +5,17 @@ import { idIn, readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
 import { clientOf, refuse } from "#control-plane/surfaces/dashboard/door/attempt.ts";
 import { nextPath, type SignInDeps } from "#control-plane/surfaces/dashboard/sign-in/routes.ts";
-import { PROFILE, START } from "#control-plane/surfaces/dashboard/strings/people.ts";
+import { accountName } from "#control-plane/surfaces/dashboard/door/other-account.ts";
+import { PASSWORD_HINT, renderPassword } from "#control-plane/surfaces/dashboard/frame/credentials.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { openTimeZone } from "#control-plane/core/time-zone.ts";
 import { passwordProblem } from "#control-plane/people/users/passwords.ts";
 import { renderSelect, ZONE_NAMES } from "#control-plane/surfaces/dashboard/frame/choices.ts";
-import { renderForm, renderHidden, renderInput } from "#control-plane/surfaces/dashboard/frame/fields.ts";
+import { renderForm, renderHidden } from "#control-plane/surfaces/dashboard/frame/fields.ts";
 import { CHOSEN_UTC, formatLocal } from "#control-plane/surfaces/dashboard/frame/times.ts";
 import { programName } from "#control-plane/surfaces/dashboard/profile/program-name.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 import type { Session, SessionEntry } from "#control-plane/people/users/sessions.ts";
 import type { UserAccount } from "#control-plane/people/users/members.ts";
 
@@ -61,7 +62,9 @@ export function registerProfile(scope: FastifyInstance, deps: SignInDeps): void 
         return reply.redirect(`${PATH}?done=password`, 303);
       }
       const sentence = refuse(reply, changed);
-      return sendProfile(request, reply, deps, { current: changed.kind === "wrong" ? PROFILE.wrong : sentence });
+      return sendProfile(request, reply, deps, {
+        current: changed.kind === "wrong" ? "The current password is wrong." : sentence,
+      });
     },
   });
 
@@ -115,8 +118,15 @@ async function sendProfile(
     users.sessions.list(sql, session.userId),
     users.members.accountsOf(sql, session.userId),
   ]);
-  const body = renderProfile({ session, sessions, accounts }, problems);
-  return sendPage(request, reply, { title: PROFILE.title, session, body });
+  const { role, isOperator } = session;
+  const body = html`
+    <h1>Your profile</h1>
+    <p>Email: <strong>${session.email}</strong><br>Role in this account: <strong>${role}</strong></p>
+    ${isOperator && html`<p class="faint">You are the operator of this service.</p>`}
+    ${renderSettings(session, problems)}
+    ${accounts.length > 1 && renderAccounts(accounts, session)}
+    ${renderSessions(sessions, session)}`;
+  return sendPage(request, reply, { title: "Your profile", session, body });
 }
 
 /** What is wrong with what was typed into the forms of the profile. */
@@ -127,110 +137,42 @@ interface ProfileProblems {
   readonly next?: string | null;
 }
 
-interface Shown {
-  readonly session: Session;
-  readonly sessions: readonly SessionEntry[];
-  readonly accounts: readonly UserAccount[];
-}
-
-const renderHead: (data: { readonly session: Session }) => string = compileTemplate(`
-<h1>${PROFILE.title}</h1>
-<p>${PROFILE.email}: <strong><%= it.session.email %></strong><br>${PROFILE.role}: <strong><%= it.session.role %></strong></p>
-<% if (it.session.isOperator) { %><p class="faint">${PROFILE.operator}</p><% } %>
-`);
-
-const renderAccounts: (data: {
-  readonly csrf: string;
-  readonly rows: readonly {
-    readonly id: number;
-    readonly name: string;
-    readonly role: string;
-    readonly isShown: boolean;
-  }[];
-}) => string = compileTemplate(`
-<h2>${PROFILE.accountsTitle}</h2><p>${PROFILE.accountsIntro}</p>
-<ul class="rows accounts">
-<% for (const row of it.rows) { %><li><div><b><%= row.name %></b><p class="faint"><%= row.role %></p></div><% if (row.isShown) { %><span class="badge good">${PROFILE.shown}</span><% } else { %>
-<form method="post" action="/app/profile/account"><input type="hidden" name="_csrf" value="<%= it.csrf %>"><input type="hidden" name="account_id" value="<%= row.id %>">
-<button aria-label="${PROFILE.switchTo}: <%= row.name %>">${PROFILE.switchTo}</button></form><% } %></li><% } %>
-</ul>
-`);
-
-const renderSessions: (data: {
-  readonly csrf: string;
-  readonly hasOthers: boolean;
-  readonly rows: readonly {
-    readonly id: number;
-    readonly address: string;
-    readonly program: string;
-    /** Its whole User-Agent; empty: it has sent none. */
-    readonly sent: string;
-    readonly created: string;
-    readonly used: string;
-    readonly isThis: boolean;
-    readonly label: string;
-  }[];
-}) => string = compileTemplate(`
-<h2>${PROFILE.sessionsTitle}</h2>
-<ul class="rows sessions">
-<% for (const row of it.rows) { %><li><div><% if (row.sent === "") { %><div><%= row.program %></div><% } else { %><details><summary><%= row.program %></summary><p class="faint"><%= row.sent %></p></details><% } %><p class="faint"><%= row.address %></p></div>
-<div class="when"><div>${PROFILE.used} <time><%= row.used %></time></div><div class="faint">${PROFILE.signedIn} <time><%= row.created %></time></div></div>
-<% if (row.isThis) { %><span class="badge good">${PROFILE.here}</span><% } else { %><form method="post" action="/app/profile/sessions"><input type="hidden" name="_csrf" value="<%= it.csrf %>"><input type="hidden" name="id" value="<%= row.id %>">
-<button aria-label="<%= row.label %>">${PROFILE.end}</button></form><% } %></li><% } %>
-</ul>
-<% if (it.hasOthers) { %><form method="post" action="/app/profile/sessions"><input type="hidden" name="_csrf" value="<%= it.csrf %>"><p><button class="danger">${PROFILE.endOthers}</button></p></form><% } %>
-`);
-
-/** Renders the profile of the session's user. */
-function renderProfile({ session, sessions, accounts }: Shown, problems: ProfileProblems): string {
-  const { formToken: csrf, timezone } = session;
+/** Renders the forms for the time zone and the password. */
+function renderSettings({ formToken, timezone }: Session, problems: ProfileProblems): Html {
   const { current = null, next = null } = problems;
-  const password = [
-    renderHidden("_csrf", csrf),
-    renderInput({
-      name: "current",
-      label: PROFILE.current,
-      type: "password",
-      problem: current,
-      autocomplete: "current-password",
-      isRequired: true,
-      hasFocus: current !== null,
-      maxLength: 1_024,
-    }),
-    renderInput({
-      name: "next",
-      label: PROFILE.next,
-      type: "password",
-      hint: `${START.passwordHint} ${PROFILE.changeHint}`,
-      problem: next,
-      autocomplete: "new-password",
-      isRequired: true,
-      hasFocus: current === null && next !== null,
-      maxLength: 1_024,
-    }),
-  ];
   const zone = [
-    renderHidden("_csrf", csrf),
+    renderHidden("_csrf", formToken),
     renderSelect({
       name: "timezone",
-      label: PROFILE.timezone,
-      problem: problems.timezone === undefined ? null : PROFILE.timezoneProblem,
+      label: "Time zone of all times in these pages",
+      problem:
+        problems.timezone === undefined ? null : "Must be a name of the IANA time zone database such as Europe/Dublin.",
       options: zonesWith(timezone === "UTC" ? CHOSEN_UTC : timezone),
     }),
   ];
-  return [
-    renderHead({ session }),
-    `<h2 id="time-zone">${PROFILE.timezoneTitle}</h2>`,
-    renderForm("/app/profile/time-zone", zone, PROFILE.save),
-    `<h2>${PROFILE.passwordTitle}</h2>`,
-    renderForm("/app/profile/password", password, PROFILE.change),
-    ...(accounts.length > 1 ? [renderAccounts({ csrf, rows: accounts.map((one) => toAccount(one, session)) })] : []),
-    renderSessions({
-      csrf,
-      hasOthers: sessions.some(({ id }) => id !== session.id),
-      rows: sessions.map((one) => toRow(one, session)),
+  const password = [
+    renderHidden("_csrf", formToken),
+    renderPassword({
+      name: "current",
+      label: "Current password",
+      problem: current,
+      autocomplete: "current-password",
+      hasFocus: current !== null,
     }),
-  ].join("");
+    renderPassword({
+      name: "next",
+      label: "New password",
+      hint: `${PASSWORD_HINT} All other sessions end.`,
+      problem: next,
+      autocomplete: "new-password",
+      hasFocus: current === null && next !== null,
+    }),
+  ];
+  return html`
+    <h2 id="time-zone">Time zone</h2>
+    ${renderForm("/app/profile/time-zone", zone, "Save")}
+    <h2>Password</h2>
+    ${renderForm("/app/profile/password", password, "Change the password")}`;
 }
 
 /** Returns the zones to choose from, with the present one, which can be an alias of one of them. */
@@ -243,22 +185,45 @@ function zonesWith(current: string) {
   }));
 }
 
-function toAccount({ accountId, email, role }: UserAccount, session: Session) {
-  const name = PROFILE.account(accountId, email);
-  return { id: accountId, name, role, isShown: accountId === session.accountId };
+/** Renders the accounts of the user, each with the way to it. */
+function renderAccounts(accounts: readonly UserAccount[], session: Session): Html {
+  const renderSwitch = (id: number, name: string): Html => html`
+    <form method="post" action="/app/profile/account">
+      ${renderHidden("_csrf", session.formToken)}${renderHidden("account_id", String(id))}
+      <button aria-label="Switch to it: ${name}">Switch to it</button></form>`;
+  return html`
+    <h2>Accounts</h2><p>You are a member of several accounts. These pages show one at a time.</p>
+    <ul class="rows accounts">
+      ${accounts.map(({ accountId: id, email, role }) => {
+        const name = accountName(id, email);
+        const way = id === session.accountId ? html`<span class="badge good">Shown now</span>` : renderSwitch(id, name);
+        return html`<li><div><b>${name}</b><p class="faint">${role}</p></div>${way}</li>`;
+      })}
+    </ul>`;
 }
 
-function toRow({ id, address, userAgent, createdAt, usedAt }: SessionEntry, { timezone, id: current }: Session) {
-  const program = programName(userAgent) ?? PROFILE.unknownProgram;
-  return {
-    id,
-    address,
-    program,
-    // People can recognise a program by what it says of itself, also where it has no short name.
-    sent: userAgent,
-    created: formatLocal(createdAt, timezone),
-    used: formatLocal(usedAt, timezone),
-    isThis: id === current,
-    label: PROFILE.endLabel(program, address),
-  };
+/** Renders the sessions of the user, each with its end, and the end of all others. */
+function renderSessions(sessions: readonly SessionEntry[], current: Session): Html {
+  const token = renderHidden("_csrf", current.formToken);
+  return html`
+    <h2>Where you are signed in</h2>
+    <ul class="rows sessions">${sessions.map((one) => renderSession(one, current))}</ul>
+    ${sessions.some(({ id }) => id !== current.id) && html`<form method="post" action="/app/profile/sessions">${token}<p><button class="danger">End all other sessions</button></p></form>`}`;
+}
+
+function renderSession(entry: SessionEntry, { id: current, timezone, formToken }: Session): Html {
+  const { id, address, userAgent, createdAt, usedAt } = entry;
+  const program = programName(userAgent) ?? "Unknown browser";
+  // People can recognise a program by what it says of itself, also where it has no short name.
+  const sent =
+    userAgent === ""
+      ? html`<div>${program}</div>`
+      : html`<details><summary>${program}</summary><p class="faint">${userAgent}</p></details>`;
+  const end = html`
+    <form method="post" action="/app/profile/sessions">${renderHidden("_csrf", formToken)}${renderHidden("id", String(id))}
+      <button aria-label="End the session of ${program} from ${address}">End</button></form>`;
+  return html`
+    <li><div>${sent}<p class="faint">${address}</p></div>
+      <div class="when"><div>Last used <time>${formatLocal(usedAt, timezone)}</time></div><div class="faint">Signed in <time>${formatLocal(createdAt, timezone)}</time></div></div>
+      ${id === current ? html`<span class="badge good">This session</span>` : end}</li>`;
 }

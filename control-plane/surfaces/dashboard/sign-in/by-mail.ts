@@ -1,11 +1,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
-import { renderForm, renderInput } from "#control-plane/surfaces/dashboard/frame/fields.ts";
+import {
+  EMAIL_PROBLEM,
+  PASSWORD_HINT,
+  renderEmail,
+  renderPassword,
+} from "#control-plane/surfaces/dashboard/frame/credentials.ts";
+import { renderForm } from "#control-plane/surfaces/dashboard/frame/fields.ts";
 import { renderSelect } from "#control-plane/surfaces/dashboard/frame/choices.ts";
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
 import { clientOf, refuse } from "#control-plane/surfaces/dashboard/door/attempt.ts";
 import { admit, ZONE_FIELD, type SignInDeps } from "#control-plane/surfaces/dashboard/sign-in/routes.ts";
-import { BY_MAIL, PROFILE, START } from "#control-plane/surfaces/dashboard/strings/people.ts";
+import { accountName } from "#control-plane/surfaces/dashboard/door/other-account.ts";
+import { html } from "#control-plane/core/pages/html.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
 import { spellMailAddress } from "#control-plane/core/mail-address.ts";
@@ -27,16 +34,16 @@ interface AskedByMail {
 const RESET: AskedByMail = {
   path: "/reset",
   purpose: "reset",
-  title: BY_MAIL.resetTitle,
-  intro: BY_MAIL.resetIntro,
-  sent: BY_MAIL.resetSent,
+  title: "Forgot your password?",
+  intro: "You get a mail with a link by which you choose a new one.",
+  sent: "If this address can sign in here, a mail with a link is on its way. The link works once, for an hour.",
 };
 const SIGN_UP: AskedByMail = {
   path: "/sign-up",
   purpose: "sign_up",
-  title: BY_MAIL.signUpTitle,
-  intro: BY_MAIL.signUpIntro,
-  sent: BY_MAIL.signUpSent,
+  title: "Open an account",
+  intro: "You get a mail with a link by which you choose a password.",
+  sent: "A mail is on its way to this address. Its link works once, for 7 days.",
 };
 
 /** Registers /reset, and /sign-up where it is open; without a mail server only the page of a link that was mailed. */
@@ -111,13 +118,13 @@ function registerAsked(scope: FastifyInstance, { door, users, sql, visits }: Sig
       takeVisit(visits, request);
       const typed = readForm(request).text("email").trim();
       const email = spellMailAddress(typed);
-      if (email === null)
-        return sendAsked(request, reply.code(400), asked, { email: typed, problem: START.emailProblem });
+      if (email === null) return sendAsked(request, reply.code(400), asked, { email: typed, problem: EMAIL_PROBLEM });
       // The answer is the same whether or not the limits allow the mail.
       const caller = request.clientAddress;
       await transact(sql, (tx) => users.mails.request(tx, { purpose: asked.purpose, email, caller }));
-      const body = `<h1>${BY_MAIL.sentTitle}</h1><p>${asked.sent}</p><p><a href="/sign-in">${BY_MAIL.signIn}</a></p>`;
-      return sendPage(request, reply, { title: BY_MAIL.sentTitle, session: null, body, isNarrow: true });
+      const title = "Look into your mail";
+      const body = html`<h1>${title}</h1><p>${asked.sent}</p><p><a href="/sign-in">Sign in</a></p>`;
+      return sendPage(request, reply, { title, session: null, body, isNarrow: true });
     },
   });
 }
@@ -128,21 +135,15 @@ function sendAsked(
   { path, title, intro }: AskedByMail,
   { email, problem }: { readonly email: string; readonly problem: string | null },
 ): Promise<FastifyReply> {
-  const field = renderInput({
-    name: "email",
-    label: BY_MAIL.email,
-    type: "email",
-    value: email,
-    problem,
-    autocomplete: "username",
-    isRequired: true,
-    hasFocus: true,
-    maxLength: 254,
-  });
-  const body = `<h1>${title}</h1><p>${intro}</p>${renderForm(path, [field], BY_MAIL.send)}`;
+  const field = renderEmail({ value: email, problem, hasFocus: true });
+  const body = html`<h1>${title}</h1><p>${intro}</p>${renderForm(path, [field], "Send the mail")}`;
   return sendPage(request, reply, { title, session: null, body, isNarrow: true });
 }
 
+/** What is said to the owner of an address that others gave for theirs. */
+const CLAIM_INTRO =
+  "Somebody gave this address without a proof that it is theirs. Now you have proved that it is yours. " +
+  "Say which accounts are yours: the others keep their members, but lose your address.";
 const MINE = "mine";
 const NOT_MINE = "not_mine";
 
@@ -167,39 +168,36 @@ function sendNew(
     const said = isMine?.get(accountId);
     return renderSelect({
       name: fieldOf(accountId),
-      label: BY_MAIL.claim(PROFILE.account(accountId, email), role),
-      problem: isMine === undefined || said !== undefined ? null : BY_MAIL.claimProblem,
+      label: `${accountName(accountId, email)}, with the role ${role}`,
+      problem: isMine === undefined || said !== undefined ? null : "Must be Mine or Not mine.",
       options: [
-        { value: "", label: BY_MAIL.choose, isSelected: said === undefined },
-        { value: MINE, label: BY_MAIL.mine, isSelected: said === true },
-        { value: NOT_MINE, label: BY_MAIL.notMine, isSelected: said === false },
+        { value: "", label: "Choose one", isSelected: said === undefined },
+        { value: MINE, label: "Mine", isSelected: said === true },
+        { value: NOT_MINE, label: "Not mine", isSelected: said === false },
       ],
     });
   });
-  const field = renderInput({
-    name: "password",
-    label: BY_MAIL.password,
-    type: "password",
-    hint: START.passwordHint,
+  const field = renderPassword({
+    label: "New password",
+    hint: PASSWORD_HINT,
     problem,
     autocomplete: "new-password",
-    isRequired: true,
     hasFocus: true,
-    maxLength: 1_024,
   });
-  const form = renderForm(
-    `/reset/${encodeURIComponent(request.params.token)}`,
-    [ZONE_FIELD, ...claims, field],
-    BY_MAIL.save,
-  );
-  const intro = accounts.length === 0 ? BY_MAIL.newIntro : BY_MAIL.claimIntro;
-  const body = `<h1>${BY_MAIL.newTitle}</h1><p>${intro}</p>${form}`;
-  return sendPage(request, reply, { title: BY_MAIL.newTitle, session: null, body, isNarrow: true });
+  const action = `/reset/${encodeURIComponent(request.params.token)}`;
+  const title = "Choose a new password";
+  const body = html`
+    <h1>${title}</h1><p>${accounts.length === 0 ? "All your sessions end, and you are signed in here." : CLAIM_INTRO}</p>
+    ${renderForm(action, [ZONE_FIELD, ...claims, field], "Save the password")}`;
+  return sendPage(request, reply, { title, session: null, body, isNarrow: true });
 }
 
 function sendNone(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const body = `<h1>${BY_MAIL.noneTitle}</h1><p>${BY_MAIL.none}</p><p><a href="/sign-in">${BY_MAIL.signIn}</a></p>`;
-  return sendPage(request, reply, { title: BY_MAIL.noneTitle, session: null, body, isNarrow: true });
+  const title = "There is no account";
+  const body = html`
+    <h1>${title}</h1><p>None of the accounts was yours, and your address is in none of them any more.</p>
+    <p><a href="/sign-in">Sign in</a></p>`;
+  return sendPage(request, reply, { title, session: null, body, isNarrow: true });
 }
 
 function sendExpired(
@@ -207,7 +205,9 @@ function sendExpired(
   reply: FastifyReply,
   { canMail }: Pick<SignInDeps, "canMail">,
 ): Promise<FastifyReply> {
-  const again = canMail ? `<p><a href="/reset">${BY_MAIL.again}</a></p>` : "";
-  const body = `<h1>${BY_MAIL.expiredTitle}</h1><p>${BY_MAIL.expired}</p>${again}`;
-  return sendPage(request, reply.code(404), { title: BY_MAIL.expiredTitle, session: null, body, isNarrow: true });
+  const title = "This link does not work any more";
+  const body = html`
+    <h1>${title}</h1><p>It works once, for an hour.</p>
+    ${canMail && html`<p><a href="/reset">Ask for another one</a></p>`}`;
+  return sendPage(request, reply.code(404), { title, session: null, body, isNarrow: true });
 }

@@ -1,20 +1,28 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
-import { renderForm, renderHidden, renderInput, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
+import { EMAIL_PROBLEM, renderEmail, renderPassword } from "#control-plane/surfaces/dashboard/frame/credentials.ts";
+import { renderForm, renderHidden, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
 import { clientOf, refuse } from "#control-plane/surfaces/dashboard/door/attempt.ts";
 import { describeLimit } from "#control-plane/surfaces/dashboard/members/page.ts";
 import { admit, ZONE_FIELD, type SignInDeps } from "#control-plane/surfaces/dashboard/sign-in/routes.ts";
-import { INVITE, START } from "#control-plane/surfaces/dashboard/strings/people.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
 import { spellMailAddress } from "#control-plane/core/mail-address.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 import { isFor } from "#control-plane/people/users/links/invite.ts";
 import { passwordProblem } from "#control-plane/people/users/passwords.ts";
 import type { Session } from "#control-plane/people/users/sessions.ts";
 import type { Invite } from "#control-plane/people/users/users.ts";
 
 const URL_OF_INVITE = "/invite/:token";
+
+/** Why an invite does not work any more. */
+const EXPIRED =
+  "It works once, for a limited time, and while its maker is an owner of the account. Ask for another one.";
+const ORPHANED = {
+  lowered: "Who made this invite is no owner of the account any more. Ask for another one.",
+  unknown: "Nobody knows any more who made this invite. Ask for another one.",
+} as const;
 
 interface Shown {
   readonly session: Session | null;
@@ -58,7 +66,7 @@ export function registerInvite(scope: FastifyInstance, deps: InviteDeps): void {
       if (session !== null) {
         door.requireFormToken(request, session);
         const joined = await users.joinAs(token, session, from);
-        if (joined.kind === "orphaned") return sendExpired(request, reply, INVITE.orphaned[joined.maker]);
+        if (joined.kind === "orphaned") return sendExpired(request, reply, ORPHANED[joined.maker]);
         if (joined.kind !== "ok") return sendInvite(request, reply, deps, { session });
         await admit(deps, request, reply, joined.token, null);
         return reply.redirect("/app/", 303);
@@ -70,15 +78,15 @@ export function registerInvite(scope: FastifyInstance, deps: InviteDeps): void {
       if (asksForAddress(invite, deps)) return mailTo(request, reply, deps, typed, email);
       const password = passwordProblem(form.text("password"));
       if (email === null || password !== null) {
-        const problems = { email: email === null ? START.emailProblem : null, password };
+        const problems = { email: email === null ? EMAIL_PROBLEM : null, password };
         return sendInvite(request, reply.code(400), deps, { session, email: typed, problems });
       }
       if (!isFor(invite, email)) {
-        const problems = { form: INVITE.wrongAddress };
+        const problems = { form: "This invite is for another address." };
         return sendInvite(request, reply.code(403), deps, { session, email: typed, problems });
       }
       const joined = await users.join(token, { email, password: form.text("password") }, from);
-      if (joined.kind === "orphaned") return sendExpired(request, reply, INVITE.orphaned[joined.maker]);
+      if (joined.kind === "orphaned") return sendExpired(request, reply, ORPHANED[joined.maker]);
       if (joined.kind === "expired" || joined.kind === "foreign") return sendExpired(request, reply);
       if (joined.kind !== "ok") {
         const problems = { form: refuse(reply, joined) };
@@ -104,93 +112,92 @@ async function mailTo(
   email: string | null,
 ): Promise<FastifyReply> {
   if (email === null) {
-    const problems = { email: START.emailProblem };
+    const problems = { email: EMAIL_PROBLEM };
     return sendInvite(request, reply.code(400), deps, { session: null, email: typed, problems });
   }
   const exceeded = await deps.users.mailInvite(request.params.token, email);
   if (exceeded === "expired") return sendExpired(request, reply);
   if (exceeded !== null) {
-    const problems = { form: exceeded === "used_up" ? INVITE.usedUp : describeLimit(exceeded) };
+    const problems = {
+      form:
+        exceeded === "used_up"
+          ? "No mail was sent: this invite was mailed 3 times already. Ask for another one."
+          : describeLimit(exceeded),
+    };
     return sendInvite(request, reply.code(429), deps, { session: null, email: typed, problems });
   }
-  const body = `<h1>${INVITE.sentTitle}</h1><p>${INVITE.sent}</p>`;
-  return sendPage(request, reply, { title: INVITE.sentTitle, session: null, body, isNarrow: true });
+  const title = "Look into your mail";
+  const body = html`<h1>${title}</h1><p>A mail is on its way to this address. Its link works once.</p>`;
+  return sendPage(request, reply, { title, session: null, body, isNarrow: true });
 }
-
-const renderSentence: (data: { readonly text: string }) => string = compileTemplate(`<p><%= it.text %></p>`);
 
 async function sendInvite(
   request: FastifyRequest<{ Params: { token: string } }>,
   reply: FastifyReply,
   deps: InviteDeps,
-  { session, email = "", problems = {} }: Shown,
+  shown: Shown,
 ): Promise<FastifyReply> {
   const { users, nameOf } = deps;
   const { token } = request.params;
   const invite = await users.peek("invite", token);
   if (invite === null) return sendExpired(request, reply);
-  const action = `/invite/${encodeURIComponent(token)}`;
-  const { form = null } = problems;
-  const body = [
-    `<h1>${INVITE.title}</h1>`,
-    renderSentence({ text: await describe(invite, nameOf) }),
-    ...(form === null ? [] : [renderNote("bad", form)]),
-  ];
-  if (session === null && asksForAddress(invite, deps)) {
-    body.push(`<p>${INVITE.mailIntro}</p>`, renderForm(action, [emailField(email, problems)], INVITE.mail));
-  } else if (session === null && invite.isMailed) {
-    body.push(renderSentence({ text: INVITE.mailedTo(invite.email ?? "") }));
-    body.push(renderForm(action, [ZONE_FIELD, passwordField(problems)], INVITE.submit));
-  } else if (session === null) {
-    body.push(renderForm(action, [ZONE_FIELD, emailField(email, problems), passwordField(problems)], INVITE.submit));
-  } else if (isFor(invite, session.email)) {
-    body.push(renderSentence({ text: INVITE.signedIn(session.email) }));
-    body.push(renderForm(action, [renderHidden("_csrf", session.formToken)], INVITE.join));
-  } else {
-    body.push(renderSentence({ text: INVITE.otherAddress(session.email) }));
+  const { session, problems: { form = null } = {} } = shown;
+  const title = "You are invited";
+  const body = html`
+    <h1>${title}</h1><p>${await describe(invite, nameOf)}</p>
+    ${form !== null && renderNote("bad", form)}
+    ${renderJoin(invite, `/invite/${encodeURIComponent(token)}`, shown, asksForAddress(invite, deps))}`;
+  return sendPage(request, reply, { title, session, body, isNarrow: true });
+}
+
+/** Renders the form that somebody joins by. */
+function renderJoin(
+  invite: Invite,
+  action: string,
+  { session, email = "", problems = {} }: Shown,
+  isForAddress: boolean,
+): Html {
+  if (session !== null && isFor(invite, session.email)) {
+    const token = renderHidden("_csrf", session.formToken);
+    return html`<p>You are signed in as ${session.email}.</p>${renderForm(action, [token], "Join")}`;
   }
-  return sendPage(request, reply, { title: INVITE.title, session, body: body.join(""), isNarrow: true });
+  if (session !== null)
+    return html`<p>This invite is for another address than ${session.email}. Sign out to use it.</p>`;
+  if (isForAddress) {
+    return html`
+      <p>Give your address. You get a mail with a link by which you join.</p>
+      ${renderForm(action, [emailField(email, problems)], "Send the mail")}`;
+  }
+  if (invite.isMailed) {
+    return html`
+      <p>You join as ${invite.email}.</p>
+      ${renderForm(action, [ZONE_FIELD, passwordField(problems)], "Join")}`;
+  }
+  return renderForm(action, [ZONE_FIELD, emailField(email, problems), passwordField(problems)], "Join");
 }
 
 /** Also asked for where an owner has made the invite for one address: who finds the link does not learn it. */
-function emailField(typed: string, { email = null }: NonNullable<Shown["problems"]>): string {
-  return renderInput({
-    name: "email",
-    label: INVITE.email,
-    type: "email",
-    value: typed,
-    problem: email,
-    autocomplete: "username",
-    isRequired: true,
-    hasFocus: email !== null,
-    maxLength: 254,
-  });
+function emailField(value: string, { email = null }: NonNullable<Shown["problems"]>): Html {
+  return renderEmail({ value, problem: email, hasFocus: email !== null });
 }
 
-function passwordField({ email = null, password = null }: NonNullable<Shown["problems"]>): string {
-  return renderInput({
-    name: "password",
-    label: INVITE.password,
-    type: "password",
-    hint: INVITE.passwordHint,
+function passwordField({ email = null, password = null }: NonNullable<Shown["problems"]>): Html {
+  return renderPassword({
+    hint: "If you have signed in here before, your password. Otherwise choose one of at least 10 characters.",
     problem: password,
     autocomplete: "new-password",
-    isRequired: true,
     hasFocus: email === null && password !== null,
-    maxLength: 1_024,
   });
 }
 
 async function describe({ accountId, role }: Invite, nameOf: InviteDeps["nameOf"]): Promise<string> {
-  if (accountId === null) return INVITE.toNew;
-  return INVITE.toAccount((await nameOf(accountId)) ?? INVITE.nameless(accountId), role ?? "viewer");
+  if (accountId === null) return "You are invited to open an account of your own.";
+  const name = (await nameOf(accountId)) ?? `number ${accountId}`;
+  return `You are invited to the account ${name} with the role ${role ?? "viewer"}.`;
 }
 
-function sendExpired(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  why: string = INVITE.expired,
-): Promise<FastifyReply> {
-  const body = `<h1>${INVITE.expiredTitle}</h1>${renderSentence({ text: why })}`;
-  return sendPage(request, reply.code(404), { title: INVITE.expiredTitle, session: null, body, isNarrow: true });
+function sendExpired(request: FastifyRequest, reply: FastifyReply, why: string = EXPIRED): Promise<FastifyReply> {
+  const title = "This invite does not work any more";
+  const body = html`<h1>${title}</h1><p>${why}</p>`;
+  return sendPage(request, reply.code(404), { title, session: null, body, isNarrow: true });
 }

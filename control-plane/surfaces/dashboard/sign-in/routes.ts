@@ -3,11 +3,12 @@ import type { AddressLimiter } from "#control-plane/http/access/ports.ts";
 import type { Sql } from "#control-plane/core/database/connect.ts";
 import { clientOf, refuse } from "#control-plane/surfaces/dashboard/door/attempt.ts";
 import { clearSessionCookie, sessionCookie, setSessionCookie } from "#control-plane/surfaces/dashboard/door/cookie.ts";
-import type { Door } from "#control-plane/surfaces/dashboard/door/door.ts";
+import { CONFIRM_HEAD, CONFIRM_SUBMIT, CONFIRM_TITLE, type Door } from "#control-plane/surfaces/dashboard/door/door.ts";
 import { readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
-import { renderForm, renderHidden, renderInput, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
+import { renderEmail, renderPassword } from "#control-plane/surfaces/dashboard/frame/credentials.ts";
+import { renderForm, renderHidden, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
-import { BY_MAIL, SIGN_IN } from "#control-plane/surfaces/dashboard/strings/people.ts";
+import { html } from "#control-plane/core/pages/html.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { openTimeZone } from "#control-plane/core/time-zone.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
@@ -100,8 +101,8 @@ export async function admit(
   setSessionCookie(reply, fresh, isSecure);
 }
 
-/** Rendered field of a form, in which the script of the dashboard writes the time zone of the browser. */
-export const ZONE_FIELD = `<input type="hidden" name="timezone" data-zone>`;
+/** Field of a form, in which the script of the dashboard writes the time zone of the browser. */
+export const ZONE_FIELD = html`<input type="hidden" name="timezone" data-zone>`;
 
 /** Gives a user who has chosen no time zone that of the browser, if it has said one. */
 async function takeZone(users: Users, request: FastifyRequest, token: string): Promise<void> {
@@ -124,43 +125,21 @@ function sendSignIn(
   { canMail, canSignUp }: Pick<SignInDeps, "canMail" | "canSignUp">,
   { session, next, email, problem }: Shown,
 ): Promise<FastifyReply> {
+  const password = renderPassword({ autocomplete: "current-password", hasFocus: session !== null || email !== "" });
   const parts = [
     renderHidden("next", next),
     ZONE_FIELD,
-    ...(session === null
-      ? [
-          renderInput({
-            name: "email",
-            label: SIGN_IN.email,
-            type: "email",
-            value: email,
-            autocomplete: "username",
-            isRequired: true,
-            hasFocus: email === "",
-            maxLength: 254,
-          }),
-        ]
-      : []),
-    renderInput({
-      name: "password",
-      label: SIGN_IN.password,
-      type: "password",
-      autocomplete: "current-password",
-      isRequired: true,
-      hasFocus: session !== null || email !== "",
-      maxLength: 1_024,
-    }),
+    ...(session === null ? [renderEmail({ value: email, hasFocus: email === "" })] : []),
+    password,
   ];
-  const title = session === null ? SIGN_IN.title : SIGN_IN.again;
-  const body = [
-    `<h1>${title}</h1>`,
-    ...(session === null ? [] : [`<p>${SIGN_IN.againHint}</p>`]),
-    ...(problem === null ? [] : [renderNote("bad", problem)]),
-    renderForm("/sign-in", parts, session === null ? SIGN_IN.submit : SIGN_IN.goOn),
-    ...(canMail ? [`<p><a href="/reset">${SIGN_IN.forgot}</a></p>`] : []),
-    ...(canMail && canSignUp && session === null ? [`<p><a href="/sign-up">${BY_MAIL.signUp}</a></p>`] : []),
-  ];
-  return sendPage(request, reply, { title, session: null, body: body.join(""), isNarrow: true });
+  const title = session === null ? "Sign in" : CONFIRM_TITLE;
+  const body = html`
+    ${session === null ? html`<h1>${title}</h1>` : CONFIRM_HEAD}
+    ${problem !== null && renderNote("bad", problem)}
+    ${renderForm("/sign-in", parts, session === null ? "Sign in" : CONFIRM_SUBMIT)}
+    ${canMail && html`<p><a href="/reset">Forgot your password?</a></p>`}
+    ${canMail && canSignUp && session === null && html`<p><a href="/sign-up">Open an account</a></p>`}`;
+  return sendPage(request, reply, { title, session: null, body, isNarrow: true });
 }
 
 /** Where a sign-in leads, as given by `next`: a path of the dashboard only, never another site. Pure. */

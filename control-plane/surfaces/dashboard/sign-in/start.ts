@@ -2,15 +2,25 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { LAUNCHER } from "#shared/settings/launcher.ts";
 import { spellMailAddress } from "#control-plane/core/mail-address.ts";
 import { readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
-import { renderForm, renderInput, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
+import {
+  EMAIL_PROBLEM,
+  PASSWORD_HINT,
+  renderEmail,
+  renderPassword,
+} from "#control-plane/surfaces/dashboard/frame/credentials.ts";
+import { renderForm, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
 import { clientOf, refuse } from "#control-plane/surfaces/dashboard/door/attempt.ts";
 import { admit, ZONE_FIELD, type SignInDeps } from "#control-plane/surfaces/dashboard/sign-in/routes.ts";
-import { START } from "#control-plane/surfaces/dashboard/strings/people.ts";
+import { html } from "#control-plane/core/pages/html.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
 import { passwordProblem } from "#control-plane/people/users/passwords.ts";
 
 const URL_OF_START = "/start/:token";
+
+/** Why an address is not taken. */
+const FOREIGN =
+  "This address belongs to a user with other accounts. Sign in with its password, or use another address.";
 
 interface Problems {
   readonly email?: string | null;
@@ -44,12 +54,12 @@ export function registerStart(scope: FastifyInstance, deps: SignInDeps): void {
       const email = spellMailAddress(typed);
       const password = passwordProblem(form.text("password"));
       if (email === null || password !== null) {
-        const problems = { email: email === null ? START.emailProblem : null, password };
+        const problems = { email: email === null ? EMAIL_PROBLEM : null, password };
         return sendStart(request, reply.code(400), token, typed, problems);
       }
       const used = await users.start(token, { email, password: form.text("password") }, clientOf(request));
       if (used.kind === "expired") return sendExpired(request, reply);
-      if (used.kind === "foreign") return sendStart(request, reply.code(409), token, typed, { form: START.foreign });
+      if (used.kind === "foreign") return sendStart(request, reply.code(409), token, typed, { form: FOREIGN });
       if (used.kind !== "ok") {
         return sendStart(request, reply, token, typed, { form: refuse(reply, used) });
       }
@@ -69,39 +79,26 @@ function sendStart(
   const { email: ofEmail = null, password = null, form = null } = problems;
   const parts = [
     ZONE_FIELD,
-    renderInput({
-      name: "email",
-      label: START.email,
-      type: "email",
-      value: email,
-      problem: ofEmail,
-      autocomplete: "username",
-      isRequired: true,
-      hasFocus: ofEmail !== null || password === null,
-      maxLength: 254,
-    }),
-    renderInput({
-      name: "password",
-      label: START.password,
-      type: "password",
-      hint: START.passwordHint,
+    renderEmail({ value: email, problem: ofEmail, hasFocus: ofEmail !== null || password === null }),
+    renderPassword({
+      hint: PASSWORD_HINT,
       problem: password,
       autocomplete: "new-password",
-      isRequired: true,
       hasFocus: ofEmail === null && password !== null,
-      maxLength: 1_024,
     }),
   ];
-  const body = [
-    `<h1>${START.title}</h1><p>${START.intro}</p>`,
-    ...(form === null ? [] : [renderNote("bad", form)]),
-    renderForm(`/start/${encodeURIComponent(token)}`, parts, START.submit),
-  ];
-  return sendPage(request, reply, { title: START.title, session: null, body: body.join(""), isNarrow: true });
+  const title = "Welcome to Vantage";
+  const body = html`
+    <h1>${title}</h1><p>Choose the email address and the password with which you sign in from now on.</p>
+    ${form !== null && renderNote("bad", form)}
+    ${renderForm(`/start/${encodeURIComponent(token)}`, parts, "Start")}`;
+  return sendPage(request, reply, { title, session: null, body, isNarrow: true });
 }
 
 function sendExpired(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const body = `<h1>${START.expiredTitle}</h1><p>${START.expired}</p><pre><code>${LAUNCHER} sign-in-link</code></pre>`;
-  const page = { title: START.expiredTitle, session: null, body, isNarrow: true };
-  return sendPage(request, reply.code(404), page);
+  const title = "This link does not work any more";
+  const body = html`
+    <h1>${title}</h1><p>It works once, for 15 minutes. Print another one where the service runs:</p>
+    <pre><code>${LAUNCHER} sign-in-link</code></pre>`;
+  return sendPage(request, reply.code(404), { title, session: null, body, isNarrow: true });
 }

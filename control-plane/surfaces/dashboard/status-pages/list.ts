@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { memberOf, type Door } from "#control-plane/surfaces/dashboard/door/door.ts";
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
-import { counted } from "#control-plane/surfaces/dashboard/strings/frame.ts";
+import { counted } from "#control-plane/surfaces/dashboard/frame/amounts.ts";
 import { visibleAt, wordsOfDomain } from "#control-plane/surfaces/dashboard/status-pages/render.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 import { OVERALL_WORDS } from "#control-plane/public/status-pages/render/words.ts";

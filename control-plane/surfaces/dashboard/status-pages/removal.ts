@@ -9,7 +9,7 @@ import { requireWritten } from "#control-plane/http/written.ts";
 import type { ShownPage } from "#control-plane/public/status-pages/show-page.ts";
 import type { StatusPages } from "#control-plane/public/status-pages/status-pages.ts";
 import { renderHidden, renderInput, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
-import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 import { MOST_SLUG } from "#control-plane/public/status-pages/settings/slug.ts";
 
 /** Dependencies of the removal. */
@@ -24,17 +24,15 @@ interface RemovalDeps {
 function renderRemoval({ id, title, slug }: ShownPage, formToken: string, problem: string | null): Html {
   return html`
     <h1>Delete the status page</h1><p>Its address, its subscribers and its own domain are given up. The monitors stay.</p><p><b dir="auto">${title}</b> (<code>${slug}</code>)</p>
-    ${problem !== null && trusted(renderNote("bad", problem))}
-    <form class="stack card" method="post" action="/app/status-pages/${id}/delete">${trusted(renderHidden("_csrf", formToken))}
-    ${trusted(
-      renderInput({
-        name: "slug",
-        label: "Type the last part of its address to delete it",
-        isRequired: true,
-        hasFocus: true,
-        maxLength: MOST_SLUG,
-      }),
-    )}
+    ${problem !== null && renderNote("bad", problem)}
+    <form class="stack card" method="post" action="/app/status-pages/${id}/delete">${renderHidden("_csrf", formToken)}
+    ${renderInput({
+      name: "slug",
+      label: "Type the last part of its address to delete it",
+      isRequired: true,
+      hasFocus: true,
+      maxLength: MOST_SLUG,
+    })}
     <div class="row"><button class="danger">Delete the page</button><a href="/app/status-pages/${id}">Cancel</a></div></form>`;
 }
 

@@ -2,7 +2,7 @@ import { renderHidden, renderInput, renderNote } from "#control-plane/surfaces/d
 import { renderComponents } from "#control-plane/surfaces/dashboard/status-pages/components.ts";
 import { CHECKBOXES, TEXTS, type TypedPage } from "#control-plane/surfaces/dashboard/status-pages/values.ts";
 import type { ListedMonitor } from "#control-plane/monitors/overview.ts";
-import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 import { MOST_HOST } from "#control-plane/public/status-pages/settings/domain.ts";
 import {
   MOST_DESCRIPTION,
@@ -42,7 +42,7 @@ export function renderPageForm(form: PageForm): Html {
   const renderText = (name: keyof TypedPage["texts"], label: string, maxLength: number, hint?: string) => {
     const isRequired = name === "title" || name === "slug";
     const shown = { name, label, value: typed.texts[name], problem: problemOf(name), maxLength, isRequired };
-    return trusted(renderInput(hint === undefined ? shown : { ...shown, hint }));
+    return renderInput(hint === undefined ? shown : { ...shown, hint });
   };
   const renderLines = (name: "description" | "footer", label: string, most: number) =>
     renderTextarea({ name, label, hint: null, problem: problemOf(name) }, typed.texts[name], most);
@@ -51,10 +51,10 @@ export function renderPageForm(form: PageForm): Html {
   // Enter in a field takes the first button of the form: it must not be one that takes a monitor off the page.
   return html`
     ${renderHead(form)}
-    ${others.length > 0 && trusted(renderNote("bad", others.map(([, message]) => message).join(" ")))}
-    ${problems.size > others.length && trusted(renderNote("bad", "The page was not saved. The reasons are beside the fields."))}
+    ${others.length > 0 && renderNote("bad", others.map(([, message]) => message).join(" "))}
+    ${problems.size > others.length && renderNote("bad", "The page was not saved. The reasons are beside the fields.")}
     <form class="stack" method="post" action="${path}" enctype="multipart/form-data"><button class="hidden" name="do" value="enter" tabindex="-1" aria-hidden="true">Save</button>
-    ${trusted(renderHidden("_csrf", formToken))}
+    ${renderHidden("_csrf", formToken)}
     ${renderText("title", "Title", MOST_NAME)}
     ${renderText("slug", "Last part of the address", MOST_SLUG, "Of a-z 0-9 and -, such as example-shop.")}
     ${renderText("homepage_url", "Your site", MOST_HOMEPAGE, "Linked at the top, such as https://www.example.com/. Empty: none.")}

@@ -29,7 +29,7 @@ import type { StatusPages } from "#control-plane/public/status-pages/status-page
 import { isAllowed } from "#control-plane/people/users/roles.ts";
 import { createDocument, sendDocument } from "#control-plane/http/operations/document.ts";
 import { PAGE_POLICY, renderMessage } from "#control-plane/core/pages/frame.ts";
-import { trusted } from "#control-plane/core/pages/html.ts";
+import {} from "#control-plane/core/pages/html.ts";
 import type { PageView } from "#control-plane/public/status-pages/page.ts";
 import { previewPolicyOf } from "#control-plane/public/status-pages/render/html/frame.ts";
 import { renderPage } from "#control-plane/public/status-pages/render/html/page.ts";
@@ -242,11 +242,11 @@ async function sendPreview(
   try {
     const view = requireWritten(await read());
     reply.header("content-security-policy", previewPolicyOf(view));
-    const page = trusted(renderPage(view, `/status/${view.slug}`, false));
+    const page = renderPage(view, `/status/${view.slug}`, false);
     return await sendDocument(request, reply, createDocument(String(page), { type, cacheControl: "no-store" }));
   } catch (error) {
     if (!(error instanceof Refusal) || error.status === 404) throw error;
     reply.code(error.status).header("content-security-policy", PROBLEM_POLICY);
-    return reply.send(String(trusted(renderMessage("There is no preview", error.message))));
+    return reply.send(String(renderMessage("There is no preview", error.message)));
   }
 }

@@ -6,7 +6,7 @@ import type { MemberWrites } from "#control-plane/surfaces/dashboard/door/member
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
 import { formatLocal } from "#control-plane/surfaces/dashboard/frame/times.ts";
 import { findOwn, type WithId } from "#control-plane/surfaces/dashboard/status-pages/own-page.ts";
-import { counted } from "#control-plane/surfaces/dashboard/strings/frame.ts";
+import { counted } from "#control-plane/surfaces/dashboard/frame/amounts.ts";
 import { absentMessage, Refusal } from "#control-plane/http/errors.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 import type { StatusPages } from "#control-plane/public/status-pages/status-pages.ts";

@@ -1,4 +1,4 @@
-import { counted, waitOf } from "#control-plane/surfaces/dashboard/strings/frame.ts";
+import { counted, waitOf } from "#control-plane/surfaces/dashboard/frame/amounts.ts";
 
 // The strings of the page of a monitor.
 

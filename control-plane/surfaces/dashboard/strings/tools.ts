@@ -1,4 +1,4 @@
-import { counted } from "#control-plane/surfaces/dashboard/strings/frame.ts";
+import { counted } from "#control-plane/surfaces/dashboard/frame/amounts.ts";
 
 // The strings of tools.
 

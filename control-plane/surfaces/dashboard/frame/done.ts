@@ -1,40 +1,6 @@
-// The strings of the frame of every page.
-
-/** The frame of every page. */
-export const FRAME = {
-  brand: "Vantage",
-  skip: "Skip to the content",
-  main: "Main",
-  monitors: "Monitors",
-  incidents: "Incidents",
-  maintenance: "Maintenance",
-  statusPages: "Status pages",
-  tools: "Tools",
-  account: "Your profile",
-  members: "Members",
-  keys: "API keys",
-  changes: "Log of changes",
-  signOut: "Sign out",
-  signIn: "Sign in",
-  signedOut: "You are signed out.",
-  zone: "Times are in",
-  lost: "This page could not be refreshed. It shows how things were before.",
-  back: "Back to the monitors",
-  notFound: "Not found",
-  noPage: "There is no such page.",
-  refused: "Not allowed",
-  tooMany: "Too many requests",
-  failed: "This did not work",
-  keysTitle: "Keys",
-  keySearch: "Go to the search",
-  keyRows: "Next and previous row",
-  keyHelp: "Show these keys",
-  close: "Close",
-} as const;
-
 /** What a page says after a form has done its work, by the code in the page's address. */
 export const DONE: Readonly<Record<string, string>> = {
-  signed_out: FRAME.signedOut,
+  signed_out: "You are signed out.",
   created: "The monitor is created.",
   waiting: "The monitor is created. It waits for the first ping.",
   saved: "The monitor is saved.",
@@ -73,16 +39,3 @@ export const DONE: Readonly<Record<string, string>> = {
   subscriber_removed: "The subscriber is removed.",
   domain_asked: "The record of the domain is looked for now.",
 };
-
-/** Pages that ask before something is done. */
-export const CONFIRMATION = { cancel: "Cancel" } as const;
-
-/** Writes a number with its noun: "1 monitor", "2,000 monitors". */
-export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
-}
-
-/** Writes a time to wait in seconds: "40 s", "3 min". */
-export function waitOf(seconds: number): string {
-  return seconds < 60 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`;
-}
