@@ -262,6 +262,50 @@ describe("pings", () => {
   });
 });
 
+describe("pings that the database does not take", () => {
+  /** Makes the database fail with an error when it is to store a ping with this body. */
+  async function fail(body: string, code: string): Promise<void> {
+    await plane.app.sql.unsafe(`
+      create or replace function fail_ping() returns trigger language plpgsql as $$
+        begin
+          if new.body = '${body}' then raise exception 'no' using errcode = '${code}'; end if;
+          return new;
+        end
+      $$;
+      create or replace trigger fail_ping before insert or update on heartbeat_pings
+        for each row execute function fail_ping()`);
+  }
+
+  it("are answered with 500 if it refuses them, and those to other addresses are recorded", async () => {
+    const all = await Promise.all(["One", "Two", "Three"].map((name) => create({ name })));
+    await fail("refused", "22000");
+    const bodies = ["fine", "refused", "fine"];
+    const answers = await Promise.all(all.map((one, at) => ping(one, "", { method: "POST", body: bodies[at] ?? "" })));
+    expect(answers.map(({ status }) => status)).toEqual([200, 500, 200]);
+    const seen = await Promise.all(all.map(({ id }) => read(id)));
+    expect(seen.map(({ heartbeat }) => heartbeat.pings?.map(({ body }) => body))).toEqual([["fine"], [], ["fine"]]);
+  });
+
+  it("are answered with 503 when they have waited for 10 s, and are recorded once if it takes them before", async () => {
+    const [early, late] = await Promise.all(["Early", "Late"].map((name) => create({ name })));
+    if (early === undefined || late === undefined) throw new Error("no heartbeat");
+    const waiting = () => plane.app.metrics.registry.metrics();
+    await fail("not now", "40001");
+    const options = { method: "POST", body: "not now" };
+    const first = ping(early, "", options);
+    await expect.poll(waiting).toContain("vantage_heartbeat_pings_waiting 1\n");
+    await advance(5);
+    const second = ping(late, "", options);
+    await expect.poll(waiting).toContain("vantage_heartbeat_pings_waiting 2\n");
+    await advance(6);
+    expect((await first).status).toBe(503);
+    await fail("", "40001");
+    expect((await second).status).toBe(200);
+    const seen = await Promise.all([early, late].map(({ id }) => read(id)));
+    expect(seen.map(({ heartbeat }) => heartbeat.pings?.map(({ body }) => body))).toEqual([[], ["not now"]]);
+  });
+});
+
 describe("notices of a heartbeat", () => {
   const eventsOf = async (id: number): Promise<readonly string[]> => {
     const rows = await plane.app.sql<{ type: string }[]>`

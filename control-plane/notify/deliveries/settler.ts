@@ -1,22 +1,20 @@
 import type { Logger } from "pino";
+import { waitAtMost } from "#shared/time/time-limit.ts";
+import { createBatchWriter } from "#control-plane/core/database/batch-writer.ts";
 import type { Sql } from "#control-plane/core/database/connect.ts";
-import { createPump } from "#control-plane/core/database/pump.ts";
 import { settleAndNote, type NoteMailed } from "#control-plane/notify/deliveries/notes.ts";
 import type { SettledAttempt } from "#control-plane/notify/deliveries/store.ts";
-import { waitAtMost } from "#shared/time/time-limit.ts";
 
 /** Stores the ends of attempts, several in one statement. */
 export interface Settler {
-  /** Stores an end soon. Calls `onStored` when it is stored. */
-  add(settled: SettledAttempt, onStored: () => void): void;
-  /** Waits until everything is stored, for at most `ms` milliseconds, and stops. */
+  /** Stores an end soon. Calls `onEnd` when it is stored, or is refused by the database: the attempt then counts as lost. */
+  add(settled: SettledAttempt, onEnd: () => void): void;
+  /** Waits until everything is stored, for at most `ms` milliseconds. */
   stop(ms: number): Promise<void>;
 }
 
 /** Pause before the next try while the database is away, milliseconds. */
 const RETRY_MS = 500;
-/** Maximum number of attempts in one statement. */
-const MOST_AT_ONCE = 500;
 
 /**
  * Creates a settler. It keeps trying while the database is away: a result that is never stored means that a message is
@@ -31,42 +29,32 @@ export function createSettler({
   readonly log: Logger;
   readonly noteMailed: NoteMailed;
 }): Settler {
-  let waiting: { settled: SettledAttempt; onStored: () => void }[] = [];
-  let isStopped = false;
-  const idle = new Set<() => void>();
+  const waiting: { readonly settled: SettledAttempt; readonly onEnd: () => void }[] = [];
 
-  const pump = createPump(async () => {
-    const batch = waiting.slice(0, MOST_AT_ONCE);
-    if (batch.length > 0) {
-      try {
-        await settleAndNote(
-          sql,
-          batch.map(({ settled }) => settled),
-          noteMailed,
-        );
-      } catch (error) {
-        log.debug({ err: error }, "deliveries: results are not stored yet; trying again");
-        if (!isStopped) setTimeout(() => pump.wake(), RETRY_MS).unref();
-        return;
-      }
-      waiting = waiting.slice(batch.length);
-      for (const { onStored } of batch) onStored();
-    }
-    if (waiting.length > 0) pump.wake();
-    else for (const resolve of idle) resolve();
+  function endFirst(count: number): void {
+    for (const { onEnd } of waiting.splice(0, count)) onEnd();
+  }
+
+  const writer = createBatchWriter<SettledAttempt>({
+    take: (most) => waiting.slice(0, most).map(({ settled }) => settled),
+    async write(batch) {
+      await settleAndNote(sql, batch, noteMailed);
+      endFirst(batch.length);
+    },
+    refuse({ id, channel }, error) {
+      log.error({ err: error, channel, delivery_id: id }, "deliveries: a result cannot be stored; its attempt is lost");
+      endFirst(1);
+    },
+    retryMs: RETRY_MS,
+    retryLine: "deliveries: results are not stored yet; trying again",
+    log,
   });
 
   return {
-    add(settled, onStored) {
-      waiting.push({ settled, onStored });
-      pump.wake();
+    add(settled, onEnd) {
+      waiting.push({ settled, onEnd });
+      writer.wake();
     },
-    async stop(ms) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      idle.add(resolve);
-      pump.wake();
-      await waitAtMost(ms, promise, undefined);
-      isStopped = true;
-    },
+    stop: (ms) => waitAtMost(ms, writer.settle(), undefined),
   };
 }

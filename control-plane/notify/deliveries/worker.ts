@@ -22,7 +22,7 @@ import { waitAtMost } from "#shared/time/time-limit.ts";
 export interface DeliveryWorker {
   /** Looks for due deliveries soon. */
   wake(): void;
-  /** Makes the attempt of a delivery that the caller has claimed. Resolves when its result is stored. */
+  /** Makes the attempt of a delivery that the caller has claimed. Resolves when its result is stored, or refused. */
   attempt(delivery: ClaimedDelivery): Promise<void>;
   /** Claims nothing more, waits up to `graceMs` for attempts in progress, and aborts the rest. */
   stop(graceMs: number): Promise<void>;

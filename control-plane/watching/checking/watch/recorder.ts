@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Clock } from "#shared/time/clock.ts";
+import { createBatchWriter } from "#control-plane/core/database/batch-writer.ts";
 import type { Sql } from "#control-plane/core/database/connect.ts";
-import { createPump } from "#control-plane/core/database/pump.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { areLate, noteLateChecks } from "#control-plane/outages/history/record.ts";
 import { releaseSlots } from "#control-plane/watching/checking/schedule/store.ts";
@@ -15,7 +15,6 @@ import {
 } from "#control-plane/watching/checking/watch/plan-record.ts";
 import { readCurrentStates, recordAll } from "#control-plane/watching/checking/watch/store.ts";
 import { createReleasingMap, type ReleasingMap } from "#control-plane/core/releasing-map.ts";
-import { isDatabaseAway } from "#control-plane/core/database/database-away.ts";
 import { UNRECORDABLE } from "#control-plane/watching/checking/watch/observe.ts";
 
 /** Records finished checks: many in one statement, and those that change something each in a transaction. */
@@ -42,8 +41,8 @@ interface RecorderDeps {
   readonly recordWithEvents: RecordWithEvents;
 }
 
-/** Maximum number of observations in one statement. */
-const MOST_AT_ONCE = 500;
+/** Number of observations that gather no longer: there are enough for a statement. */
+const MANY = 500;
 /**
  * Time in which observations gather before they are recorded, in milliseconds. A statement, its commit and the wait for
  * the disk cost the same for one observation and for a hundred.
@@ -57,45 +56,33 @@ const RETRY_MS = 250;
 /** Creates the recorder of one replica. Observations of one monitor are recorded one after the other. */
 export function createRecorder({ sql, clock, metrics, log, recordWithEvents }: RecorderDeps): Recorder {
   const waiting = createReleasingMap<number, Finished[]>();
-  const settled: (() => void)[] = [];
   let count = 0;
+  let settling = 0;
   let gathering: NodeJS.Timeout | null = null;
 
-  const pump = createPump(async () => {
-    if (gathering !== null) clearTimeout(gathering);
-    gathering = null;
-    const batch = takeFirsts(waiting, MOST_AT_ONCE);
-    try {
-      await recordBatch(batch);
-    } catch (error) {
-      await recover(batch, error);
-    }
-    if (count === 0) for (const done of settled.splice(0)) done();
-    // A monitor's next observation has gathered already.
-    if (batch.some(({ slot }) => waiting.has(slot.monitorId))) pump.wake();
-    else if (waiting.size > 0) gather();
+  const writer = createBatchWriter<Finished>({
+    take: (most) => (gathering === null || isEnough() ? takeFirsts(waiting, most) : []),
+    write: recordBatch,
+    refuse,
+    retryMs: RETRY_MS,
+    retryLine: "monitors: observations could not be recorded; they are tried again",
+    log,
   });
 
-  /** Records soon: at once if there is enough for a statement, or if nothing more is to be expected. */
+  /** Reports whether there is enough for a statement, or nothing more is to be expected. */
+  function isEnough(): boolean {
+    return count >= MANY || settling > 0;
+  }
+
   function gather(): void {
-    if (count >= MOST_AT_ONCE || settled.length > 0) pump.wake();
-    else gathering ??= setTimeout(() => pump.wake(), GATHER_MS);
+    if (isEnough()) return writer.wake();
+    gathering ??= setTimeout(() => {
+      gathering = null;
+      writer.wake();
+    }, GATHER_MS);
   }
 
-  /** Nothing is known about a batch after an error: what was recorded has lost its claim, the rest is recorded again. */
-  async function recover(batch: readonly Finished[], error: unknown): Promise<void> {
-    try {
-      if (isPassing(error)) throw error;
-      await refresh(batch);
-      const isWaiting = (finished: Finished) => listOf(finished).includes(finished);
-      await recordApart({ log, isWaiting, record: (finished) => recordBatch([finished]), drop }, batch);
-    } catch (passing) {
-      log.debug({ err: passing }, "monitors: observations could not be recorded; they are tried again");
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-      await refresh(batch).catch(() => {});
-    }
-  }
-
+  /** What was committed before an error has lost its claim: it is stale when it is recorded again. */
   async function recordBatch(batch: readonly Finished[]): Promise<void> {
     const planned = batch.map((finished) => planRecord(finished, clock.now().getTime()));
     const quiet = planned.filter(({ isQuiet }) => isQuiet);
@@ -145,15 +132,22 @@ export function createRecorder({ sql, clock, metrics, log, recordWithEvents }: R
   }
 
   /**
-   * Drops an observation that the database refuses. Its slot is claimed again an interval later: at once it would probably
-   * be refused again.
+   * The check of an observation that the database refuses counts as unknown instead; if that is refused, too, it is
+   * dropped. Its slot is claimed again an interval later: at once it would probably be refused again.
    */
-  async function drop(finished: Finished): Promise<void> {
-    const { slot } = finished;
+  async function refuse(finished: Finished, error: unknown): Promise<void> {
+    const { slot, finding } = finished;
+    const isUnknown = finding === UNRECORDABLE;
+    const then = isUnknown ? "it is dropped" : "the check counts as unknown";
+    const { monitorId: monitor, location } = slot;
+    log.error({ err: error, monitor, location }, `monitors: an observation cannot be recorded; ${then}`);
+    finished.finding = UNRECORDABLE;
+    if (!isUnknown) return;
     remove(finished);
     metrics.dropped.inc({ reason: "unrecordable" });
     const dueAt = new Date(clock.now().getTime() + slot.intervalSeconds * 1_000);
-    await releaseSlots(sql, [{ ...slot, dueAt }]);
+    // Otherwise its lease ends.
+    await releaseSlots(sql, [{ ...slot, dueAt }]).catch(() => {});
   }
 
   /** Returns the waiting observations of the same monitor. */
@@ -204,12 +198,11 @@ export function createRecorder({ sql, clock, metrics, log, recordWithEvents }: R
       gather();
     },
     waiting: () => count,
-    settle: () =>
-      new Promise((resolve) => {
-        if (count === 0) return resolve();
-        settled.push(resolve);
-        pump.wake();
-      }),
+    async settle() {
+      settling += 1;
+      await writer.settle();
+      settling -= 1;
+    },
   };
 }
 
@@ -224,51 +217,4 @@ function takeFirsts(
     if (first !== undefined) firsts.push(first);
   }
   return firsts;
-}
-
-/** What recording one by one needs of the recorder. */
-interface ApartDeps {
-  readonly log: Pick<Logger, "error">;
-  /** Reports whether an observation is neither recorded nor dropped yet. */
-  readonly isWaiting: (finished: Finished) => boolean;
-  /** Records one observation. */
-  readonly record: (finished: Finished) => Promise<void>;
-  /** Drops one observation and gives its slot back. */
-  readonly drop: (finished: Finished) => Promise<void>;
-}
-
-/** PostgreSQL, appendix A: 40 transaction rollback (deadlock, serialization), 55P03 lock not available. */
-const PASSING_CODES = /^(?:40...|55P03)$/;
-
-/** Reports whether the same statement can succeed later: the error says nothing about what was to be recorded. */
-function isPassing(error: unknown): boolean {
-  if (isDatabaseAway(error)) return true;
-  return error instanceof Error && "code" in error && typeof error.code === "string" && PASSING_CODES.test(error.code);
-}
-
-/**
- * Records observations one by one, after they could not be recorded together: one that the database refuses must not hold
- * back those of other accounts. Its check counts as unknown instead; if that is refused, too, it is dropped. Rejects with
- * a passing error; what is still waiting is tried again later.
- */
-async function recordApart(deps: ApartDeps, batch: readonly Finished[]): Promise<void> {
-  for (const finished of batch) {
-    if (!deps.isWaiting(finished)) continue;
-    if (await isRecorded(deps, finished, "the check counts as unknown")) continue;
-    finished.finding = UNRECORDABLE;
-    if (await isRecorded(deps, finished, "it is dropped")) continue;
-    await deps.drop(finished);
-  }
-}
-
-async function isRecorded({ log, record }: ApartDeps, finished: Finished, then: string): Promise<boolean> {
-  try {
-    await record(finished);
-    return true;
-  } catch (error) {
-    if (isPassing(error)) throw error;
-    const { monitorId: monitor, location } = finished.slot;
-    log.error({ err: error, monitor, location }, `monitors: an observation cannot be recorded; ${then}`);
-    return false;
-  }
 }

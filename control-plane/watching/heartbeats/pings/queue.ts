@@ -51,14 +51,15 @@ interface PingQueue {
    * is equal and mergeable too. Returns false, and adds nothing, if too many pings to the address wait.
    */
   add(token: string, added: { readonly ping: Ping; readonly waiter: PingWaiter }, isMergeable: boolean): boolean;
-  /** Takes the waiting pings of up to `most` addresses of which none is taken, in the order of arrival. */
+  /**
+   * Takes the pings to up to `most` addresses, in the order of arrival. Those that were taken before and are not finished
+   * wait again, ahead of the others to their addresses.
+   */
   take(most: number): readonly PingedToken[];
-  /** Ends the taking of an address: its first pings were recorded, and are returned; the others wait again. */
-  finish(pinged: PingedToken, recorded: number): readonly WaitingPing[];
-  /** Removes the requests that wait since before a time from pings that are not taken, and returns them. */
+  /** Removes the taken pings to an address, and returns them. */
+  finish(pinged: PingedToken): readonly WaitingPing[];
+  /** Removes the pings of which no request waits since this time or later, and returns their requests. */
   dropBefore(since: number): readonly PingWaiter[];
-  /** Whether any address has pings that can be taken. */
-  hasWaiting(): boolean;
   /** Number of requests that wait. */
   size(): number;
   /** When the first of the pings arrived that wait or are being recorded, Unix milliseconds; null: there are none. */
@@ -83,6 +84,11 @@ export function createPingQueue(): PingQueue {
     requests -= waiters.length;
   }
 
+  function release(token: string): void {
+    const pinged = tokens.get(token);
+    if (pinged?.taken.length === 0 && pinged.waiting.length === 0) tokens.delete(token);
+  }
+
   return {
     add(token, { ping, waiter }, isMergeable) {
       const known = tokens.get(token);
@@ -103,44 +109,36 @@ export function createPingQueue(): PingQueue {
       return true;
     },
     take(most) {
-      const found: PingedToken[] = [];
+      const found: QueuedToken[] = [];
       for (const pinged of tokens.values()) {
         if (found.length === most) break;
-        if (pinged.taken.length > 0 || pinged.waiting.length === 0) continue;
-        pinged.taken = pinged.waiting;
-        pinged.waiting = [];
         found.push(pinged);
+        pinged.taken = [...pinged.taken, ...pinged.waiting];
+        pinged.waiting = [];
       }
       return found;
     },
-    finish({ token }, recorded) {
-      const pinged = tokens.get(token);
-      if (pinged === undefined) return [];
-      const done = pinged.taken.slice(0, recorded);
+    finish(pinged) {
+      const done = pinged.taken;
       for (const one of done) forget(one);
-      pinged.waiting = [...pinged.taken.slice(recorded), ...pinged.waiting];
       pinged.taken = [];
-      if (pinged.waiting.length === 0) tokens.delete(token);
+      release(pinged.token);
       return done;
     },
     dropBefore(since) {
+      const isKept = ({ waiters }: WaitingPing): boolean => waiters.some((waiter) => waiter.since >= since);
       const dropped: PingWaiter[] = [];
       for (const pinged of tokens.values()) {
-        const kept = pinged.waiting.filter((one) => one.waiters.some((waiter) => waiter.since >= since));
-        if (kept.length === pinged.waiting.length) continue;
-        for (const one of pinged.waiting) {
-          if (kept.includes(one)) continue;
+        for (const one of [...pinged.taken, ...pinged.waiting]) {
+          if (isKept(one)) continue;
           forget(one);
           dropped.push(...one.waiters);
         }
-        pinged.waiting = kept;
-        if (kept.length === 0 && pinged.taken.length === 0) tokens.delete(pinged.token);
+        pinged.taken = pinged.taken.filter(isKept);
+        pinged.waiting = pinged.waiting.filter(isKept);
+        release(pinged.token);
       }
       return dropped;
-    },
-    hasWaiting() {
-      for (const { taken, waiting } of tokens.values()) if (taken.length === 0 && waiting.length > 0) return true;
-      return false;
     },
     size: () => requests,
     oldestArrival() {

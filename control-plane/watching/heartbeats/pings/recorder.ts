@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Clock } from "#shared/time/clock.ts";
+import { createBatchWriter } from "#control-plane/core/database/batch-writer.ts";
 import type { Sql } from "#control-plane/core/database/connect.ts";
 import { DatabaseAway, isDatabaseAway } from "#control-plane/core/database/database-away.ts";
 import type { GuardedDatabase } from "#control-plane/core/database/guarded.ts";
@@ -65,8 +66,6 @@ interface PingRecorderDeps {
   readonly changes: ApplyDeps;
 }
 
-/** Maximum number of addresses in one statement. */
-const MOST_AT_ONCE = 500;
 /** Maximum number of monitors in one transaction that changes statuses. */
 const MOST_JUDGED = 200;
 /** Maximum number of requests that wait. Further ones are refused. */
@@ -84,11 +83,22 @@ export function createPingRecorder(deps: PingRecorderDeps): PingRecorder {
   /** Monitors whose states do not follow the pings yet that were recorded. */
   const unjudged = createUnjudged();
 
-  const pump = createPump(async () => {
-    const batch = queue.take(MOST_AT_ONCE);
-    if (batch.length > 0) await flush(batch).catch((error: unknown) => retry(batch, error));
-    if (queue.hasWaiting()) pump.wake();
-    else finishWaiting();
+  const writer = createBatchWriter<PingedToken>({
+    take: (most) => queue.take(most),
+    async write(batch) {
+      try {
+        await record(batch);
+      } catch (error) {
+        for (const { reject } of queue.dropBefore(clock.monotonic() - LONGEST_WAIT_MS)) {
+          reject(new DatabaseAway("the ping could not be recorded", { cause: error }));
+        }
+        throw error;
+      }
+    },
+    refuse: (pinged, error) => refuse(pinged, error),
+    retryMs: RETRY_MS,
+    retryLine: "heartbeats: pings could not be recorded; retried in 0.1 s",
+    log,
   });
 
   // After the answers: they must not take longer for addresses that exist.
@@ -100,14 +110,14 @@ export function createPingRecorder(deps: PingRecorderDeps): PingRecorder {
     });
     unjudged.finish(left);
     if (unjudged.hasWaiting()) judgePump.wake();
-    else finishWaiting();
+    else for (const done of closed.splice(0)) done();
   });
 
   async function judge(ids: readonly number[]): Promise<readonly number[]> {
     return ids.length === 0 ? [] : transact(sql, (tx) => judgeHeartbeats(tx, changes, ids, clock.now().getTime()));
   }
 
-  async function flush(batch: readonly PingedToken[]): Promise<void> {
+  async function record(batch: readonly PingedToken[]): Promise<void> {
     const found = await database.run((client) =>
       findHeartbeats(
         client,
@@ -119,26 +129,16 @@ export function createPingRecorder(deps: PingRecorderDeps): PingRecorder {
       try {
         return planPings(encryption, pinged, byIndex.get(index) ?? null);
       } catch (error) {
-        refuse(pinged, error);
+        refuse(pinged, error, "planned");
         return [];
       }
     });
     const writes = planned.flatMap(({ write }) => (write === null ? [] : [write]));
     if (planned.length === 0) return;
-    const written = await database
-      .run((client) => writePings(client, writes, toDecoys(planned)))
-      .catch((error: unknown) => {
-        retry(
-          planned.map(({ pinged }) => pinged),
-          error,
-        );
-        return null;
-      });
-    if (written === null) return;
+    const written = await database.run((client) => writePings(client, writes, toDecoys(planned)));
     for (const one of planned) {
       // Otherwise the heartbeat was changed since it was read: its pings are planned again.
-      const isDone = one.write === null || written.has(one.write.id);
-      finish(one, isDone ? one.pinged.taken.length : 0);
+      if (one.write === null || written.has(one.write.id)) finish(one);
     }
     for (const { write, accountId } of planned) {
       if (write === null || accountId === null || write.record.verdicts.length === 0) continue;
@@ -147,38 +147,20 @@ export function createPingRecorder(deps: PingRecorderDeps): PingRecorder {
     if (unjudged.hasWaiting()) judgePump.wake();
   }
 
-  function finish({ pinged, answers }: PlannedPings, count: number): void {
-    queue.finish(pinged, count).forEach((recorded, index) => {
+  function finish({ pinged, answers }: PlannedPings): void {
+    queue.finish(pinged).forEach((recorded, index) => {
       const nextExpected = answers[index]?.nextExpected ?? 0;
       metrics.pings.inc({ kind: answers[index]?.isCounted === true ? recorded.ping.kind : "unknown" });
       for (const { resolve } of recorded.waiters) resolve(nextExpected);
     });
   }
 
-  /** A broken row must not keep the pings to other addresses from being recorded. */
-  function refuse(pinged: PingedToken, error: unknown): void {
-    log.error({ err: error }, "heartbeats: the pings to one address cannot be planned; they are refused");
-    for (const { waiters } of queue.finish(pinged, pinged.taken.length)) {
-      for (const { reject } of waiters) reject(new Error("a ping cannot be planned", { cause: error }));
+  /** What is wrong with one address must not keep the pings to others from being recorded. */
+  function refuse(pinged: PingedToken, error: unknown, what: "planned" | "recorded" = "recorded"): void {
+    log.error({ err: error }, `heartbeats: the pings to one address cannot be ${what}; they are refused`);
+    for (const { waiters } of queue.finish(pinged)) {
+      for (const { reject } of waiters) reject(new Error(`a ping cannot be ${what}`, { cause: error }));
     }
-  }
-
-  /** Nothing is known about the batch: what was committed is recorded again, the rest for the first time. */
-  function retry(batch: readonly PingedToken[], error: unknown): void {
-    if (isDatabaseAway(error)) log.debug({ err: error }, "heartbeats: pings could not be recorded; retried in 0.1 s");
-    else log.error({ err: error }, "heartbeats: pings could not be recorded; retried in 0.1 s");
-    setTimeout(() => {
-      for (const pinged of batch) queue.finish(pinged, 0);
-      const before = clock.monotonic() - LONGEST_WAIT_MS;
-      for (const { reject } of queue.dropBefore(before)) {
-        reject(new DatabaseAway("the ping could not be recorded", { cause: error }));
-      }
-      pump.wake();
-    }, RETRY_MS);
-  }
-
-  function finishWaiting(): void {
-    if (queue.size() === 0 && unjudged.isEmpty()) for (const done of closed.splice(0)) done();
   }
 
   return {
@@ -189,17 +171,19 @@ export function createPingRecorder(deps: PingRecorderDeps): PingRecorder {
         const since = clock.monotonic();
         const isAdded = queue.add(token, { ping, waiter: { since, resolve, reject } }, isMergeable);
         if (!isAdded) return reject(new DatabaseAway("too many pings to one address wait to be recorded"));
-        pump.wake();
+        writer.wake();
       }),
     whenSettled: (accountId) => unjudged.whenSettled(accountId),
     waiting: () => queue.size(),
     oldestArrival: () => queue.oldestArrival(),
-    close: () =>
-      new Promise((resolve) => {
-        isClosing = true;
+    async close() {
+      isClosing = true;
+      await writer.settle();
+      await new Promise<void>((resolve) => {
         closed.push(resolve);
-        pump.wake();
-      }),
+        judgePump.wake();
+      });
+    },
   };
 }
 

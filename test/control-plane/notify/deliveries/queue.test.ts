@@ -118,6 +118,18 @@ describe("the queue", () => {
   });
 });
 
+describe("a result that the database refuses", () => {
+  it("is that of a lost attempt, and the others are stored", async () => {
+    const tooLarge = { ...DELIVERED, responseCode: 1e12 };
+    open([createTestSender(({ receiverId }) => (receiverId === 2 ? tooLarge : DELIVERED), { schedule: [0, HOUR] })]);
+    await publish([1, 2, 3], 1);
+    await expect.poll(statuses).toEqual(["delivered", "pending", "delivered"]);
+    await db.sql`update deliveries set due_at = now() where is_leased`;
+    await expect.poll(statuses).toEqual(["delivered", "retrying", "delivered"]);
+    expect(await readDeliveries(db)).toMatchObject([{}, { error_code: "attempt_lost", attempts: 1 }, {}]);
+  });
+});
+
 describe("a receiver that hangs", () => {
   it("holds up no other: its attempts in progress are few", async () => {
     const sender = createTestSender(({ receiverId }) => (receiverId === 1 ? new Promise(() => {}) : DELIVERED), {
