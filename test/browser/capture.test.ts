@@ -162,28 +162,38 @@ describeBrowser("a hostile page", () => {
   });
 
   it.each([
-    ["what is quick to read fails at the limit of one page", "<!--", "x".repeat(1024 * 1024), /page_too_large/],
+    [
+      "what is quick to read fails at the limit of one page",
+      "<!--",
+      "x".repeat(1024 * 1024),
+      LOAD_MS,
+      /page_too_large/,
+    ],
     [
       "elements fails at the latest when its time ends",
       "<p>",
       "<p>x".repeat(256 * 1024),
-      // A slow host has not built 256 MB of elements when the check ends.
+      // A host has not built 256 MB of elements when the check ends.
+      12_000,
       /page_unresponsive|page_too_large|memory|timeout/,
     ],
-  ])("that sends without end %s, and the next page has its picture", async (_what, start, chunk, expected) => {
-    const url = await serve((_request, response) => {
-      response.writeHead(200, { "content-type": "text/html" });
-      response.write(start);
-      const more = (): void => {
-        while (!response.destroyed && response.write(chunk));
-        if (!response.destroyed) response.once("drain", more);
-      };
-      more();
-      return true;
-    });
-    expect(failureOf(await capture(url))).toMatch(expected);
-    expect((await picture(await page("<body style='background:red'>"))).status).toBe(200);
-  });
+  ])(
+    "that sends without end %s, and the next page has its picture",
+    async (_what, start, chunk, timeoutMs, expected) => {
+      const url = await serve((_request, response) => {
+        response.writeHead(200, { "content-type": "text/html" });
+        response.write(start);
+        const more = (): void => {
+          while (!response.destroyed && response.write(chunk));
+          if (!response.destroyed) response.once("drain", more);
+        };
+        more();
+        return true;
+      });
+      expect(failureOf(await capture(url, { timeoutMs }))).toMatch(expected);
+      expect((await picture(await page("<body style='background:red'>"))).status).toBe(200);
+    },
+  );
 
   it("whose picture is larger than 4 MB fails with the size", async () => {
     const noise = `<body style="margin:0"><canvas width=1600 height=1200></canvas><script>

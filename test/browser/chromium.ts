@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions } from "playwright-core";
 import { describe } from "vitest";
 import type { Egress } from "#shared/internet/egress.ts";
@@ -80,38 +81,38 @@ export function loadOf(outcome: Outcome<PageLoad>): PageLoad {
   return outcome.data;
 }
 
-/** What was there before this test file: browsers of other programs, folders that a killed run left. */
-const presentBefore = new Set(findLeftovers().map((leftover) => leftover.id));
+/**
+ * Where this test file's browsers keep their folders, named in their environment too (probe-agent/net/browser/run.ts): other
+ * test files run browsers at the same time. The account of the browser passes through it.
+ */
+const FOLDERS = mkdtempSync(join(tmpdir(), "browser-test-"));
+chmodSync(FOLDERS, 0o755);
+process.env["TMPDIR"] = FOLDERS;
+process.once("exit", () => rmSync(FOLDERS, { recursive: true, force: true }));
 
 /**
  * Waits for the browsers of this test file to end and returns what is left after a long time: processes, including
  * zombies, and folders.
  */
 export async function leftovers(): Promise<readonly string[]> {
-  await until(() => findNewLeftovers().length === 0, "the end of all browsers").catch(() => undefined);
-  return findNewLeftovers();
+  await until(() => findLeftovers().length === 0, "the end of all browsers").catch(() => undefined);
+  return findLeftovers();
 }
 
-function findNewLeftovers(): string[] {
-  return findLeftovers().flatMap(({ id, text }) => (presentBefore.has(id) ? [] : [text]));
-}
-
-/** Lists browser processes and folders. The id of a process has its start time, because pids are used again. */
-function findLeftovers(): { readonly id: string; readonly text: string }[] {
+function findLeftovers(): readonly string[] {
   const processes = readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     .flatMap((pid) => {
       const command = read(`/proc/${pid}/cmdline`).replaceAll("\0", " ");
-      const ours = command.includes("vantage-browser-") || command.includes("net/browser/main.ts");
-      // proc_pid_stat(5): state, parent, ..., start time (field 22) after the command in parentheses.
-      const [state = "", parent = "", ...rest] = read(`/proc/${pid}/stat`).split(") ").at(-1)?.split(" ") ?? [];
-      // A child of this process that has ended and was not waited for has no command line.
-      return ours || (state === "Z" && Number(parent) === process.pid)
-        ? [{ id: `${pid} ${rest[17] ?? ""}`, text: `${pid} ${state} ${command.slice(0, 120)}` }]
+      const isOurs = command.includes(FOLDERS) || read(`/proc/${pid}/environ`).includes(FOLDERS);
+      // proc_pid_stat(5): state and parent after the command in parentheses.
+      const [state = "", parent = ""] = read(`/proc/${pid}/stat`).split(") ").at(-1)?.split(" ") ?? [];
+      // A child of this process that has ended and was not waited for has neither command line nor environment.
+      return isOurs || (state === "Z" && Number(parent) === process.pid)
+        ? [`${pid} ${state} ${command.slice(0, 120)}`]
         : [];
     });
-  const folders = readdirSync(tmpdir()).filter((name) => name.startsWith("vantage-browser-"));
-  return [...processes, ...folders.map((name) => ({ id: name, text: name }))];
+  return [...processes, ...readdirSync(FOLDERS).filter((name) => name.startsWith("vantage-browser-"))];
 }
 
 function read(file: string): string {

@@ -90,10 +90,13 @@ async function openWindow(session: string | null, options: BrowserContextOptions
 }
 
 /** The colour schemes in which axe looks at a page, by the width: the colours are those of the scheme alone. */
-const SCHEMES: Readonly<Record<number, readonly ("light" | "dark")[]>> = { 320: ["light", "dark"], 1280: ["light"] };
+type Schemes = Readonly<Record<number, readonly ("light" | "dark")[]>>;
+const SCHEMES: Schemes = { 320: ["light", "dark"], 1280: ["light"] };
+/** For the other pages of a route, which have its frame and its style: what they contain is looked at once. */
+const SCHEMES_AGAIN: Schemes = { 320: ["light"] };
 
 /** What axe finds on the page that is shown, on a small and a large screen, and what does not fit. */
-async function faultsOf(page: Page, path: string): Promise<readonly string[]> {
+async function faultsOf(page: Page, path: string, schemes = SCHEMES): Promise<readonly string[]> {
   await page.evaluate(axe.source);
   const faults: string[] = [];
   if (OPENED.has(path))
@@ -103,7 +106,7 @@ async function faultsOf(page: Page, path: string): Promise<readonly string[]> {
     const misfits = await page.evaluate<readonly string[]>(MISFITS);
     const isKnown = (fault: string) => WITH_RESULTS.test(path) && fault.startsWith("a part is scrolled");
     faults.push(...misfits.filter((fault) => !isKnown(fault)).map((fault) => `${path}, ${width} pixels: ${fault}`));
-    for (const colorScheme of SCHEMES[width] ?? []) {
+    for (const colorScheme of schemes[width] ?? []) {
       await page.emulateMedia({ colorScheme });
       const found = await page.evaluate(async () => {
         const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run();
@@ -127,13 +130,17 @@ function pathsWhere(isWanted: (url: string) => boolean): readonly string[] {
 async function faultsAt(session: string | null, paths: readonly string[]): Promise<readonly string[]> {
   const { context, page } = await openWindow(session);
   const faults: string[] = [];
+  const seen = new Set<string>();
   for (const path of paths) {
+    const route = path.replace(/\d+|\?.*/g, "");
+    const schemes = seen.has(route) ? SCHEMES_AGAIN : SCHEMES;
+    seen.add(route);
     clock.advance(1_000);
     // oxlint-disable-next-line no-await-in-loop -- one window
     const answer = await page.goto(path);
     if ((answer?.status() ?? 500) >= 500) faults.push(`${path}: ${answer?.status()}`);
     // oxlint-disable-next-line no-await-in-loop -- one window
-    faults.push(...(await faultsOf(page, path)));
+    faults.push(...(await faultsOf(page, path, schemes)));
   }
   await context.close();
   return faults;

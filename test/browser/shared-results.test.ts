@@ -4,6 +4,8 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { CHROMIUM, describeBrowser, launchChromium, openContext } from "#test/browser/chromium.ts";
 import { exampleOf } from "#control-plane/surfaces/api-document/components.ts";
 import { renderSharePage } from "#control-plane/surfaces/share-page/routes.ts";
+import { present } from "#shared/presentation/present.ts";
+import type { Contract } from "#shared/tools/define.ts";
 import { CONTRACTS } from "#shared/tools/index.ts";
 
 const NOW = new Date("2026-11-27T12:00:00Z");
@@ -17,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => browser?.close());
 
 /** Renders the recorded answer of a tool as two locations have it, and a third one that failed. */
-function pageOf(contract: (typeof CONTRACTS)[number]): string {
+function pageOf(contract: Contract): string {
   const { params = {}, data } = exampleOf(contract.name) ?? {};
   const error = { code: "request_failed", message: "Connection timed out after 5 s.", source: "target" } as const;
   const locations = ["eu-west", "us-east"].map((region) => ({
@@ -50,8 +52,37 @@ function pageOf(contract: (typeof CONTRACTS)[number]): string {
   );
 }
 
+/** The kinds of parts of a tool's page, as the templates tell them apart. */
+function partsOf(contract: Contract): readonly string[] {
+  const { verdict, findings, facts, series, tables } = present(contract, exampleOf(contract.name)?.data, NOW);
+  return [
+    `verdict ${verdict}`,
+    ...findings.map(
+      ({ severity, how, where, reference }) =>
+        `finding ${severity}, how: ${how !== null}, where: ${where !== null}, reference: ${reference !== null}`,
+    ),
+    ...facts.map(({ tone, unit }) => `fact ${tone}, unit: ${unit !== undefined}`),
+    ...series.map(() => "series"),
+    ...tables.flatMap(({ more, columns, rows }) => [
+      `table, more: ${more > 0}`,
+      ...columns.map(({ numeric }) => `column, numeric: ${numeric}`),
+      ...rows.map(({ tone }) => `row ${tone}`),
+    ]),
+  ];
+}
+
+/** Tools whose pages have every kind of part together: each has one that those before it have not. */
+function sampleTools(): readonly Contract[] {
+  const seen = new Set<string>();
+  return CONTRACTS.filter((contract) => {
+    const before = seen.size;
+    for (const part of partsOf(contract)) seen.add(part);
+    return seen.size > before;
+  });
+}
+
 describeBrowser("the page of a shared result", () => {
-  it.each(CONTRACTS)(
+  it.each(sampleTools())(
     "of $name has no accessibility fault that axe finds, on a phone and on a desk",
     async (contract) => {
       const context = await openContext(browser);

@@ -4,7 +4,8 @@ import { gateReporters } from "../gate/report.ts";
 import { COMPILED_CODE } from "../support/compiled-code.ts";
 import { PATIENCE } from "../support/patience.ts";
 
-// Tests that need Chromium. One file at a time, because browsers that run together disturb each other's measurements.
+// Tests that need Chromium. Two files at a time: a test that loads a page waits for it most of its time, and none measures
+// more than that one thing is slower than another.
 // Vitest reads the default export.
 // oxlint-disable-next-line import/no-default-export
 export default defineConfig({
@@ -12,11 +13,10 @@ export default defineConfig({
   test: {
     ...gateReporters(),
     include: ["test/browser/**/*.test.ts"],
-    // Only the test of visual monitors needs a database.
     globalSetup: ["test/support/database-server.ts"],
     pool: "forks",
     env: COMPILED_CODE,
-    fileParallelism: false,
+    maxWorkers: 2,
     ...PATIENCE,
   },
 });
