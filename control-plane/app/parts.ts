@@ -86,7 +86,7 @@ export async function openParts(replica: Replica, { optOut, version, homepage }:
   const jobInputs = openJobInputs(replica);
   teardown.push(() => jobInputs.close());
   const { inputs } = jobInputs;
-  const openedChecks = openChecks({ ...deps, hub, inputs, ...(optOut === undefined ? {} : { optOut }) });
+  const openedChecks = openChecks({ ...deps, hub, inputs }, optOut);
   teardown.push(() => openedChecks.close());
   const { checks } = openedChecks;
   const openLimits = openAnonymousLimits(replica);

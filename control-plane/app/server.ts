@@ -214,7 +214,7 @@ function registerCallers(server: HttpServer, replica: Replica, parts: Parts, gat
   registerTools(server, checks, gate, CONTRACTS, measurements);
   const { record } = replica.changes;
   const writes = createWrites({ ...replica, answers, record });
-  registerMeasurements(server, { checks, gate, writes, measurements, contracts: CONTRACTS });
+  registerMeasurements(server, CONTRACTS, { checks, gate, writes, measurements });
   registerBatches(server, { gate, writes, batches });
   // One limit for all that anyone can read.
   const visits = createVisitLimiter(clock);
