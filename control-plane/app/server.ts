@@ -191,15 +191,11 @@ async function buildServer(replica: Replica, parts: Parts, version: string, tear
     visits,
     baseUrl,
     canMail,
-    incidents: createIncidentWrites({
-      ...replica,
-      events: background.events,
-      ...namedIn(background.monitoring),
-    }),
+    incidents: createIncidents(replica, background.events, background.monitoring),
     evidenceOf: readIncidentEvidence,
     canSignUp: config.signUp === "open",
   });
-  registerAudit(server, { ...replica, ...monitoring, measurements, webhooks, gate, admin });
+  registerAudit(server, admin, { ...replica, ...monitoring, measurements, webhooks, gate });
   await registerDocs(server);
   return { server, mcp };
 }
@@ -291,21 +287,27 @@ function registerMonitoring(
   registerMaintenance(server, deps);
   registerIncidents(server, {
     ...deps,
-    ...namedIn(monitoring),
+    incidents: createIncidents(replica, shared.events, monitoring),
     evidenceOf: readIncidentEvidence,
     nameCaller: (on, { keyId }) => replica.keys.label(on, keyId),
   });
   registerStatusPages(server, { ...deps, pages: statusPages });
 }
 
-/** What incidents ask about the monitors and pages that they name. */
-function namedIn({ monitors, statusPages }: Parts["background"]["monitoring"]) {
-  return {
+/** Creates the writes of incidents, which ask about the monitors and pages that they name. */
+function createIncidents(
+  { clock }: Replica,
+  events: Events,
+  { monitors, statusPages }: Parts["background"]["monitoring"],
+) {
+  return createIncidentWrites({
+    clock,
+    events,
     monitorsOf: async (on: Queryable, accountId: number, ids: readonly number[]) => [
       ...(await monitors.owned(on, accountId, ids)),
     ],
     pagesOf: (on: Queryable, accountId: number, ids: readonly number[]) => statusPages.owned(on, accountId, ids),
-  };
+  });
 }
 
 /** Registers the routes of the operator. */
@@ -317,7 +319,7 @@ function registerOperator(server: HttpServer, replica: Replica, parts: Parts, ad
   registerAdminWarnings(server, admin, warnings);
   registerProbeRoutes(server, admin, probes);
   const { record } = replica.changes;
-  registerUserRoutes(server, { ...replica, users, admin, record, baseUrl: replica.config.baseUrl });
+  registerUserRoutes(server, admin, { ...replica, users, record, baseUrl: replica.config.baseUrl });
 }
 
 function readTls(tls: Replica["config"]["tls"]): ServerTls | undefined {

@@ -1,9 +1,8 @@
 import type { Logger } from "pino";
 import { type Registry, Counter } from "prom-client";
-import type { Clock, Random } from "#shared/time/clock.ts";
+import type { Clock } from "#shared/time/clock.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { App } from "#control-plane/core/app.ts";
-import type { Sql } from "#control-plane/core/database/connect.ts";
 import type { GuardedDatabase } from "#control-plane/core/database/guarded.ts";
 import type { Notifications } from "#control-plane/core/database/notifications.ts";
 import { createGatekeeper } from "#control-plane/checks/probes/gatekeeper.ts";
@@ -112,16 +111,12 @@ export interface Probes {
 }
 
 /** Dependencies of enrolment. */
-interface ProbesDeps {
-  readonly sql: Sql;
+interface ProbesDeps extends Pick<App, "sql" | "clock" | "random" | "log"> {
   /** Connection for statements that an agent waits for. */
   readonly gate: GuardedDatabase;
   readonly notifications: Notifications;
   readonly accounts: Accounts;
   readonly encryption: Encryption;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
   readonly registry: Registry;
 }
 

@@ -6,6 +6,7 @@ import { createGatedServer } from "#control-plane/accounts/gated-server.ts";
 import { readIncidentEvidence } from "#control-plane/watching/evidence/requests.ts";
 import { createWrites } from "#control-plane/http/writes.ts";
 import { createAnswers } from "#control-plane/http/idempotency/answers.ts";
+import { createIncidentWrites } from "#control-plane/outages/incidents/writes.ts";
 import { registerIncidents } from "#control-plane/outages/incidents/routes.ts";
 import type { PlanName } from "#control-plane/core/plans/plans.ts";
 import { apiOf, type Answer, type CallOptions } from "#test/support/control-plane.ts";
@@ -46,13 +47,16 @@ export async function startIncidentServer(databaseUrl: string, clock: Clock): Pr
     clock,
     sql: app.sql,
     writes: createWrites({ ...app, answers, record: app.changes.record }),
-    monitorsOf: async (sql, accountId, ids) => {
-      const rows = await sql<{ id: number }[]>`
+    incidents: createIncidentWrites({
+      clock,
+      monitorsOf: async (sql, accountId, ids) => {
+        const rows = await sql<{ id: number }[]>`
         select id from monitors where account_id = ${accountId} and id = any(${[...ids]}::bigint[])`;
-      return rows.map(({ id }) => id);
-    },
-    pagesOf: (_sql, _accountId, ids) => Promise.resolve(ids.filter((id) => id === 5)),
-    events: createEvents({ random: systemRandom, sources: [] }),
+        return rows.map(({ id }) => id);
+      },
+      pagesOf: (_sql, _accountId, ids) => Promise.resolve(ids.filter((id) => id === 5)),
+      events: createEvents({ random: systemRandom, sources: [] }),
+    }),
     evidenceOf: readIncidentEvidence,
     nameCaller: (sql, { keyId }) => app.keys.label(sql, keyId),
   });
