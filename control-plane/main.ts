@@ -1,11 +1,11 @@
-// The control plane's process: environment -> config -> app -> listen -> stop. The only file of the control plane that
+// The control plane's process: environment -> config -> replica -> listen -> stop. The only file of the control plane that
 // reads the environment, the host's clock and random bytes.
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import type { Clock, Random } from "#shared/time/clock.ts";
 import { formatAddress } from "#shared/settings/address.ts";
-import { createApp } from "#control-plane/app/app.ts";
+import { openReplica } from "#control-plane/app/replica.ts";
 import { readConfig, type Config } from "#control-plane/core/config.ts";
 import { isLeftByLostConnection } from "#control-plane/core/database/lost-connection.ts";
 import { planConnections } from "#control-plane/checks/descriptors.ts";
@@ -59,7 +59,7 @@ async function main(config: Config): Promise<void> {
   });
   const optOut = openOptOutFile(config.optOutFile, (line) => log.warn(line));
   if (!optOut.ok) fail(optOut.line);
-  const app = await createApp({
+  const replica = await openReplica({
     config,
     ...readSecrets(config),
     plans: plans?.plans ?? BUILT_IN_PLANS,
@@ -68,7 +68,7 @@ async function main(config: Config): Promise<void> {
     log,
   }).catch((error: unknown) => fail(lineOf("the database cannot be used (DATABASE_URL)", error)));
   const build = readBuild();
-  registerBuildInfo(app.metrics.registry, build);
+  registerBuildInfo(replica.metrics.registry, build);
   const descriptors = readDescriptorLimit();
   const connections = planConnections(descriptors);
   if (descriptors < ENOUGH_DESCRIPTORS) {
@@ -77,7 +77,7 @@ async function main(config: Config): Promise<void> {
       "low limit of open files (ulimit -n): the listeners accept few connections",
     );
   }
-  const service = await serve(app, {
+  const service = await serve(replica, {
     version: build.version,
     homepage: build.homepage,
     optOut: optOut.optOut,
@@ -87,8 +87,8 @@ async function main(config: Config): Promise<void> {
   const metrics =
     address === null
       ? null
-      : await listenMetrics({ registry: app.metrics.registry, ...address, orFree: defaulted }).catch((error: unknown) =>
-          fail(`VANTAGE_METRICS_ADDR ${formatAddress(address)}: ${reasonOf(error)}`),
+      : await listenMetrics({ registry: replica.metrics.registry, ...address, orFree: defaulted }).catch(
+          (error: unknown) => fail(`VANTAGE_METRICS_ADDR ${formatAddress(address)}: ${reasonOf(error)}`),
         );
   if (metrics !== null && address !== null && address.port !== 0 && metrics.port !== address.port) {
     log.warn({ wanted: address.port, port: metrics.port }, "metrics port is in use; another port was chosen");
@@ -102,7 +102,7 @@ async function main(config: Config): Promise<void> {
     log.info({ signal }, "control plane stopping");
     await service.stop();
     await metrics?.close();
-    await app.close();
+    await replica.close();
     log.flush(() => process.exit(0));
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => void stop(signal));

@@ -2,7 +2,7 @@ import type { AddressLimiter, Limiter } from "#control-plane/http/access/ports.t
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import { registerAccountRoutes } from "#control-plane/accounts/routes.ts";
 import type { Changes } from "#control-plane/accounts/changes/changes.ts";
-import type { Sql } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
 import { createAdminGate } from "#control-plane/http/operator-gate.ts";
 import { createGate, type Gate, type Hook } from "#control-plane/http/gate.ts";
 import { registerHealth } from "#control-plane/http/health.ts";
@@ -33,10 +33,9 @@ interface GatedServerOptions {
 }
 
 /** Dependencies of the gates and of the first routes. */
-interface GatedServerDeps extends ServerDeps {
+interface GatedServerDeps extends ServerDeps, Pick<App, "sql"> {
   readonly adminToken: string;
   readonly plans: Plans;
-  readonly sql: Sql;
   readonly accounts: Accounts;
   readonly keys: Keys;
   readonly changes: Changes;
@@ -68,7 +67,7 @@ export function createGatedServer(
     isDatabaseReady: () => deps.isDatabaseReady(),
     isDraining: () => deps.isDraining(),
   });
-  registerAccountRoutes(server, { accounts, sql, admin, record });
-  registerKeyRoutes(server, { keys, accounts, plans, sql, admin, record });
+  registerAccountRoutes(server, admin, { accounts, sql, record });
+  registerKeyRoutes(server, admin, { keys, accounts, plans, sql, record });
   return { server, gate, admin };
 }

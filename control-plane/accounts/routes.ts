@@ -1,10 +1,10 @@
 import { Type } from "typebox";
 import type { FastifyInstance } from "fastify";
+import type { App } from "#control-plane/core/app.ts";
 import type { RecordChanges } from "#control-plane/http/access/changes.ts";
 import { diffShown } from "#control-plane/http/access/diff-shown.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { Account } from "#control-plane/accounts/store.ts";
-import type { Sql } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import type { Hook } from "#control-plane/http/gate.ts";
@@ -52,25 +52,23 @@ const Shown = Type.Object({
 const OPERATOR = { tag: "Admin", security: "operator" } as const;
 const URL = "/api/admin/accounts";
 
-/** Dependencies of the account routes. */
-interface AccountRoutesDeps {
-  readonly accounts: Accounts;
-  readonly sql: Sql;
-  /** Hook that admits only the operator. */
-  readonly admin: Hook;
-  /** Logs changes. */
-  readonly record: RecordChanges;
-}
-
 /** Registers the operator's account routes: POST, GET, PUT and DELETE /api/admin/accounts. */
-export function registerAccountRoutes(server: FastifyInstance, deps: AccountRoutesDeps): void {
-  registerCreation(server, deps);
-  registerReading(server, deps);
-  registerUpdate(server, deps);
-  registerErasure(server, deps);
+export function registerAccountRoutes(
+  server: FastifyInstance,
+  admin: Hook,
+  deps: Pick<App, "sql"> & { readonly accounts: Accounts; readonly record: RecordChanges },
+): void {
+  registerCreation(server, admin, deps);
+  registerReading(server, admin, deps);
+  registerUpdate(server, admin, deps);
+  registerErasure(server, admin, deps.accounts);
 }
 
-function registerCreation(server: FastifyInstance, { accounts, sql, admin, record }: AccountRoutesDeps): void {
+function registerCreation(
+  server: FastifyInstance,
+  admin: Hook,
+  { accounts, sql, record }: Pick<App, "sql"> & { readonly accounts: Accounts; readonly record: RecordChanges },
+): void {
   server.route({
     method: "POST",
     url: URL,
@@ -99,7 +97,11 @@ function registerCreation(server: FastifyInstance, { accounts, sql, admin, recor
   });
 }
 
-function registerReading(server: FastifyInstance, { accounts, sql, admin }: AccountRoutesDeps): void {
+function registerReading(
+  server: FastifyInstance,
+  admin: Hook,
+  { accounts, sql }: Pick<App, "sql"> & { readonly accounts: Accounts },
+): void {
   server.route({
     method: "GET",
     url: URL,
@@ -122,7 +124,11 @@ function registerReading(server: FastifyInstance, { accounts, sql, admin }: Acco
   });
 }
 
-function registerUpdate(server: FastifyInstance, { accounts, admin, record }: AccountRoutesDeps): void {
+function registerUpdate(
+  server: FastifyInstance,
+  admin: Hook,
+  { accounts, record }: { readonly accounts: Accounts; readonly record: RecordChanges },
+): void {
   server.route({
     method: "PUT",
     url: URL,
@@ -151,7 +157,7 @@ function registerUpdate(server: FastifyInstance, { accounts, admin, record }: Ac
   });
 }
 
-function registerErasure(server: FastifyInstance, { accounts, admin }: AccountRoutesDeps): void {
+function registerErasure(server: FastifyInstance, admin: Hook, accounts: Accounts): void {
   server.route({
     method: "DELETE",
     url: URL,

@@ -1,7 +1,7 @@
 import { CONTRACTS } from "#shared/tools/index.ts";
 import { createEgress, type Denials } from "#shared/internet/egress.ts";
 import { userAgent } from "#shared/process/user-agent.ts";
-import type { App } from "#control-plane/app/app.ts";
+import type { Replica } from "#control-plane/app/replica.ts";
 import { openChecks } from "#control-plane/checks/open.ts";
 import { createHub } from "#control-plane/checks/dispatch/hub.ts";
 import { createAnswers } from "#control-plane/http/idempotency/answers.ts";
@@ -64,18 +64,18 @@ export interface PartOptions {
 /** Components that the surfaces use. */
 export type Parts = Awaited<ReturnType<typeof openParts>>;
 
-/** What the parts are given: the values of the app, and those of its metrics and requests. */
-interface PartDeps extends App {
+/** What the parts are given: the values of the replica, and those of its metrics and requests. */
+interface PartDeps extends Replica {
   readonly registry: Registry;
   /** User-Agent of the requests that this process sends. */
   readonly userAgent: string;
 }
 
 /** Opens presence, hub, enrolment, checks, limits and background work, each with its teardown. */
-export async function openParts(app: App, { optOut, version, homepage }: PartOptions, teardown: Teardown) {
-  const { clock, random, log } = app;
-  const { registry } = app.metrics;
-  const deps = { ...app, registry, userAgent: userAgent(version, app.config.contactUrl ?? homepage) };
+export async function openParts(replica: Replica, { optOut, version, homepage }: PartOptions, teardown: Teardown) {
+  const { clock, random, log } = replica;
+  const { registry } = replica.metrics;
+  const deps = { ...replica, registry, userAgent: userAgent(version, replica.config.contactUrl ?? homepage) };
   const presence = openPresence(deps);
   teardown.push(() => presence.stop());
   const hub = createHub({ clock, random, log, registry, presence });
@@ -83,26 +83,26 @@ export async function openParts(app: App, { optOut, version, homepage }: PartOpt
   const probes = await openProbes(deps);
   teardown.push(() => probes.close());
   probes.security.gatekeeper.onChange((agentId, enrolled) => hub.applyEnrolment(agentId, enrolled));
-  const jobInputs = openJobInputs(app);
+  const jobInputs = openJobInputs(replica);
   teardown.push(() => jobInputs.close());
   const { inputs } = jobInputs;
-  const openedChecks = openChecks({ ...deps, hub, inputs, ...(optOut === undefined ? {} : { optOut }) });
+  const openedChecks = openChecks({ ...deps, hub, inputs }, optOut);
   teardown.push(() => openedChecks.close());
   const { checks } = openedChecks;
-  const openLimits = openAnonymousLimits(app);
+  const openLimits = openAnonymousLimits(replica);
   teardown.push(() => openLimits.close());
-  const answers = createAnswers(app);
+  const answers = createAnswers(replica);
   teardown.push(() => answers.close());
   const background = await openTogether(log, (own) => openBackground(deps, checks, own));
   teardown.push(() => background.stop(0));
-  const listing = createProbeListing({ ...app, roster: hub.roster, replicaId: hub.replicaId });
+  const listing = createProbeListing({ ...replica, roster: hub.roster, replicaId: hub.replicaId });
   const { deliveries, mail } = background;
   const isMailConfigured = mail.sender !== null;
   const warnings = openWarnings({ ...deps, probes: listing, deliveries, isMailConfigured });
   teardown.push(() => warnings.stop());
-  const { baseUrl, trustedProxies } = app.config;
+  const { baseUrl, trustedProxies } = replica.config;
   const { mailer, recipients } = mail;
-  const users = createUsers({ ...app, mailer, recipients, baseUrl, trustedProxies });
+  const users = createUsers({ ...replica, mailer, recipients, baseUrl, trustedProxies });
   teardown.push(() => users.close());
   return { presence, hub, probes, checks, openLimits, answers, background, listing, warnings, users };
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { CONTRACTS } from "#shared/tools/index.ts";
-import type { App } from "#control-plane/app/app.ts";
+import type { Replica } from "#control-plane/app/replica.ts";
 import { registerAudit } from "#control-plane/people/audit/routes/routes.ts";
 import { registerBatches } from "#control-plane/checks/batches/routes.ts";
 import { registerChanges } from "#control-plane/accounts/changes/routes.ts";
@@ -86,25 +86,25 @@ const STOP_GRACE_MS = 10_000;
 /** The same for background jobs; unfinished ones continue at another replica. */
 const JOBS_GRACE_MS = 5_000;
 
-/** Options of a replica besides its app. */
+/** Options of a replica besides its replica. */
 export interface ServeOptions extends PartOptions {
   /** Connection limits that differ from those of a process with the usual number of descriptors. */
   readonly connections?: Partial<ConnectionPlan & ConnectionLimits>;
 }
 
-/** Opens hub and surfaces over an open app and listens. If a part cannot be opened, closes the others and rejects. */
-export function serve(app: App, options: ServeOptions): Promise<Service> {
-  return openTogether(app.log, (teardown) => openService(app, options, teardown));
+/** Opens hub and surfaces over an open replica and listens. If a part cannot be opened, closes the others and rejects. */
+export function serve(replica: Replica, options: ServeOptions): Promise<Service> {
+  return openTogether(replica.log, (teardown) => openService(replica, options, teardown));
 }
 
-async function openService(app: App, options: ServeOptions, teardown: Teardown): Promise<Service> {
-  const { config, clock, log } = app;
-  const { registry } = app.metrics;
+async function openService(replica: Replica, options: ServeOptions, teardown: Teardown): Promise<Service> {
+  const { config, clock, log } = replica;
+  const { registry } = replica.metrics;
   const unlimited = [...CONNECTION_LIMITS.unlimited, ...config.trustedProxies];
   const plan = { ...CONNECTION_LIMITS, ...planConnections(ENOUGH_DESCRIPTORS), unlimited, ...options.connections };
-  const parts = await openParts(app, options, teardown);
+  const parts = await openParts(replica, options, teardown);
   const { hub, presence, probes, background } = parts;
-  const { server, mcp } = await buildServer(app, parts, options.version, teardown);
+  const { server, mcp } = await buildServer(replica, parts, options.version, teardown);
 
   await presence.start(hub.replicaId);
   limitConnections(server.server, plan.http, { clock, registry });
@@ -123,7 +123,7 @@ async function openService(app: App, options: ServeOptions, teardown: Teardown):
   return {
     ports: { http: portOf(server.server.address()) ?? config.http.port, grpc: grpc.port },
     stop() {
-      app.drain();
+      replica.drain();
       return teardown.run();
     },
   };
@@ -134,18 +134,18 @@ function portOf(address: string | { readonly port: number } | null): number | nu
 }
 
 /** Creates the HTTP server with every surface; it does not listen yet. */
-async function buildServer(app: App, parts: Parts, version: string, teardown: Teardown) {
-  const { config } = app;
+async function buildServer(replica: Replica, parts: Parts, version: string, teardown: Teardown) {
+  const { config } = replica;
   const { hub, presence, checks, background } = parts;
   const { monitors, statusPages } = background.monitoring;
   const refuse = refuseOthersAtDomains((host) => statusPages.slugOfDomain(host));
-  const server = createServer({ ...app, refuse }, readTls(config.tls));
+  const server = createServer({ ...replica, refuse }, readTls(config.tls));
   teardown.push(() => server.close());
   await collectRoutes(server, { baseUrl: config.baseUrl, version });
   addComponents(server, CONTRACTS);
   const agents = () => Array.from(hub.roster.sessions()).length;
   const degraded = () => (presence.unadvertised().length > 0 ? ["grpc_advertise"] : []);
-  const { gate, admin } = createGatedServer(app, { agents, degraded, server });
+  const { gate, admin } = createGatedServer(replica, { agents, degraded, server });
   const mcp = createProtocol(
     [
       ...CONTRACTS.map((contract) => checkTool(checks, contract)),
@@ -153,27 +153,27 @@ async function buildServer(app: App, parts: Parts, version: string, teardown: Te
       listMonitorsTool(monitors),
       getMonitorTool(monitors),
       getStatusPageTool(statusPages),
-      listWebhooksTool(app.sql, background.webhooks),
-      listEventsTool(app.sql, background.deliveries.log),
+      listWebhooksTool(replica.sql, background.webhooks),
+      listEventsTool(replica.sql, background.deliveries.log),
     ],
     version,
-    (error) => app.log.debug({ err: error }, "mcp: message refused"),
+    (error) => replica.log.debug({ err: error }, "mcp: message refused"),
   );
   teardown.push(() => mcp.close());
   const testMails = createTestMails({
-    ...app,
+    ...replica,
     recipients: background.mail.recipients,
     deliveries: background.mail.sender === null ? null : background.deliveries,
   });
-  registerCallers(server, app, parts, gate, testMails);
+  registerCallers(server, replica, parts, gate, testMails);
   registerMcp(server, { gate, protocol: mcp, config });
-  registerOperator(server, app, parts, admin);
+  registerOperator(server, replica, parts, admin);
   const { measurements, monitoring, webhooks } = background;
-  const visits = createVisitLimiter(app.clock);
+  const visits = createVisitLimiter(replica.clock);
   const { baseUrl } = config;
   const canMail = background.mail.sender !== null;
   await registerDashboard(server, {
-    ...app,
+    ...replica,
     users: parts.users,
     monitors,
     trials: background.monitoring.trials,
@@ -191,41 +191,37 @@ async function buildServer(app: App, parts: Parts, version: string, teardown: Te
     visits,
     baseUrl,
     canMail,
-    incidents: createIncidentWrites({
-      ...app,
-      events: background.events,
-      ...namedIn(background.monitoring),
-    }),
+    incidents: createIncidents(replica, background.events, background.monitoring),
     evidenceOf: readIncidentEvidence,
     canSignUp: config.signUp === "open",
   });
-  registerAudit(server, { ...app, ...monitoring, measurements, webhooks, gate, admin });
+  registerAudit(server, admin, { ...replica, ...monitoring, measurements, webhooks, gate });
   await registerDocs(server);
   return { server, mcp };
 }
 
 /** Registers the routes of API callers. */
-function registerCallers(server: HttpServer, app: App, parts: Parts, gate: Gate, testMails: TestMails): void {
-  const { config, clock } = app;
+function registerCallers(server: HttpServer, replica: Replica, parts: Parts, gate: Gate, testMails: TestMails): void {
+  const { config, clock } = replica;
   const { hub, presence, checks, openLimits, answers } = parts;
   const { measurements, batches, mail, subscribers, webhooks, events, deliveries, monitoring } = parts.background;
   const { timeoutMs } = config.webhooks;
-  const webhookActions = createWebhookActions({ ...app, deliveries, timeoutMs });
+  const webhookActions = createWebhookActions({ ...replica, deliveries, timeoutMs });
   registerTools(server, checks, gate, CONTRACTS, measurements);
-  const { record } = app.changes;
-  const writes = createWrites({ ...app, answers, record });
-  registerMeasurements(server, { checks, gate, writes, measurements, contracts: CONTRACTS });
+  const { record } = replica.changes;
+  const writes = createWrites({ ...replica, answers, record });
+  registerMeasurements(server, CONTRACTS, { checks, gate, writes, measurements });
   registerBatches(server, { gate, writes, batches });
   // One limit for all that anyone can read.
   const visits = createVisitLimiter(clock);
-  registerMonitoring(server, app, monitoring, { gate, writes, events, testMails, visits });
-  registerWebhooks(server, { gate, writes, sql: app.sql, webhooks, actions: webhookActions });
-  registerDeliveryLog(server, { gate, sql: app.sql, log: deliveries.log });
+  registerMonitoring(server, replica, monitoring, { gate, writes, events, testMails, visits });
+  registerWebhooks(server, { gate, writes, sql: replica.sql, webhooks, actions: webhookActions });
+  registerDeliveryLog(server, { gate, sql: replica.sql, log: deliveries.log });
   registerSubscriptions(server, { clock, pages: monitoring.statusPages, subscribers });
   registerHeartbeats(server, { clock, pings: monitoring.pings });
   registerSharedPage(server, { visits, measurements, clock });
   const { baseUrl } = config;
-  const { registry } = app.metrics;
+  const { registry } = replica.metrics;
   const open = createOpenChecks({ checks, ...openLimits, registry });
   const sessionOf = async (request: Parameters<typeof sessionCookieOf>[0]) => {
     const token = sessionCookieOf(request);
@@ -239,7 +235,7 @@ function registerCallers(server: HttpServer, app: App, parts: Parts, gate: Gate,
   registerConfirmation(server, { clock, recipients: mail.recipients });
   const { recipients, unsubscriptions } = mail;
   registerUnsubscription(server, { clock, unsubscriptions });
-  const linked = { ...app, baseUrl: config.baseUrl, events, recipients, pictures: monitoring.pictures };
+  const linked = { ...replica, baseUrl: config.baseUrl, events, recipients, pictures: monitoring.pictures };
   const pages = createIncidentPages({ ...linked, evidenceOf: readIncidentEvidence });
   registerIncidentPages(server, { clock, pages });
   registerOpenTier(server, CONTRACTS, { open, baseUrl });
@@ -248,7 +244,7 @@ function registerCallers(server: HttpServer, app: App, parts: Parts, gate: Gate,
   const readUptimes = (listed: readonly HistoryMonitor[]) => history.uptimes(listed);
   registerAccountMetrics(server, {
     gate,
-    scrape: createScrapes({ ...app, readUptimes }),
+    scrape: createScrapes({ ...replica, readUptimes }),
   });
   const { monitors } = monitoring;
   registerAccount(server, {
@@ -257,13 +253,13 @@ function registerCallers(server: HttpServer, app: App, parts: Parts, gate: Gate,
       const nothing = { limit: 0, offset: 0 };
       const [monitorPage, keyPage, subscriptions] = await Promise.all([
         monitors.list(accountId, {}, nothing),
-        app.keys.list({ accountId }, nothing.limit, nothing.offset),
-        webhooks.list(app.sql, accountId),
+        replica.keys.list({ accountId }, nothing.limit, nothing.offset),
+        webhooks.list(replica.sql, accountId),
       ]);
       return { monitors: monitorPage.total, webhooks: subscriptions.length, keys: keyPage.total };
     },
   });
-  registerChanges(server, { gate, sql: app.sql, changes: app.changes });
+  registerChanges(server, { gate, sql: replica.sql, changes: replica.changes });
   registerCatalogue(server, gate, CONTRACTS);
   registerRegions(server, gate, hub.roster, presence);
 }
@@ -281,45 +277,51 @@ interface Shared {
 /** Registers the routes of monitors, incidents, maintenance and status pages. */
 function registerMonitoring(
   server: HttpServer,
-  app: App,
+  replica: Replica,
   monitoring: Parts["background"]["monitoring"],
   shared: Shared,
 ): void {
-  const deps = { ...app, ...monitoring, ...shared };
+  const deps = { ...replica, ...monitoring, ...shared };
   const { statusPages } = monitoring;
   registerMonitors(server, { ...deps, parts: [statusPages.rows, createWindowRows(deps)] });
   registerMaintenance(server, deps);
   registerIncidents(server, {
     ...deps,
-    ...namedIn(monitoring),
+    incidents: createIncidents(replica, shared.events, monitoring),
     evidenceOf: readIncidentEvidence,
-    nameCaller: (on, { keyId }) => app.keys.label(on, keyId),
+    nameCaller: (on, { keyId }) => replica.keys.label(on, keyId),
   });
   registerStatusPages(server, { ...deps, pages: statusPages });
 }
 
-/** What incidents ask about the monitors and pages that they name. */
-function namedIn({ monitors, statusPages }: Parts["background"]["monitoring"]) {
-  return {
+/** Creates the writes of incidents, which ask about the monitors and pages that they name. */
+function createIncidents(
+  { clock }: Replica,
+  events: Events,
+  { monitors, statusPages }: Parts["background"]["monitoring"],
+) {
+  return createIncidentWrites({
+    clock,
+    events,
     monitorsOf: async (on: Queryable, accountId: number, ids: readonly number[]) => [
       ...(await monitors.owned(on, accountId, ids)),
     ],
     pagesOf: (on: Queryable, accountId: number, ids: readonly number[]) => statusPages.owned(on, accountId, ids),
-  };
+  });
 }
 
 /** Registers the routes of the operator. */
-function registerOperator(server: HttpServer, app: App, parts: Parts, admin: Hook): void {
+function registerOperator(server: HttpServer, replica: Replica, parts: Parts, admin: Hook): void {
   const { probes, background, listing, warnings, users } = parts;
   registerAdminQueue(server, admin, background);
   registerAdminProbes(server, admin, listing);
-  registerServiceDiscovery(server, admin, listing, app.config.baseUrl);
+  registerServiceDiscovery(server, admin, listing, replica.config.baseUrl);
   registerAdminWarnings(server, admin, warnings);
   registerProbeRoutes(server, admin, probes);
-  const { record } = app.changes;
-  registerUserRoutes(server, { ...app, users, admin, record, baseUrl: app.config.baseUrl });
+  const { record } = replica.changes;
+  registerUserRoutes(server, admin, { ...replica, users, record, baseUrl: replica.config.baseUrl });
 }
 
-function readTls(tls: App["config"]["tls"]): ServerTls | undefined {
+function readTls(tls: Replica["config"]["tls"]): ServerTls | undefined {
   return tls === null ? undefined : { cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) };
 }

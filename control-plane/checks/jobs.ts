@@ -1,6 +1,6 @@
-import type { Logger } from "pino";
 import { PgBoss } from "pg-boss";
-import type { Sql, Transaction } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
+import type { Transaction } from "#control-plane/core/database/connect.ts";
 import type { Notifications } from "#control-plane/core/database/notifications.ts";
 import { createPuller, type JobResult, type Puller } from "#control-plane/checks/jobs/pull.ts";
 import type { QueueCount } from "#control-plane/checks/jobs/metrics.ts";
@@ -72,16 +72,13 @@ export interface Jobs {
   stop(graceMs: number): Promise<void>;
 }
 
-/** Dependencies of the queues. */
-interface JobsDeps {
-  readonly databaseUrl: string;
-  readonly sql: Sql;
-  readonly notifications: Notifications;
-  readonly log: Logger;
-}
-
 /** Opens the queues of one replica. pg-boss has its own connection pool because it cannot use a postgres.js client. */
-export function createJobs({ databaseUrl, sql, notifications, log }: JobsDeps): Jobs {
+export function createJobs({
+  databaseUrl,
+  sql,
+  notifications,
+  log,
+}: Pick<App, "sql" | "log"> & { readonly databaseUrl: string; readonly notifications: Notifications }): Jobs {
   const boss = new PgBoss({
     connectionString: databaseUrl,
     application_name: "vantage jobs",

@@ -1,9 +1,9 @@
 import type { Registry } from "prom-client";
-import type { Clock } from "#shared/time/clock.ts";
 import type { Denials } from "#shared/internet/egress.ts";
 import { createResultCache } from "#control-plane/checks/cache.ts";
 import { createPacer } from "#control-plane/checks/target-pacer.ts";
 import type { CheckContext, Inputs } from "#control-plane/checks/context.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { Config } from "#control-plane/core/config.ts";
 import { connect } from "#control-plane/core/database/connect.ts";
 import { guardDatabase } from "#control-plane/core/database/guarded.ts";
@@ -13,17 +13,6 @@ import { createTargetLimits } from "#control-plane/http/limits/targets.ts";
 // A call whose count takes longer is answered 503.
 const COUNT_TIMEOUT_MS = 2_000;
 
-/** Dependencies of the checks of a replica. */
-interface ChecksDeps {
-  readonly config: Pick<Config, "databaseUrl" | "targetBudget">;
-  readonly clock: Clock;
-  readonly registry: Registry;
-  readonly hub: Hub;
-  readonly inputs: Inputs;
-  /** Names and addresses that opted out of checks. */
-  readonly optOut?: Denials;
-}
-
 /** The checks of a replica. */
 interface OpenChecks {
   readonly checks: CheckContext;
@@ -31,8 +20,22 @@ interface OpenChecks {
   close(): Promise<void>;
 }
 
-/** Opens the checks of a replica. */
-export function openChecks({ config, clock, registry, hub, inputs, optOut }: ChecksDeps): OpenChecks {
+/** Opens the checks of a replica. `optOut`: names and addresses that opted out of them. */
+export function openChecks(
+  {
+    config,
+    clock,
+    registry,
+    hub,
+    inputs,
+  }: Pick<App, "clock"> & {
+    readonly config: Pick<Config, "databaseUrl" | "targetBudget">;
+    readonly registry: Registry;
+    readonly hub: Hub;
+    readonly inputs: Inputs;
+  },
+  optOut?: Denials,
+): OpenChecks {
   // Not durable: losing the counts of the last second in a crash is better than a disk write in every call.
   const options = {
     name: "vantage targets",

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Clock } from "#shared/time/clock.ts";
 import { LAUNCHER } from "#shared/settings/launcher.ts";
 import type { KeyScope, Scope } from "#shared/tools/define.ts";
+import type { App } from "#control-plane/core/app.ts";
 import { isDatabaseAway } from "#control-plane/core/database/database-away.ts";
 import { keyInBody } from "#control-plane/http/body.ts";
 import { Refusal, serviceUnavailable } from "#control-plane/http/errors.ts";
@@ -47,17 +47,20 @@ export interface Gate {
   identify(request: FastifyRequest, key?: KeyPlace): Promise<Principal | null>;
 }
 
-/** Dependencies of the gate. */
-interface GateDeps {
-  readonly clock: Clock;
+/**
+ * Creates the gate. It uses callbacks: with a cached key and a batched count there is nothing to await. `failures`
+ * limits requests with a missing or wrong key, per client address.
+ */
+export function createGate({
+  clock,
+  keys,
+  limits,
+  failures,
+}: Pick<App, "clock"> & {
   readonly keys: KeyFinder;
   readonly limits: Limiter;
-  /** Limits requests with a missing or wrong key, per client address. */
   readonly failures: AddressLimiter;
-}
-
-/** Creates the gate. It uses callbacks: with a cached key and a batched count there is nothing to await. */
-export function createGate({ clock, keys, limits, failures }: GateDeps): Gate {
+}): Gate {
   function pass(
     request: FastifyRequest,
     reply: FastifyReply,

@@ -1,19 +1,6 @@
 import { Type } from "typebox";
 import type { FastifyInstance, RouteHandlerMethod } from "fastify";
-import type { Clock } from "#shared/time/clock.ts";
-
-/** Dependencies of the health routes. */
-interface HealthDeps {
-  readonly clock: Clock;
-  /** Returns true if the database answers and has every migration; else false or a rejection. */
-  readonly isDatabaseReady: () => Promise<boolean>;
-  /** Returns the number of agents attached to this replica. */
-  readonly agents: () => number;
-  /** Returns names of faults that do not stop the service, except missing agents, which this module checks. */
-  readonly degraded: () => readonly string[];
-  /** Reports whether the process is stopping. */
-  readonly isDraining: () => boolean;
-}
+import type { App } from "#control-plane/core/app.ts";
 
 // The state of the database is cached for this time, so that probes of many load balancers cost one statement.
 const DATABASE_BELIEVED_MS = 1_000;
@@ -25,8 +12,21 @@ interface DatabaseReading {
   readonly ready: Promise<boolean>;
 }
 
-/** Registers GET /healthz (the process runs) and GET /readyz (it can serve; 503 lists what is missing), without key. */
-export function registerHealth(server: FastifyInstance, deps: HealthDeps): void {
+/**
+ * Registers GET /healthz (the process runs) and GET /readyz (it can serve; 503 lists what is missing), without key.
+ * `isDatabaseReady` returns true if the database answers and has every migration; else false or a rejection. `agents`
+ * returns the number of agents attached to this replica. `degraded` returns names of faults that do not stop the
+ * service, except missing agents, which are checked here. `isDraining` reports whether the process is stopping.
+ */
+export function registerHealth(
+  server: FastifyInstance,
+  deps: Pick<App, "clock"> & {
+    readonly isDatabaseReady: () => Promise<boolean>;
+    readonly agents: () => number;
+    readonly degraded: () => readonly string[];
+    readonly isDraining: () => boolean;
+  },
+): void {
   const startedAt = deps.clock.monotonic();
   let reading: DatabaseReading | null = null;
   let agentSeen = false;

@@ -3,8 +3,9 @@ import { createServer as createHttpsServer } from "node:https";
 import type { Socket } from "node:net";
 import { fastify, type FastifyInstance, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
-import type { Clock, Random } from "#shared/time/clock.ts";
+import type { Random } from "#shared/time/clock.ts";
 import { cutStalledClients, type StallOptions } from "#shared/process/stalled-clients.ts";
+import type { App } from "#control-plane/core/app.ts";
 import { acceptBodies, BODY_LIMIT } from "#control-plane/http/body.ts";
 import { createClientAddress } from "#control-plane/http/connection/client-address.ts";
 import { answerBrokenRequest } from "#control-plane/http/connection/unparsable-request.ts";
@@ -21,11 +22,7 @@ import { isDeprecated, deprecationHeaders, versionOfPath } from "#control-plane/
 import type { Metrics } from "#control-plane/core/metrics.ts";
 
 /** Dependencies of the HTTP server. */
-export interface ServerDeps {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  readonly metrics: Metrics;
+export interface ServerDeps extends Pick<App, "clock" | "random" | "log" | "metrics"> {
   readonly config: {
     /** CIDR list; [] ignores X-Forwarded-For. */
     readonly trustedProxies: readonly string[];

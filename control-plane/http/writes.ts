@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { App } from "#control-plane/core/app.ts";
 import type { Change, RecordChanges } from "#control-plane/http/access/changes.ts";
-import type { Queryable, Sql, Transaction } from "#control-plane/core/database/connect.ts";
+import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
 import { transact, transactAndFinish } from "#control-plane/core/database/transaction.ts";
 import type { Turns } from "#control-plane/core/database/turns.ts";
 import { RawBody } from "#control-plane/http/body.ts";
@@ -17,7 +18,6 @@ import {
   type WriteIdentity,
   type WriteRequest,
 } from "#control-plane/http/idempotency/identity.ts";
-import type { Metrics } from "#control-plane/core/metrics.ts";
 
 /** What a write answers; the default status is 200. */
 interface Result {
@@ -60,25 +60,25 @@ export interface Writes {
   runEffect<R>(request: FastifyRequest, reply: FastifyReply, effect: Effect<R>): Promise<FastifyReply>;
 }
 
-/** Dependencies of writes. */
-interface WritesDeps {
-  readonly sql: Sql;
-  readonly turns: Turns;
-  readonly answers: Answers;
-  readonly metrics: Metrics;
-  /** Logs changes. */
-  readonly record: RecordChanges;
-  readonly accounts: {
-    /** Finds an account; null: it was deleted. */
-    find(sql: Queryable, id: number): Promise<object | null>;
-  };
-}
-
 /** Statuses that a retry can avoid; every other 4xx of a handler is stored under the idempotency key. */
 const NEVER_KEPT: ReadonlySet<number> = new Set([401, 403, 409, 413, 429]);
 
-/** Creates the writes of one replica. */
-export function createWrites({ sql, turns, answers, metrics, record, accounts }: WritesDeps): Writes {
+/** Creates the writes of one replica. An account that is not found (null) was deleted. */
+export function createWrites({
+  sql,
+  turns,
+  answers,
+  metrics,
+  record,
+  accounts,
+}: Pick<App, "sql" | "metrics"> & {
+  readonly turns: Turns;
+  readonly answers: Answers;
+  readonly record: RecordChanges;
+  readonly accounts: {
+    find(sql: Queryable, id: number): Promise<object | null>;
+  };
+}): Writes {
   /** Logs what a request has changed. */
   async function log(tx: Transaction, request: FastifyRequest, changes: readonly Change[]): Promise<void> {
     if (changes.length === 0) return;

@@ -1,6 +1,7 @@
+import type { App } from "#control-plane/core/app.ts";
 import type { ChangedField } from "#control-plane/http/access/diff-shown.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
-import type { Sql, Queryable, Transaction } from "#control-plane/core/database/connect.ts";
+import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
 import { writeCronLine } from "#control-plane/watching/heartbeats/cron-line.ts";
 import { readShownPings } from "#control-plane/watching/heartbeats/shown-pings.ts";
 import type { History, Statistics } from "#control-plane/outages/history/history.ts";
@@ -121,21 +122,17 @@ export interface Monitors {
   owned(sql: Queryable, accountId: number, ids: readonly number[]): Promise<ReadonlySet<number>>;
 }
 
-/** Dependencies of monitors. */
-interface MonitorsDeps extends WriteDeps, ShowDeps {
-  readonly sql: Sql;
-  readonly accounts: Accounts;
-  readonly history: Pick<History, "summarise" | "recentChecks">;
-  readonly mail: ShowDeps["mail"];
-}
-
 const NO_STATISTICS: ReadonlyMap<number, Statistics> = new Map();
 const MOST_CHECKS = 20;
 /** Number of monitors that are read at once. */
 const STEP = 100;
 
 /** Opens the monitors of one replica. */
-export function createMonitors(deps: MonitorsDeps): Monitors {
+export function createMonitors(
+  deps: WriteDeps &
+    ShowDeps &
+    Pick<App, "sql"> & { readonly accounts: Accounts; readonly history: Pick<History, "summarise" | "recentChecks"> },
+): Monitors {
   const { sql, encryption, history } = deps;
   followAccounts(deps.accounts, deps);
 

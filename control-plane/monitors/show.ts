@@ -1,4 +1,4 @@
-import type { Clock } from "#shared/time/clock.ts";
+import type { App } from "#control-plane/core/app.ts";
 import { readStateFacts } from "#control-plane/watching/checking/facts.ts";
 import { readMembers } from "#control-plane/outages/composites/composites.ts";
 import type { Queryable } from "#control-plane/core/database/connect.ts";
@@ -15,8 +15,7 @@ import { readPictureFacts, type PictureFacts } from "#control-plane/watching/pic
 import type { Encryption } from "#control-plane/core/secrets/encryption.ts";
 
 /** Dependencies of views. */
-export interface ShowDeps {
-  readonly clock: Clock;
+export interface ShowDeps extends Pick<App, "clock"> {
   readonly encryption: Encryption;
   readonly heartbeats: Heartbeats;
   readonly mail: Pick<Mail, "recipients" | "sender">;

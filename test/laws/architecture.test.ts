@@ -40,7 +40,7 @@ const WRAPPED: readonly [RegExp, RegExp][] = [
   [/^raw-socket$/, /^probe-agent\/net\/icmp\//],
   [
     /^postgres$/,
-    /^(control-plane\/core\/database(\/[a-z-]+)?|control-plane\/app\/app|shared\/client\/(up|doctor)\/[a-z/-]+)\.ts$|migrate\.ts$/,
+    /^(control-plane\/core\/database(\/[a-z-]+)?|control-plane\/app\/replica|shared\/client\/(up|doctor)\/[a-z/-]+)\.ts$|migrate\.ts$/,
   ],
   [/^fastify$|^@fastify\/|^@scalar\//, /^control-plane\/(http|surfaces|checks\/tool-requests|([a-z-]+\/)+routes)/],
   [/^@fastify\/busboy$/, /^control-plane\/surfaces\/dashboard\/door\/files\.ts$/],

@@ -1,5 +1,5 @@
 import { pino, type Logger } from "pino";
-import { createApp, type App, type AppOverrides } from "#control-plane/app/app.ts";
+import { openReplica, type Replica, type ReplicaOverrides } from "#control-plane/app/replica.ts";
 import { readConfig, type Config } from "#control-plane/core/config.ts";
 import type { PlanName, Plans } from "#control-plane/core/plans/plans.ts";
 import { serve, type ServeOptions } from "#control-plane/app/server.ts";
@@ -14,7 +14,7 @@ export const ADMIN_TOKEN = "operator-token-of-the-tests-0123456789";
 
 /** A whole control plane in this process, on loopback, with a separate database. */
 export interface TestControlPlane {
-  readonly app: App;
+  readonly app: Replica;
   readonly databaseUrl: string;
   readonly url: string;
   readonly grpcPort: number;
@@ -47,7 +47,7 @@ export interface Answer {
 
 /** Parts that a test replaces. */
 export interface ControlPlaneOptions {
-  readonly overrides?: AppOverrides;
+  readonly overrides?: ReplicaOverrides;
   readonly config?: Partial<Config>;
   /** Default: a captain without limits on requests, because a test that waits longer asks more often. */
   readonly plans?: Plans;
@@ -66,7 +66,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   const read = readConfig({ DATABASE_URL: database.url });
   if (!read.ok) throw new Error(read.line);
   const anyPort = { host: "127.0.0.1", port: 0 };
-  const app = await createApp(
+  const app = await openReplica(
     {
       config: { ...read.config, http: anyPort, grpc: anyPort, ...options.config },
       adminToken: ADMIN_TOKEN,

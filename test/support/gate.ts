@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { createApp, type App, type AppConfig, type AppOverrides } from "#control-plane/app/app.ts";
+import { openReplica, type Replica, type ReplicaConfig, type ReplicaOverrides } from "#control-plane/app/replica.ts";
 import { createGatedServer, type GatedServer } from "#control-plane/accounts/gated-server.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
 import { rawParams, readBody } from "#control-plane/http/body.ts";
@@ -10,7 +10,7 @@ import { MASTER_KEY } from "#test/support/master-key.ts";
 
 /** A replica of the HTTP side with test routes, listening on loopback. */
 export interface TestGate extends GatedServer {
-  readonly app: App<AppConfig>;
+  readonly app: Replica<ReplicaConfig>;
   readonly url: string;
   /** Parsed log lines so far. */
   readonly lines: Record<string, unknown>[];
@@ -23,7 +23,7 @@ export interface TestGateOptions {
   readonly databaseUrl: string;
   readonly plans?: Plans;
   readonly sunset?: Date;
-  readonly overrides?: AppOverrides;
+  readonly overrides?: ReplicaOverrides;
   readonly trustedProxies?: readonly string[];
   readonly agents?: () => number;
   /** Used instead of `lines`. */
@@ -38,7 +38,7 @@ export const ADMIN_TOKEN = "operator-token-of-this-test";
 export async function startGate(options: TestGateOptions): Promise<TestGate> {
   const lines: Record<string, unknown>[] = [];
   const destination = { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) };
-  const app = await createApp(
+  const app = await openReplica(
     {
       config: {
         databaseUrl: options.databaseUrl,

@@ -4,7 +4,7 @@ import { createEgress } from "#shared/internet/egress.ts";
 import { createLog } from "#shared/process/log.ts";
 import type { Hello } from "#shared/protocol/probe.ts";
 import { CONTRACTS } from "#shared/tools/index.ts";
-import { createApp, type App, type AppConfig, type AppOverrides } from "#control-plane/app/app.ts";
+import { openReplica, type Replica, type ReplicaConfig, type ReplicaOverrides } from "#control-plane/app/replica.ts";
 import { createFailingReceivers } from "#control-plane/notify/deliveries/failing.ts";
 import { openDeliveries } from "#control-plane/notify/deliveries/deliveries.ts";
 import { createResultCache } from "#control-plane/checks/cache.ts";
@@ -49,7 +49,7 @@ import { WIDE_PLANS } from "#test/support/wide-plans.ts";
 
 /** A replica with the operations on monitors and webhooks, without checks and deliveries, on loopback. */
 export interface MonitorService extends Pick<TestControlPlane, "call" | "operate" | "createKey"> {
-  readonly app: App<AppConfig>;
+  readonly app: Replica<ReplicaConfig>;
   readonly hub: Hub;
   readonly monitors: Monitors;
   readonly trials: Trials;
@@ -65,7 +65,7 @@ export interface MonitorService extends Pick<TestControlPlane, "call" | "operate
 /** Parts that a test replaces. */
 export interface MonitorServiceOptions {
   readonly plans?: Plans;
-  readonly overrides?: AppOverrides;
+  readonly overrides?: ReplicaOverrides;
   /** For a second replica on this database. The first one drops the database. */
   readonly databaseUrl?: string;
   readonly v1V2Sunset?: Date;
@@ -84,7 +84,7 @@ export async function startMonitorService(options: MonitorServiceOptions = {}): 
   const log: Logger = createLog({ level: "trace", destination: { write: (line: string) => void lines.push(line) } });
   const plans = options.plans ?? WIDE_PLANS;
   const v1V2Sunset = options.v1V2Sunset ?? new Date("2999-01-01T00:00:00Z");
-  const app = await createApp(
+  const app = await openReplica(
     {
       config: { databaseUrl: database.url, trustedProxies: [], v1V2Sunset },
       adminToken: ADMIN_TOKEN,

@@ -1,7 +1,6 @@
-import type { Logger } from "pino";
-import type { Clock } from "#shared/time/clock.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { RecordChanges } from "#control-plane/http/access/changes.ts";
-import type { Queryable, Sql } from "#control-plane/core/database/connect.ts";
+import type { Queryable } from "#control-plane/core/database/connect.ts";
 import { deleteInSteps, startUpkeep } from "#control-plane/core/database/upkeep.ts";
 import {
   countChanges,
@@ -38,13 +37,6 @@ export interface Changes {
   close(): void;
 }
 
-/** Dependencies of the log. */
-interface ChangesDeps {
-  readonly sql: Sql;
-  readonly clock: Clock;
-  readonly log: Logger;
-}
-
 /** Retention of a change, in milliseconds: one year, also a leap year. */
 const KEPT_MS = 366 * 86_400_000;
 const SWEEP_MS = 3_600_000;
@@ -54,7 +46,7 @@ const MOST_EXPORTED = 10_000;
 export const ALL: ChangeFilter = { subject: null, actor: null, from: null, to: null };
 
 /** Opens the log in one replica and starts its housekeeping. */
-export function createChanges({ sql, clock, log }: ChangesDeps): Changes {
+export function createChanges({ sql, clock, log }: Pick<App, "sql" | "clock" | "log">): Changes {
   const upkeep = startUpkeep({
     everyMs: SWEEP_MS,
     round: () => {

@@ -2,7 +2,7 @@ import { Type, type Static } from "typebox";
 import type { FastifyInstance } from "fastify";
 import { CHANGE } from "#control-plane/accounts/changes/view.ts";
 import type { Changes } from "#control-plane/accounts/changes/changes.ts";
-import type { Sql } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { PageFields, pageOf, readQuery } from "#control-plane/http/params.ts";
@@ -72,15 +72,11 @@ function readTime(field: string, text: string): Date {
 
 const QUERY = Type.Object({ ...FILTER_FIELDS, ...PageFields });
 
-/** Dependencies of the route. */
-interface ChangeRoutesDeps {
-  readonly gate: Gate;
-  readonly sql: Sql;
-  readonly changes: Changes;
-}
-
 /** Registers GET /api/v4/changes. */
-export function registerChanges(server: FastifyInstance, { gate, sql, changes }: ChangeRoutesDeps): void {
+export function registerChanges(
+  server: FastifyInstance,
+  { gate, sql, changes }: Pick<App, "sql"> & { readonly gate: Gate; readonly changes: Changes },
+): void {
   server.addSchema(CHANGE);
   server.route({
     ...gate.keyed({ scope: "monitors" }),

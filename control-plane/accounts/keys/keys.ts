@@ -1,6 +1,6 @@
-import type { Clock, Random } from "#shared/time/clock.ts";
 import type { KeyScope } from "#shared/tools/define.ts";
-import type { Queryable, Sql } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
+import type { Queryable } from "#control-plane/core/database/connect.ts";
 import type { GuardedDatabase } from "#control-plane/core/database/guarded.ts";
 import type { Notifications } from "#control-plane/core/database/notifications.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
@@ -81,24 +81,27 @@ export interface Keys {
 /** A key without its value. */
 export type KeyEntry = Awaited<ReturnType<Keys["list"]>>["keys"][number];
 
-/** Dependencies of the keys. */
-interface KeysDeps {
-  readonly sql: Sql;
-  /** Connection for look-ups that a request waits for. */
-  readonly gate: GuardedDatabase;
-  readonly notifications: Notifications;
-  readonly plans: Plans;
-  readonly clock: Clock;
-  readonly random: Random;
-}
-
 /** How exactly the last use is noted, milliseconds. */
 const NOTED_MS = 300_000;
 /** More keys than an account has. */
 const MOST_LISTED = 100_000;
 
-/** Opens the keys of one replica and starts to listen for keys that other replicas revoke. */
-export function createKeys({ sql, gate, notifications, plans, clock, random }: KeysDeps): Keys {
+/**
+ * Opens the keys of one replica and starts to listen for keys that other replicas revoke. Requests wait for look-ups on
+ * `gate`.
+ */
+export function createKeys({
+  sql,
+  gate,
+  notifications,
+  plans,
+  clock,
+  random,
+}: Pick<App, "sql" | "clock" | "random"> & {
+  readonly gate: GuardedDatabase;
+  readonly notifications: Notifications;
+  readonly plans: Plans;
+}): Keys {
   async function load(digests: readonly string[]): Promise<ReadonlyMap<string, Principal>> {
     const rows = await gate.run((client) => findKeys(client, digests));
     const now = clock.now();

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { Clock } from "#shared/time/clock.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { KeyFinder, KeyFoundCallback } from "#control-plane/http/access/ports.ts";
 import { DatabaseAway } from "#control-plane/core/database/database-away.ts";
 import { createPump } from "#control-plane/core/database/pump.ts";
@@ -16,19 +16,6 @@ export interface KeyLookup extends KeyFinder {
   forgetAll(): void;
 }
 
-/** Dependencies of the look-up. */
-interface KeyLookupDeps {
-  readonly clock: Clock;
-  /** Loads principals by digest (hex). Rejects if the database is away. */
-  readonly load: (digests: readonly string[]) => Promise<ReadonlyMap<string, Principal>>;
-  /**
-   * Milliseconds for which an owner is cached, at most 5,000: within that time a revoked key stops working everywhere.
-   */
-  readonly cachedMs?: number;
-  /** Maximum number of cached keys, and of cached unknown keys. */
-  readonly maxCached?: number;
-}
-
 interface CachedOwner {
   readonly principal: Principal | null;
   readonly until: number;
@@ -41,9 +28,20 @@ const MOST_WAITING = 50_000;
 
 /**
  * Creates a look-up with a bounded cache. Requests that wait at the same time share a statement. Unknown keys are
- * cached separately, so that they cannot evict valid ones.
+ * cached separately, so that they cannot evict valid ones. `load` loads principals by digest (hex) and rejects while
+ * the database is away. `cachedMs` is at most 5,000: within that time a revoked key stops working everywhere.
+ * `maxCached` bounds the cached keys, and the cached unknown keys.
  */
-export function createKeyLookup({ clock, load, cachedMs = 5_000, maxCached = 20_000 }: KeyLookupDeps): KeyLookup {
+export function createKeyLookup({
+  clock,
+  load,
+  cachedMs = 5_000,
+  maxCached = 20_000,
+}: Pick<App, "clock"> & {
+  readonly load: (digests: readonly string[]) => Promise<ReadonlyMap<string, Principal>>;
+  readonly cachedMs?: number;
+  readonly maxCached?: number;
+}): KeyLookup {
   const known = new LRUCache<string, CachedOwner>({ max: maxCached });
   const unknown = new LRUCache<string, CachedOwner>({ max: maxCached });
   const waiting = new Map<string, KeyFoundCallback[]>();

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Change, RecordChanges } from "#control-plane/http/access/changes.ts";
 import { KEY_SCOPES } from "#shared/tools/define.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
-import type { Sql } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import type { Hook } from "#control-plane/http/gate.ts";
@@ -64,20 +64,16 @@ const Listed = Type.Object({
 const OPERATOR = { tag: "Admin", security: "operator" } as const;
 
 /** Dependencies of the key routes. */
-interface KeyRoutesDeps {
+interface KeyRoutesDeps extends Pick<App, "sql"> {
   readonly keys: Keys;
   readonly accounts: Accounts;
   readonly plans: Plans;
-  readonly sql: Sql;
-  /** Hook that admits only the operator. */
-  readonly admin: Hook;
-  /** Logs changes. */
   readonly record: RecordChanges;
 }
 
 /** Registers the operator's key routes: POST, GET and DELETE /api/admin/keys. */
-export function registerKeyRoutes(server: FastifyInstance, deps: KeyRoutesDeps): void {
-  const { keys, plans, admin, record } = deps;
+export function registerKeyRoutes(server: FastifyInstance, admin: Hook, deps: KeyRoutesDeps): void {
+  const { keys, plans, record } = deps;
   const url = "/api/admin/keys";
 
   server.route({

@@ -1,5 +1,3 @@
-import type { Logger } from "pino";
-import type { Random } from "#shared/time/clock.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import { vetTarget } from "#control-plane/checks/vet-target.ts";
@@ -19,7 +17,8 @@ import {
   type StoredBatch,
 } from "#control-plane/checks/batches/store.ts";
 import { showBatch, showResult, type InvalidTarget } from "#control-plane/checks/batches/view.ts";
-import type { Queryable, Sql, Transaction } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
+import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
 import type { Notifications } from "#control-plane/core/database/notifications.ts";
 import { startUpkeep } from "#control-plane/core/database/upkeep.ts";
 import type { Jobs } from "#control-plane/checks/jobs.ts";
@@ -75,17 +74,6 @@ export interface Batches {
   close(): void;
 }
 
-/** Dependencies of the batches. */
-interface BatchesDeps {
-  readonly sql: Sql;
-  readonly jobs: Jobs;
-  readonly checks: CheckContext;
-  readonly contracts: ReadonlyMap<string, Contract>;
-  readonly notifications: Notifications;
-  readonly random: Random;
-  readonly log: Logger;
-}
-
 const ID_BYTES = 15;
 /** Retention of a batch after its creation, in milliseconds: 7 days. */
 const KEPT_MS = 7 * 86_400_000;
@@ -96,7 +84,14 @@ const MOST_TARGETS = 100;
 const FIRST_PAGE: ResultsPage = { limit: 100, offset: 0 };
 
 /** Opens the batches of one replica, which also runs jobs of the queue `batch`. */
-export function createBatches(deps: BatchesDeps): Batches {
+export function createBatches(
+  deps: Pick<App, "sql" | "random" | "log"> & {
+    readonly jobs: Jobs;
+    readonly checks: CheckContext;
+    readonly contracts: ReadonlyMap<string, Contract>;
+    readonly notifications: Notifications;
+  },
+): Batches {
   const { sql, jobs, checks, contracts, notifications, random, log } = deps;
   const now = () => checks.clock.now();
   const watch = createRunWatch({
@@ -175,18 +170,13 @@ export function createBatches(deps: BatchesDeps): Batches {
   };
 }
 
-/** Dependencies of the work on batches. */
-interface BatchWorkDeps {
-  readonly sql: Sql;
-  readonly checks: CheckContext;
-  readonly contracts: ReadonlyMap<string, Contract>;
-}
-
 /** A target without a result. */
 type OpenTarget = Pick<StoredTarget, "ordinal" | "url">;
 
 /** Batches as durable work. A unit is a target; each is checked by a separate call; results are rows. */
-function createBatchWork(deps: BatchWorkDeps): DurableWork<StoredBatch, OpenTarget> {
+function createBatchWork(
+  deps: Pick<App, "sql"> & { readonly checks: CheckContext; readonly contracts: ReadonlyMap<string, Contract> },
+): DurableWork<StoredBatch, OpenTarget> {
   const { sql } = deps;
   return {
     claim: (id, now) => BATCH_RUNS.claim(sql, id, now),
@@ -218,7 +208,7 @@ function createBatchWork(deps: BatchWorkDeps): DurableWork<StoredBatch, OpenTarg
 
 /** Checks one target and records its answer. Returns null if there is one, otherwise the target with the error. */
 async function checkTarget(
-  { checks, contracts }: BatchWorkDeps,
+  { checks, contracts }: { readonly checks: CheckContext; readonly contracts: ReadonlyMap<string, Contract> },
   { tool, accountId }: StoredBatch,
   target: OpenTarget,
   { recorder, signal }: { readonly recorder: Recorder<NewResult>; readonly signal: AbortSignal },

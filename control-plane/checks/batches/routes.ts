@@ -13,15 +13,11 @@ import { requireTool } from "#control-plane/checks/tool-requests/tool-scope.ts";
 
 const TAG = "Batch";
 
-/** Dependencies of the routes. */
-interface BatchRoutesDeps {
-  readonly gate: Gate;
-  readonly writes: Writes;
-  readonly batches: Batches;
-}
-
 /** Registers POST, GET and DELETE /api/v4/batch. */
-export function registerBatches(server: FastifyInstance, { gate, writes, batches }: BatchRoutesDeps): void {
+export function registerBatches(
+  server: FastifyInstance,
+  { gate, writes, batches }: { readonly gate: Gate; readonly writes: Writes; readonly batches: Batches },
+): void {
   const keyed = gate.keyed({ scope: "check" });
   server.route({
     ...keyed,

@@ -1,19 +1,11 @@
-import type { Clock } from "#shared/time/clock.ts";
 import { propagation } from "#shared/tools/propagation.ts";
 import { reverseIp } from "#shared/tools/reverse-ip.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { Inputs } from "#control-plane/checks/context.ts";
-import type { Sql } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
 import { gatherVantages } from "#control-plane/checks/job-inputs/propagation.ts";
 import { gatherObservations } from "#control-plane/checks/job-inputs/reverse-ip.ts";
 import { createObservations } from "#control-plane/checks/observations/observations.ts";
-
-/** Dependencies of the inputs. */
-interface JobInputsDeps {
-  readonly sql: Sql;
-  readonly clock: Clock;
-  readonly accounts: Accounts;
-}
 
 /** Inputs that a replica adds to jobs. */
 interface JobInputs {
@@ -22,7 +14,11 @@ interface JobInputs {
 }
 
 /** Opens the inputs that the control plane adds to jobs. Lists the tools for which it gathers an input. */
-export function openJobInputs({ sql, clock, accounts }: JobInputsDeps): JobInputs {
+export function openJobInputs({
+  sql,
+  clock,
+  accounts,
+}: Pick<App, "sql" | "clock"> & { readonly accounts: Accounts }): JobInputs {
   const observations = createObservations(sql, clock);
   accounts.onErase((tx, accountId) => observations.forget(tx, accountId));
   accounts.addExporter("observations", (tx, accountId) => observations.export(tx, accountId));

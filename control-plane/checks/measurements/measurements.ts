@@ -1,8 +1,7 @@
-import type { Logger } from "pino";
-import type { Random, Clock } from "#shared/time/clock.ts";
 import type { LocationItem } from "#shared/internet/locations.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import type { Location, LocationRow } from "#control-plane/checks/answer.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { Queryable, Transaction, Sql } from "#control-plane/core/database/connect.ts";
 import { startUpkeep } from "#control-plane/core/database/upkeep.ts";
 import type { Jobs } from "#control-plane/checks/jobs.ts";
@@ -23,21 +22,18 @@ import {
 } from "#control-plane/checks/measurements/store.ts";
 import { toStoredRow, showMeasurement, parseStoredEvent } from "#control-plane/checks/measurements/view.ts";
 import type { Watch } from "#control-plane/checks/measurements/watch.ts";
-import { createMeasurementWork, type MeasurementWorkDeps } from "#control-plane/checks/measurements/work.ts";
+import { createMeasurementWork } from "#control-plane/checks/measurements/work.ts";
 import { readEvents } from "#control-plane/checks/measurements/stream-store.ts";
-
-/** Dependencies of the housekeeping. */
-interface UpkeepDeps {
-  readonly sql: Sql;
-  readonly checks: { readonly clock: Clock };
-}
 
 const AGES: RunAges = { forgottenMs: 3_600_000, deletedAtOnce: 500 };
 /** Maximum number of measurements in one export: the newest. */
 const MOST_EXPORTED = 10_000;
 
 /** Runs one round of housekeeping. Rejects while the database is away. */
-export async function sweepMeasurements({ sql, checks }: UpkeepDeps): Promise<void> {
+export async function sweepMeasurements({
+  sql,
+  checks,
+}: Pick<App, "sql"> & { readonly checks: Pick<App, "clock"> }): Promise<void> {
   await sweepRuns(sql, MEASUREMENT_RUNS, AGES, checks.clock.now());
 }
 
@@ -106,22 +102,22 @@ export interface Measurements {
   close(): void;
 }
 
-/** What measurements need. */
-interface MeasurementsDeps extends MeasurementWorkDeps {
-  readonly jobs: Jobs;
-  readonly watch: Watch;
-  readonly random: Random;
-  readonly log: Logger;
-  /** Retention of a measurement after its creation, in milliseconds. */
-  readonly retentionMs: number;
-}
-
 // 144 bits: too many to guess.
 const SHARE_ID_BYTES = 18;
 const ID_BYTES = 15;
 
-/** Opens the measurements of one replica, which also runs jobs of the queue `measurement`. */
-export function createMeasurements(deps: MeasurementsDeps): Measurements {
+/**
+ * Opens the measurements of one replica, which also runs jobs of the queue `measurement`. A measurement is kept for
+ * `retentionMs` after its creation.
+ */
+export function createMeasurements(
+  deps: Pick<App, "random" | "log"> &
+    Parameters<typeof createMeasurementWork>[0] & {
+      readonly jobs: Jobs;
+      readonly watch: Watch;
+      readonly retentionMs: number;
+    },
+): Measurements {
   const { sql, jobs, checks, contracts, random, watch, metrics, log, retentionMs } = deps;
   const now = () => checks.clock.now();
   const token = (bytes: number) => Buffer.from(random.bytes(bytes)).toString("base64url");

@@ -27,20 +27,21 @@ import { readLocations } from "#control-plane/checks/tool-requests/read-request.
 const URL = "/api/v4/measurements";
 const TAG = "Measurements";
 
-/** Dependencies of the routes. */
-interface MeasurementRoutesDeps {
-  readonly checks: CheckContext;
-  readonly gate: Gate;
-  readonly writes: Writes;
-  readonly measurements: Measurements;
-  /** Tools that a measurement can run; used for the API documentation. */
-  readonly contracts: readonly Contract[];
-}
-
-/** Registers POST, GET and DELETE /api/v4/measurements. */
+/** Registers POST, GET and DELETE /api/v4/measurements. The documentation names the tools that a measurement can run. */
 export function registerMeasurements(
   server: FastifyInstance,
-  { checks, gate, writes, measurements, contracts }: MeasurementRoutesDeps,
+  contracts: readonly Contract[],
+  {
+    checks,
+    gate,
+    writes,
+    measurements,
+  }: {
+    readonly checks: CheckContext;
+    readonly gate: Gate;
+    readonly writes: Writes;
+    readonly measurements: Measurements;
+  },
 ): void {
   // The key needs the scope of the tool, which the body or the stored measurement names.
   const keyed = gate.keyed({ scope: null });
@@ -125,7 +126,7 @@ export function registerMeasurements(
 
 /** Parses a creation request. Returns the write that vets the target and stores the measurement. Throws Refusal. */
 function readCreation(
-  { checks, measurements }: Pick<MeasurementRoutesDeps, "checks" | "measurements">,
+  { checks, measurements }: { readonly checks: CheckContext; readonly measurements: Measurements },
   request: FastifyRequest,
 ): Write {
   const { accountId, plan } = callerOf(request);

@@ -1,7 +1,7 @@
 import { parseLocations } from "#shared/internet/locations.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
-import type { Sql } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
 import { askProbes, type UnitCall } from "#control-plane/checks/jobs/durable-run/ask-probes.ts";
 import type { DurableWork, Unanswered } from "#control-plane/checks/jobs/durable-run/work.ts";
 import { createJournal, type Journal } from "#control-plane/checks/measurements/journal.ts";
@@ -18,16 +18,14 @@ import {
 import { parseStoredLocation, toStoredRow } from "#control-plane/checks/measurements/view.ts";
 import type { CheckError, CheckEvent, Location, LocationRow } from "#control-plane/checks/answer.ts";
 
-/** Dependencies of the work on measurements. */
-export interface MeasurementWorkDeps {
-  readonly sql: Sql;
-  readonly checks: CheckContext;
-  readonly contracts: ReadonlyMap<string, Contract>;
-  readonly metrics: MeasurementMetrics;
-}
-
 /** Measurements as durable work. A unit is a location; one call checks all; results are events in the journal. */
-export function createMeasurementWork(deps: MeasurementWorkDeps): DurableWork<StoredMeasurement, PlacedLocation> {
+export function createMeasurementWork(
+  deps: Pick<App, "sql"> & {
+    readonly checks: CheckContext;
+    readonly contracts: ReadonlyMap<string, Contract>;
+    readonly metrics: MeasurementMetrics;
+  },
+): DurableWork<StoredMeasurement, PlacedLocation> {
   const { sql, metrics } = deps;
   return {
     async claim(id, now) {
@@ -71,7 +69,7 @@ interface OpenMeasurement {
 
 /** Checks locations with one call. Their results reach the log as events during the call. */
 async function checkLocations(
-  { checks, contracts }: MeasurementWorkDeps,
+  { checks, contracts }: { readonly checks: CheckContext; readonly contracts: ReadonlyMap<string, Contract> },
   { measurement, log, onProgressDropped }: OpenMeasurement,
   locations: readonly PlacedLocation[],
   signal: AbortSignal,

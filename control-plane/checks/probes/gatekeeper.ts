@@ -1,4 +1,4 @@
-import type { Clock } from "#shared/time/clock.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { GuardedDatabase } from "#control-plane/core/database/guarded.ts";
 import type { Notifications } from "#control-plane/core/database/notifications.ts";
 import { REVOKED, type Admission, type Enrolled, type Gatekeeper } from "#control-plane/checks/dispatch/admission.ts";
@@ -40,17 +40,6 @@ function createEnrolmentReader(database: GuardedDatabase): EnrolmentReader {
   };
 }
 
-/** Dependencies of the gatekeeper. */
-interface GatekeeperDeps {
-  readonly authority: Pick<Authority, "identify">;
-  /** For reads that a stream waits for. */
-  readonly database: GuardedDatabase;
-  readonly notifications: Notifications;
-  readonly clock: Clock;
-  /** Milliseconds between reads of all admitted agents, which find changes whose notification was lost. */
-  readonly sweepMs?: number;
-}
-
 const NO_CERTIFICATE = refuse(
   "identity",
   "the client certificate is missing, expired or not issued by this control plane; enrol the agent with a join token",
@@ -62,8 +51,19 @@ const REPLACED = refuse(
 );
 const AWAY = refuse("capacity", "the control plane cannot reach its database; try again", true);
 
-/** Decides which agents can attach, and reports changes to the enrolment of admitted agents until `close`. */
-export function createGatekeeper(deps: GatekeeperDeps): Gatekeeper & { close(): void } {
+/**
+ * Decides which agents can attach, and reports changes to the enrolment of admitted agents until `close`. A stream
+ * waits for the reads on `database`. Every `sweepMs` milliseconds all admitted agents are read, which finds changes
+ * whose notification was lost.
+ */
+export function createGatekeeper(
+  deps: Pick<App, "clock"> & {
+    readonly authority: Pick<Authority, "identify">;
+    readonly database: GuardedDatabase;
+    readonly notifications: Notifications;
+    readonly sweepMs?: number;
+  },
+): Gatekeeper & { close(): void } {
   const { authority, database, notifications, clock, sweepMs = 5_000 } = deps;
   const listeners: ((agentId: string, enrolled: Enrolled | null) => void)[] = [];
   const reader = createEnrolmentReader(database);

@@ -1,5 +1,4 @@
-import type { Clock } from "#shared/time/clock.ts";
-import type { Sql } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { AgentInfo } from "#control-plane/checks/dispatch/hello.ts";
 import type { Roster } from "#control-plane/checks/dispatch/roster.ts";
 import type { Session } from "#control-plane/checks/dispatch/session.ts";
@@ -29,16 +28,16 @@ export interface ProbeListing {
   read(filter?: { readonly id?: string; readonly status?: ProbeStatus }): Promise<readonly ProbeRow[]>;
 }
 
-/** Dependencies of the listing. */
-interface ProbeListingDeps {
-  readonly sql: Sql;
-  readonly clock: Pick<Clock, "now">;
+/** Creates the listing from the database and the agents of this replica, whose state is a moment newer. */
+export function createProbeListing({
+  sql,
+  clock,
+  roster,
+  replicaId,
+}: Pick<App, "sql" | "clock"> & {
   readonly roster: Pick<Roster, "session">;
   readonly replicaId: string;
-}
-
-/** Creates the listing from the database and the agents of this replica, whose state is a moment newer. */
-export function createProbeListing({ sql, clock, roster, replicaId }: ProbeListingDeps): ProbeListing {
+}): ProbeListing {
   return {
     async read({ id, status } = {}) {
       const query = { replicaId, horizon: deadBefore(clock.now()), id: id ?? null };

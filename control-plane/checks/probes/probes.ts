@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
 import { type Registry, Counter } from "prom-client";
-import type { Clock, Random } from "#shared/time/clock.ts";
+import type { Clock } from "#shared/time/clock.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
-import type { Sql } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { GuardedDatabase } from "#control-plane/core/database/guarded.ts";
 import type { Notifications } from "#control-plane/core/database/notifications.ts";
 import { createGatekeeper } from "#control-plane/checks/probes/gatekeeper.ts";
@@ -42,16 +42,13 @@ import { createAddressLimiter } from "#control-plane/http/limits/address.ts";
 
 const PURPOSE = "authority.private_key";
 
-/** Dependencies of the installation's authority. */
-interface AuthorityDeps {
-  readonly sql: Sql;
-  readonly encryption: Encryption;
-  readonly clock: Clock;
-  readonly random: Random;
-}
-
 /** Loads the installation's only authority. The first replica creates it; all replicas use the same. */
-export async function loadAuthority({ sql, encryption, clock, random }: AuthorityDeps): Promise<Authority> {
+export async function loadAuthority({
+  sql,
+  encryption,
+  clock,
+  random,
+}: Pick<App, "sql" | "clock" | "random"> & { readonly encryption: Encryption }): Promise<Authority> {
   const kept = (await findAuthority(sql)) ?? (await createAndStore());
   const privateKey = encryption.open(kept.privateKey, PURPOSE);
   if (privateKey === null)
@@ -114,16 +111,12 @@ export interface Probes {
 }
 
 /** Dependencies of enrolment. */
-interface ProbesDeps {
-  readonly sql: Sql;
+interface ProbesDeps extends Pick<App, "sql" | "clock" | "random" | "log"> {
   /** Connection for statements that an agent waits for. */
   readonly gate: GuardedDatabase;
   readonly notifications: Notifications;
   readonly accounts: Accounts;
   readonly encryption: Encryption;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
   readonly registry: Registry;
 }
 
@@ -165,16 +158,6 @@ type Result =
   | "away"
   | "error";
 
-/** Dependencies of enrolment. */
-interface EnrolmentDeps {
-  readonly authority: Authority;
-  readonly database: GuardedDatabase;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  readonly registry: Registry;
-}
-
 // A token of 256 bits cannot be guessed. The limit bounds the reading and logging that a stranger can cause.
 const FAILURES_PER_MINUTE = 30;
 
@@ -201,7 +184,13 @@ const OVER_LIMIT: Attempt = { result: "limited", answer: LIMITED };
 const AWAY: NotIssued = { fault: "away", message: "the control plane cannot reach its database; try again" };
 
 /** Creates the service that issues certificates, for a join token or for a valid certificate. */
-export function createEnrolment(deps: EnrolmentDeps): Enrolment {
+export function createEnrolment(
+  deps: Pick<App, "clock" | "random" | "log"> & {
+    readonly authority: Authority;
+    readonly database: GuardedDatabase;
+    readonly registry: Registry;
+  },
+): Enrolment {
   const { authority, database, clock, random, log, registry } = deps;
   const failures = createAddressLimiter({ clock, limit: FAILURES_PER_MINUTE, windowSeconds: 60 });
   const enrolments = new Counter({

@@ -1,5 +1,4 @@
-import type { Logger } from "pino";
-import type { Clock } from "#shared/time/clock.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { Sql, Transaction } from "#control-plane/core/database/connect.ts";
 import { transactAndFinish } from "#control-plane/core/database/transaction.ts";
 import { startUpkeep, deleteInSteps } from "#control-plane/core/database/upkeep.ts";
@@ -83,14 +82,6 @@ export interface Answers {
   close(): void;
 }
 
-/** Dependencies of the stored answers. */
-interface AnswersDeps {
-  readonly sql: Sql;
-  readonly clock: Clock;
-  readonly encryption: Encryption;
-  readonly log: Logger;
-}
-
 /** Interval of the housekeeping, in milliseconds. */
 const SWEEP_MS = 60_000;
 
@@ -98,7 +89,12 @@ const SWEEP_MS = 60_000;
 const KEPT_MS = 60_000;
 
 /** Opens the stored answers of one replica and starts their housekeeping. */
-export function createAnswers({ sql, clock, encryption, log }: AnswersDeps): Answers {
+export function createAnswers({
+  sql,
+  clock,
+  encryption,
+  log,
+}: Pick<App, "sql" | "clock" | "log"> & { readonly encryption: Encryption }): Answers {
   const upkeep = startUpkeep({
     everyMs: SWEEP_MS,
     round: () => sweepAnswers(sql, clock.now()),

@@ -1,4 +1,4 @@
-import type { Clock } from "#shared/time/clock.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { Limiter, CountedCallback, LimitKind } from "#control-plane/http/access/ports.ts";
 import type { Queryable } from "#control-plane/core/database/connect.ts";
 import type { GuardedDatabase } from "#control-plane/core/database/guarded.ts";
@@ -23,18 +23,17 @@ interface AccountLimits extends Limiter {
   close(): Promise<void>;
 }
 
-/** Dependencies of the account limits. */
-interface AccountLimitsDeps {
-  readonly clock: Clock;
-  readonly metrics: Pick<Metrics, "limitStatements" | "limitRequests">;
-  /** Used only by these limits and closed with them. */
-  readonly database: GuardedDatabase;
-}
-
 const PRUNE_EVERY_MS = 3_600_000;
 
-/** Opens the account limits of one replica. */
-export function createAccountLimits({ clock, metrics, database }: AccountLimitsDeps): AccountLimits {
+/** Opens the account limits of one replica. They alone use `database`, and close it. */
+export function createAccountLimits({
+  clock,
+  metrics,
+  database,
+}: Pick<App, "clock"> & {
+  readonly metrics: Pick<Metrics, "limitStatements" | "limitRequests">;
+  readonly database: GuardedDatabase;
+}): AccountLimits {
   const limiter = createLimiter({
     clock,
     count: (windows, asks) => database.run((sql) => countRequests(sql, windows, asks)),
@@ -59,15 +58,6 @@ export function createAccountLimits({ clock, metrics, database }: AccountLimitsD
   };
 }
 
-/** Dependencies of the limiter. */
-interface LimiterDeps {
-  readonly clock: Clock;
-  /** Runs the statement `countRequests` of limits/store.ts on a guarded connection. Rejects if the database is away. */
-  readonly count: (windows: Windows, asks: readonly RequestsToCount[]) => Promise<readonly RequestCount[]>;
-  /** Receives the number of requests that a statement counted. */
-  readonly onStatement?: (requests: number) => void;
-}
-
 /** Requests of one account that wait for the next statement. */
 interface Group {
   // After a change of plan, requests with the old and the new plan can wait here together; the latest plan applies.
@@ -82,8 +72,17 @@ const MOST_WAITING = 50_000;
 
 /**
  * Creates a limiter that counts in batches: requests that wait when a statement returns are counted by the next one.
+ * `count` runs the statement `countRequests` of limits/store.ts on a guarded connection and rejects while the database
+ * is away. `onStatement` receives the number of requests that a statement counted.
  */
-export function createLimiter({ clock, count, onStatement }: LimiterDeps): Limiter {
+export function createLimiter({
+  clock,
+  count,
+  onStatement,
+}: Pick<App, "clock"> & {
+  readonly count: (windows: Windows, asks: readonly RequestsToCount[]) => Promise<readonly RequestCount[]>;
+  readonly onStatement?: (requests: number) => void;
+}): Limiter {
   const groups: Readonly<Record<LimitKind, Map<number, Group>>> = { "minute-and-day": new Map(), minute: new Map() };
   let waiting = 0;
 

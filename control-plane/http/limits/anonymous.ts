@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import type { Clock } from "#shared/time/clock.ts";
+import type { App } from "#control-plane/core/app.ts";
 import { addressGroup } from "#control-plane/http/limits/address.ts";
 import type { RequestsToCount, RequestCount } from "#control-plane/http/limits/store.ts";
 import type { LimitState } from "#control-plane/http/access/limit-state.ts";
@@ -18,14 +18,6 @@ export interface AnonymousLimits {
   take(address: string): LimitState;
   /** Stops the exchange of counts with other replicas. */
   close(): void;
-}
-
-/** Dependencies of the limits. */
-interface AnonymousLimitsDeps {
-  readonly clock: Clock;
-  readonly allowance: AnonymousAllowance;
-  /** Runs the statement `countRequests` of limits/store.ts. Rejects while the database is away. */
-  readonly count: (windows: Windows, asks: readonly RequestsToCount[]) => Promise<readonly RequestCount[]>;
 }
 
 interface Entry {
@@ -49,8 +41,16 @@ const MOST_AT_ONCE = 1_000;
  * Creates the limits of one replica. It decides in memory, so that a cached answer needs no statement, and exchanges
  * the counts with other replicas through the database a moment later. An address exceeds its limit at most by the
  * requests that it sends to several replicas within that moment. The limits also work while the database is away.
+ * `count` runs the statement `countRequests` of limits/store.ts.
  */
-export function createAnonymousLimits({ clock, allowance, count }: AnonymousLimitsDeps): AnonymousLimits {
+export function createAnonymousLimits({
+  clock,
+  allowance,
+  count,
+}: Pick<App, "clock"> & {
+  readonly allowance: AnonymousAllowance;
+  readonly count: (windows: Windows, asks: readonly RequestsToCount[]) => Promise<readonly RequestCount[]>;
+}): AnonymousLimits {
   const { requestsPerMinute: minuteLimit, requestsPerDay: dayLimit } = allowance;
   const entries = new LRUCache<string, Entry>({ max: MOST_ADDRESSES });
   const dirty = new Set<Entry>();

@@ -1,4 +1,4 @@
-import type { Clock } from "#shared/time/clock.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { Config } from "#control-plane/core/config.ts";
 import { connect } from "#control-plane/core/database/connect.ts";
 import { guardDatabase } from "#control-plane/core/database/guarded.ts";
@@ -18,14 +18,13 @@ interface OpenAnonymousLimits {
 
 const TIMEOUT_MS = 2_000;
 
-/** Dependencies of the open tier's limits. */
-interface OpenAnonymousLimitsDeps {
-  readonly clock: Clock;
-  readonly config: Pick<Config, "databaseUrl" | "openPerMinute" | "openPerDay">;
-}
-
 /** Opens the limits of callers without an account (VANTAGE_OPEN_PER_MINUTE, VANTAGE_OPEN_PER_DAY). */
-export function openAnonymousLimits({ clock, config }: OpenAnonymousLimitsDeps): OpenAnonymousLimits {
+export function openAnonymousLimits({
+  clock,
+  config,
+}: Pick<App, "clock"> & {
+  readonly config: Pick<Config, "databaseUrl" | "openPerMinute" | "openPerDay">;
+}): OpenAnonymousLimits {
   const allowance = { requestsPerMinute: config.openPerMinute, requestsPerDay: config.openPerDay };
   const options = { name: "vantage open tier", connections: 1, statementTimeoutMs: TIMEOUT_MS, durable: false };
   const database = guardDatabase(() => connect(config.databaseUrl, options), TIMEOUT_MS);

@@ -1,5 +1,5 @@
-import type { Clock } from "#shared/time/clock.ts";
 import { LRUCache } from "lru-cache";
+import type { App } from "#control-plane/core/app.ts";
 import { DatabaseAway } from "#control-plane/core/database/database-away.ts";
 import { createPump } from "#control-plane/core/database/pump.ts";
 import type { CallsToCount, TargetCount } from "#control-plane/http/limits/store.ts";
@@ -15,20 +15,6 @@ export type BudgetDecision = { readonly ok: true } | { readonly ok: false; reado
 export interface TargetBudget {
   /** Counts one call at a target (limits/target-key.ts). Rejects if the database is away; the call must then stop. */
   take(target: string, anonymous: boolean): Promise<BudgetDecision>;
-}
-
-/** Dependencies of the budget. */
-interface TargetBudgetDeps {
-  readonly clock: Clock;
-  /** Maximum number of calls per minute; at most ANONYMOUS_PER_MINUTE of them without an account. */
-  readonly limit: number;
-  /** Runs the statement `countTargets` of limits/store.ts on a guarded connection. Rejects if the database is away. */
-  readonly count: (
-    minute: number,
-    limits: TargetLimits,
-    asks: readonly CallsToCount[],
-  ) => Promise<readonly TargetCount[]>;
-  readonly onRefused?: (caller: Caller) => void;
 }
 
 /** Maximum number of calls per minute at one target: in total, and by callers without an account. */
@@ -47,8 +33,25 @@ const MOST_WAITING = 50_000;
 /** Maximum number of targets with a used-up budget in memory. */
 const MOST_SPENT = 10_000;
 
-/** Creates a budget that counts in batches: calls that wait when a statement returns are counted by the next one. */
-export function createTargetBudget({ clock, limit, count, onRefused }: TargetBudgetDeps): TargetBudget {
+/**
+ * Creates a budget that counts in batches: calls that wait when a statement returns are counted by the next one.
+ * `limit` is the maximum number of calls per minute; at most ANONYMOUS_PER_MINUTE of them without an account. `count`
+ * runs the statement `countTargets` of limits/store.ts on a guarded connection and rejects while the database is away.
+ */
+export function createTargetBudget({
+  clock,
+  limit,
+  count,
+  onRefused,
+}: Pick<App, "clock"> & {
+  readonly limit: number;
+  readonly count: (
+    minute: number,
+    limits: TargetLimits,
+    asks: readonly CallsToCount[],
+  ) => Promise<readonly TargetCount[]>;
+  readonly onRefused?: (caller: Caller) => void;
+}): TargetBudget {
   const limits: TargetLimits = { all: limit, anonymous: Math.min(limit, ANONYMOUS_PER_MINUTE) };
   const groups = new Map<string, Waiters>();
   /** The minute in which a target's budget for a kind of caller is used up: no statement can change that. */

@@ -1,5 +1,5 @@
 import { Counter, type Registry } from "prom-client";
-import type { Clock } from "#shared/time/clock.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { GuardedDatabase } from "#control-plane/core/database/guarded.ts";
 import { countTargets, pruneTargets } from "#control-plane/http/limits/store.ts";
 import { createTargetBudget, type TargetBudget } from "#control-plane/http/limits/target-budget.ts";
@@ -10,20 +10,22 @@ interface TargetLimits extends TargetBudget {
   close(): Promise<void>;
 }
 
-/** Dependencies of the target budget. */
-interface TargetLimitsDeps {
-  readonly clock: Clock;
-  readonly registry: Registry;
-  /** Used only by this budget and closed with it. */
-  readonly database: GuardedDatabase;
-  /** Maximum number of calls per minute at one target (VANTAGE_TARGET_BUDGET). */
-  readonly limit: number;
-}
-
 const PRUNE_EVERY_MS = 60_000;
 
-/** Opens the target budget of one replica. */
-export function createTargetLimits({ clock, registry, database, limit }: TargetLimitsDeps): TargetLimits {
+/**
+ * Opens the target budget of one replica. It alone uses `database`, and closes it. `limit` is the maximum number of
+ * calls per minute at one target (VANTAGE_TARGET_BUDGET).
+ */
+export function createTargetLimits({
+  clock,
+  registry,
+  database,
+  limit,
+}: Pick<App, "clock"> & {
+  readonly registry: Registry;
+  readonly database: GuardedDatabase;
+  readonly limit: number;
+}): TargetLimits {
   const refusals = new Counter({
     name: "vantage_target_budget_refusals_total",
     help: "Calls refused because the limit of their target was reached, by caller",

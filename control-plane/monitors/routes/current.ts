@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { App } from "#control-plane/core/app.ts";
 import type { Sql } from "#control-plane/core/database/connect.ts";
 import { readBody } from "#control-plane/http/body.ts";
 import { requireRead, refuseField } from "#control-plane/http/errors.ts";
@@ -189,17 +190,18 @@ const MAIL_TESTED = Type.Object({
   ),
 });
 
-/** What the test uses. */
-interface TestMailDeps {
-  readonly sql: Sql;
-  readonly writes: Writes;
-  readonly monitors: Pick<Monitors, "testMail">;
-  readonly testMails: TestMails;
-}
-
 /** Sends a test mail to every recipient of a monitor, waits for the results and answers them. */
 function sendTestMail(
-  { sql, writes, monitors, testMails }: TestMailDeps,
+  {
+    sql,
+    writes,
+    monitors,
+    testMails,
+  }: Pick<App, "sql"> & {
+    readonly writes: Writes;
+    readonly monitors: Pick<Monitors, "testMail">;
+    readonly testMails: TestMails;
+  },
   request: FastifyRequest,
   reply: FastifyReply,
   id: number | undefined,

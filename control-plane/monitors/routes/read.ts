@@ -1,6 +1,6 @@
 import { Type, type TProperties } from "typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Clock } from "#shared/time/clock.ts";
+import type { App } from "#control-plane/core/app.ts";
 import { hasScope } from "#control-plane/http/access/principal.ts";
 import type { DocumentPart } from "#control-plane/accounts/document-part.ts";
 import type { History } from "#control-plane/outages/history/history.ts";
@@ -27,11 +27,10 @@ export const MONITORS_URL = "/api/v4/monitors";
 export const TAG = "Monitors";
 
 /** Dependencies of the reads. */
-export interface ReadRoutesDeps {
+export interface ReadRoutesDeps extends Pick<App, "clock"> {
   readonly gate: Gate;
   readonly writes: Writes;
   readonly monitors: Monitors;
-  readonly clock: Clock;
   readonly history: Pick<History, "readPoints">;
   readonly pictures: Pick<Pictures, "find">;
   /** The lists of an export and an import beside the monitors. */

@@ -1,6 +1,6 @@
-import type { Clock } from "#shared/time/clock.ts";
 import type { CheckAnswer } from "#control-plane/checks/answer.ts";
 import type { CheckRequest } from "#control-plane/checks/context.ts";
+import type { App } from "#control-plane/core/app.ts";
 import { judgeComposite } from "#control-plane/watching/checking/visits/composite.ts";
 import { monitorCall } from "#control-plane/watching/checking/watch/monitor-call.ts";
 import { judgedFinding, readFinding, type Finding } from "#control-plane/watching/checking/watch/observe.ts";
@@ -32,13 +32,6 @@ export interface Tried extends Judged {
 /** What runs a check: checks/run-check.ts. */
 export type RunCheck = (request: CheckRequest) => Promise<CheckAnswer>;
 
-/** What a try uses. */
-interface TryDeps {
-  readonly sql: Queryable;
-  readonly clock: Clock;
-  readonly run: RunCheck;
-}
-
 /** Longest time that a check waits for a free agent before its own time begins, in milliseconds. */
 const WAIT_MS = 10_000;
 /** Number of the next runs of a heartbeat that are shown. */
@@ -56,7 +49,7 @@ const UNFINISHED: Finding = judgedFinding("unknown", {
  * ended is unknown.
  */
 export async function runDraft(
-  deps: TryDeps,
+  deps: Pick<App, "clock"> & { readonly sql: Queryable; readonly run: RunCheck },
   accountId: number,
   draft: MonitorDraft,
   signal: AbortSignal,
@@ -83,7 +76,7 @@ type ProbedDraft = MonitorDraft & { readonly check_type: ProbedType };
 
 /** Checks from every location, as planned checks do; a registry is asked from one, because its answer is the same. */
 async function checkEverywhere(
-  deps: TryDeps,
+  deps: Pick<App, "clock"> & { readonly sql: Queryable; readonly run: RunCheck },
   accountId: number,
   draft: ProbedDraft,
   signal: AbortSignal,
@@ -96,7 +89,7 @@ async function checkEverywhere(
 
 /** Checks from one location. */
 async function checkAt(
-  { clock, run }: TryDeps,
+  { clock, run }: Pick<App, "clock"> & { readonly run: RunCheck },
   accountId: number,
   draft: ProbedDraft,
   { location, signal }: { readonly location: string; readonly signal: AbortSignal },

@@ -1,6 +1,7 @@
+import type { App } from "#control-plane/core/app.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import type { Turns } from "#control-plane/core/database/turns.ts";
-import type { Sql, Transaction } from "#control-plane/core/database/connect.ts";
+import type { Transaction } from "#control-plane/core/database/connect.ts";
 import {
   refuseAbsent,
   refuseGone,
@@ -49,15 +50,6 @@ export interface Trials {
   tryMonitors(trier: Trier, givens: readonly Given[]): Promise<Written<readonly Written<Trial>[]>>;
 }
 
-/** Dependencies of the tries. */
-interface TrialsDeps extends Pick<WriteDeps, "checks" | "clock" | "encryption" | "plans"> {
-  readonly sql: Sql;
-  readonly turns: Turns;
-  readonly run: RunCheck;
-  /** Longest time of a try, in milliseconds: what has not ended then is unknown. Default: 90 s. */
-  readonly longestMs?: number;
-}
-
 /** Maximum number of tries of an account in a minute, at each replica. */
 const MOST_A_MINUTE = 6;
 /** Maximum number of monitors in one try, and of those that run at the same time. */
@@ -72,8 +64,18 @@ type Vetted = Written<{ readonly draft: MonitorDraft; readonly warnings: readonl
 /** Checks one of the monitors that are tried; `added` is the number of new ones with it. */
 type Vet = (tx: Transaction, account: MonitorAccount, added: number) => Promise<Vetted>;
 
-/** Creates the tries of one replica. Their counts are in memory, so that a try writes nothing at all. */
-export function createTrials(deps: TrialsDeps): Trials {
+/**
+ * Creates the tries of one replica. Their counts are in memory, so that a try writes nothing at all. What has not ended
+ * after `longestMs` is unknown.
+ */
+export function createTrials(
+  deps: Pick<App, "sql"> &
+    Pick<WriteDeps, "checks" | "clock" | "encryption" | "plans"> & {
+      readonly turns: Turns;
+      readonly run: RunCheck;
+      readonly longestMs?: number;
+    },
+): Trials {
   const { sql, turns, clock, plans, longestMs = LONGEST_MS } = deps;
   const limiter = createAddressLimiter({ clock, limit: MOST_A_MINUTE, windowSeconds: 60 });
 

@@ -1,14 +1,13 @@
-import type { Clock } from "#shared/time/clock.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { Heartbeats } from "#control-plane/watching/heartbeats/heartbeats.ts";
 import type { Mail } from "#control-plane/notify/mail/mail.ts";
 import type { Plans } from "#control-plane/core/plans/plans.ts";
 import type { Encryption } from "#control-plane/core/secrets/encryption.ts";
 
 /** Dependencies of the writes. */
-export interface WriteDeps {
+export interface WriteDeps extends Pick<App, "clock"> {
   readonly checks: Pick<CheckContext, "hub" | "optOut">;
-  readonly clock: Clock;
   readonly encryption: Encryption;
   readonly plans: Plans;
   readonly heartbeats: Heartbeats;

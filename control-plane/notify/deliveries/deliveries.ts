@@ -1,6 +1,5 @@
-import type { Logger } from "pino";
 import type { Registry } from "prom-client";
-import type { Clock, Random } from "#shared/time/clock.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { Queryable, Sql, Transaction } from "#control-plane/core/database/connect.ts";
 import type { Notifications } from "#control-plane/core/database/notifications.ts";
 import { keepPartitions } from "#control-plane/core/database/partitions/upkeep.ts";
@@ -75,12 +74,8 @@ export interface Deliveries {
 type NewDelivery = Parameters<typeof insertClaimed>[1];
 
 /** Dependencies of the queue. */
-interface DeliveriesDeps {
-  readonly sql: Sql;
+interface DeliveriesDeps extends Pick<App, "sql" | "clock" | "random" | "log"> {
   readonly notifications: Notifications;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
   readonly registry: Registry;
   /** Senders of this replica. Deliveries of a channel without a sender wait for a replica that has one. */
   readonly senders: readonly Sender[];

@@ -1,5 +1,4 @@
-import type { Logger } from "pino";
-import type { Clock, Random } from "#shared/time/clock.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { MailConfig } from "#control-plane/core/config.ts";
 import type { Sql, Queryable } from "#control-plane/core/database/connect.ts";
 import { startUpkeep } from "#control-plane/core/database/upkeep.ts";
@@ -47,19 +46,11 @@ export interface Mail {
   close(): void;
 }
 
-/** Dependencies of mail. */
-interface MailDeps {
-  /** null: there is no mail server. */
-  readonly config: MailConfig | null;
+/** What mails are written with. */
+interface MailDeps extends Pick<App, "sql"> {
   /** Address of the service, without a trailing slash. */
   readonly baseUrl: string;
-  readonly sql: Sql;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
   readonly encryption: Encryption;
-  /** Returns the accounts' own addresses by account; one without an address is missing. */
-  readonly accountEmails: AccountEmails;
   /** Returns the lines about the evidence of an incident; null if there are none. */
   readonly evidenceLines: EvidenceLines;
   /** Returns what is known about a heartbeat as of an instant; null if the monitor is none any more. */
@@ -70,8 +61,17 @@ interface MailDeps {
 
 const UPKEEP_MS = 3_600_000;
 
-/** Opens mail. It connects to the mail server when there is something to send. */
-export function openMail(deps: MailDeps): Mail {
+/**
+ * Opens mail. It connects to the mail server when there is something to send; there is none if `config` is null.
+ * `accountEmails` returns the accounts' own addresses by account; one without an address is missing.
+ */
+export function openMail(
+  deps: MailDeps &
+    Pick<App, "clock" | "random" | "log"> & {
+      readonly config: MailConfig | null;
+      readonly accountEmails: AccountEmails;
+    },
+): Mail {
   const { config, baseUrl, log } = deps;
   const recipients = createRecipients(deps);
   const unsubscriptions = createUnsubscriptions(deps);
@@ -126,27 +126,16 @@ type PageLink = (mail: {
   readonly createdAt: Date;
 }) => string;
 
-/** Dependencies of the sender. */
-interface MailSenderDeps {
-  readonly sql: Sql;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly encryption: Encryption;
-  readonly mailer: Mailer;
-  readonly evidenceLines: EvidenceLines;
-  readonly heartbeatFacts: ReadHeartbeatFacts;
-  readonly pageLink: PageLink;
-  readonly readPicture: ReadPicture;
-  /** Returns the address by which a recipient unsubscribes. */
-  readonly unsubscribeUrl: (recipientId: number) => string;
-  /** Address of the service, without a trailing slash. */
-  readonly baseUrl: string;
-}
-
 /** Maximum number of sessions with the mail server. */
 const SESSIONS = 10;
-/** Creates the sender of mails. */
-function createMailSender(deps: MailSenderDeps): Sender {
+/** Creates the sender of mails. `unsubscribeUrl` returns the address by which a recipient unsubscribes. */
+function createMailSender(
+  deps: MailDeps &
+    Pick<App, "clock" | "random"> & {
+      readonly mailer: Mailer;
+      readonly unsubscribeUrl: (recipientId: number) => string;
+    },
+): Sender {
   const { mailer, baseUrl } = deps;
   const host = new URL(baseUrl).hostname;
   return {
@@ -194,7 +183,7 @@ const SUPERSEDED: Outcome = {
 
 /** Writes the mail of a delivery; null if it is no longer needed. */
 async function write(
-  { sql, encryption, baseUrl, evidenceLines, heartbeatFacts, pageLink, readPicture }: MailSenderDeps,
+  { sql, encryption, baseUrl, evidenceLines, heartbeatFacts, pageLink, readPicture }: MailDeps,
   { events, count, receiverId, createdAt }: ClaimedDelivery,
 ): Promise<{
   readonly letter: Letter;

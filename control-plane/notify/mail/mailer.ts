@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Clock } from "#shared/time/clock.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { ClaimedDelivery, Outcome } from "#control-plane/notify/deliveries/delivery.ts";
 import { composeMail, parseMailbox, type Attachment } from "#control-plane/notify/mail/compose.ts";
 import { renderHtml, renderText, type Letter } from "#control-plane/notify/mail/content/letter.ts";
@@ -38,17 +38,6 @@ interface LoneLetter {
   readonly isFirst: boolean;
 }
 
-/** Dependencies of the mailer. */
-interface MailerDeps {
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly pool: SmtpPool;
-  /** Sender of the mails, as the setting has it. */
-  readonly from: string;
-  /** Address of the service, without a trailing slash. */
-  readonly baseUrl: string;
-}
-
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
@@ -69,8 +58,17 @@ export const MAIL_TIMEOUT_MS = MINUTE;
 /** The same for a mail that a user sends to test it, and waits for. */
 export const TEST_MAIL_MS = 25 * SECOND;
 
-/** Creates the mailer of one replica. */
-export function createMailer({ clock, log, pool, baseUrl, ...deps }: MailerDeps): Mailer {
+/**
+ * Creates the mailer of one replica. `from` is the sender of the mails, as the setting has it. `baseUrl` is the address
+ * of the service, without a slash at its end.
+ */
+export function createMailer({
+  clock,
+  log,
+  pool,
+  baseUrl,
+  ...deps
+}: Pick<App, "clock" | "log"> & { readonly pool: SmtpPool; readonly from: string; readonly baseUrl: string }): Mailer {
   const from = parseMailbox(deps.from);
   const host = new URL(baseUrl).hostname;
 

@@ -1,4 +1,4 @@
-import type { Clock, Random } from "#shared/time/clock.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
 import type { Deliveries } from "#control-plane/notify/deliveries/deliveries.ts";
 import type { ClaimedDelivery } from "#control-plane/notify/deliveries/delivery.ts";
@@ -48,10 +48,20 @@ export interface TestMails {
   readonly mostMs: number;
 }
 
-/** Dependencies of test mails. */
-interface TestMailsDeps {
-  readonly clock: Clock;
-  readonly random: Random;
+/** Time beyond the limit of an attempt after which its process counts as stopped, milliseconds. */
+const GRACE_MS = 20_000;
+const NO_SERVER = "This service has no mail server. Its operator sets VANTAGE_SMTP_URL and VANTAGE_MAIL_FROM.";
+const NOT_CONFIRMED = "The owner of this address has not confirmed it. The link is in the mail that asks for it.";
+const UNSUBSCRIBED = "The owner of this address has unsubscribed. Only its owner can undo that.";
+const UNKNOWN = "The process that sent it stopped before it stored the result: the mail may have arrived.";
+
+/** Creates the test mails of one replica. `deliveries` is null if there is no mail server. */
+export function createTestMails({
+  clock,
+  random,
+  recipients,
+  deliveries,
+}: Pick<App, "clock" | "random"> & {
   readonly recipients: {
     readonly recipientsOf: Recipients["recipientsOf"];
     /** Whether addresses are confirmed, and when their owners have unsubscribed. */
@@ -61,19 +71,8 @@ interface TestMailsDeps {
       emails: readonly string[],
     ): Promise<readonly { readonly email: string; readonly unsubscribedAt?: Date | null }[]>;
   };
-  /** null: there is no mail server. */
   readonly deliveries: Pick<Deliveries, "attempt" | "claimNew" | "results"> | null;
-}
-
-/** Time beyond the limit of an attempt after which its process counts as stopped, milliseconds. */
-const GRACE_MS = 20_000;
-const NO_SERVER = "This service has no mail server. Its operator sets VANTAGE_SMTP_URL and VANTAGE_MAIL_FROM.";
-const NOT_CONFIRMED = "The owner of this address has not confirmed it. The link is in the mail that asks for it.";
-const UNSUBSCRIBED = "The owner of this address has unsubscribed. Only its owner can undo that.";
-const UNKNOWN = "The process that sent it stopped before it stored the result: the mail may have arrived.";
-
-/** Creates the test mails of one replica. */
-export function createTestMails({ clock, random, recipients, deliveries }: TestMailsDeps): TestMails {
+}): TestMails {
   const mostMs = TEST_MAIL_MS + GRACE_MS;
   return {
     mostMs,

@@ -1,5 +1,5 @@
-import type { Clock, Random } from "#shared/time/clock.ts";
-import type { Queryable, Sql, Transaction } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
+import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
 import type { ClaimedDelivery } from "#control-plane/notify/deliveries/delivery.ts";
 import type { Deliveries } from "#control-plane/notify/deliveries/deliveries.ts";
 import type { LoggedDelivery } from "#control-plane/notify/deliveries/log/logged.ts";
@@ -26,24 +26,23 @@ export interface WebhookActions {
   readonly testMs: number;
 }
 
-/** Dependencies of the actions. */
-interface ActionsDeps {
-  readonly sql: Sql;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly deliveries: Pick<Deliveries, "attempt" | "claimNew" | "log">;
-  /** Time limit of one attempt, milliseconds. */
-  readonly timeoutMs: number;
-}
-
 /** Time beyond the limit of an attempt after which its process counts as stopped, milliseconds. */
 const GRACE_MS = 20_000;
 /** Since when deliveries are recovered by default, milliseconds. */
 const RECOVERED_MS = 24 * 3_600_000;
 const FINAL = new Set(["delivered", "failed", "dead"]);
 
-/** Creates the actions of one replica. */
-export function createWebhookActions({ sql, clock, random, deliveries, timeoutMs }: ActionsDeps): WebhookActions {
+/** Creates the actions of one replica. `timeoutMs` limits one attempt. */
+export function createWebhookActions({
+  sql,
+  clock,
+  random,
+  deliveries,
+  timeoutMs,
+}: Pick<App, "sql" | "clock" | "random"> & {
+  readonly deliveries: Pick<Deliveries, "attempt" | "claimNew" | "log">;
+  readonly timeoutMs: number;
+}): WebhookActions {
   const { log } = deliveries;
   const testMs = timeoutMs + GRACE_MS;
 

@@ -1,6 +1,5 @@
-import type { Logger } from "pino";
-import type { Clock } from "#shared/time/clock.ts";
-import type { Sql, Transaction } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
+import type { Transaction } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { logFailure, startUpkeep } from "#control-plane/core/database/upkeep.ts";
 import type { FailingReceivers } from "#control-plane/notify/deliveries/failing.ts";
@@ -33,16 +32,6 @@ interface Deactivation {
   close(): void;
 }
 
-/** Dependencies of the deactivation. */
-interface DeactivationDeps {
-  readonly sql: Sql;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly events: Pick<Events, "publish">;
-  readonly failing: FailingReceivers;
-  readonly autoOff: AutoOff;
-}
-
 /** How a receiver has failed until now. */
 type FailureHistory = NonNullable<Awaited<ReturnType<FailingReceivers["lock"]>>>;
 
@@ -50,7 +39,18 @@ const SWEEP_MS = 60_000;
 const AT_ONCE = 100;
 
 /** Starts to look for subscriptions that have failed for long. */
-export function startDeactivation({ sql, clock, log, events, failing, autoOff }: DeactivationDeps): Deactivation {
+export function startDeactivation({
+  sql,
+  clock,
+  log,
+  events,
+  failing,
+  autoOff,
+}: Pick<App, "sql" | "clock" | "log"> & {
+  readonly events: Pick<Events, "publish">;
+  readonly failing: FailingReceivers;
+  readonly autoOff: AutoOff;
+}): Deactivation {
   async function deactivate(tx: Transaction, webhook: ActiveWebhook, history: FailureHistory | null): Promise<void> {
     const now = clock.now();
     const { id, accountId, name } = webhook;

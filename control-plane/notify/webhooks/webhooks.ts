@@ -1,7 +1,7 @@
-import type { Clock, Random } from "#shared/time/clock.ts";
 import type { Egress } from "#shared/internet/egress.ts";
+import type { App } from "#control-plane/core/app.ts";
 import { type ChangedField, diffShown } from "#control-plane/http/access/diff-shown.ts";
-import type { Queryable, Sql, Transaction } from "#control-plane/core/database/connect.ts";
+import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
 import type { FailingReceivers } from "#control-plane/notify/deliveries/failing.ts";
 import type { PlanName, Plans } from "#control-plane/core/plans/plans.ts";
 import type { Encryption } from "#control-plane/core/secrets/encryption.ts";
@@ -62,10 +62,7 @@ export interface Webhooks {
 }
 
 /** Dependencies of the subscriptions. */
-interface WebhooksDeps {
-  readonly sql: Sql;
-  readonly clock: Clock;
-  readonly random: Random;
+interface WebhooksDeps extends Pick<App, "sql" | "clock" | "random"> {
   readonly encryption: Encryption;
   readonly plans: Plans;
   /** Rules for the addresses of receivers: those of the control plane. */

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Logger } from "pino";
-import type { Clock } from "#shared/time/clock.ts";
+import type { App } from "#control-plane/core/app.ts";
 import { createPace } from "#control-plane/core/pace.ts";
 import type { Sql } from "#control-plane/core/database/connect.ts";
 import { keepPartitions } from "#control-plane/core/database/partitions/upkeep.ts";
@@ -111,16 +110,6 @@ export interface History {
   stop(): Promise<void>;
 }
 
-/** Dependencies of the history. */
-interface HistoryDeps {
-  readonly sql: Sql;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** Retention of checks in milliseconds. */
-  readonly retentionMs: number;
-  readonly maintenanceBetween: MaintenanceBetween;
-}
-
 const MINUTE_MS = 60_000;
 const PARTITIONS_EVERY_MS = 600_000;
 const ROLL_UPS_EVERY_MS = 30_000;
@@ -132,15 +121,24 @@ const PROGRESS_MS = 5_000;
 const STEP = { hours: 2_500, days: 100, late: 500, deleted: 100 };
 
 /** Opens the history of one replica and starts its upkeep. Rejects while the database is away. */
-export async function openHistory(deps: HistoryDeps, teardown: Teardown): Promise<History> {
+export async function openHistory(deps: Parameters<typeof createHistory>[0], teardown: Teardown): Promise<History> {
   const history = createHistory(deps);
   teardown.push(() => history.stop());
   await history.start();
   return history;
 }
 
-/** Creates the history of one replica. */
-export function createHistory({ sql, clock, log, retentionMs, maintenanceBetween }: HistoryDeps): History {
+/** Creates the history of one replica. Checks are kept for `retentionMs`. */
+export function createHistory({
+  sql,
+  clock,
+  log,
+  retentionMs,
+  maintenanceBetween,
+}: Pick<App, "sql" | "clock" | "log"> & {
+  readonly retentionMs: number;
+  readonly maintenanceBetween: MaintenanceBetween;
+}): History {
   const now = () => clock.now();
   const responseTimes = createResponseTimes(clock);
   let progress: { readonly readAt: number; readonly value: Progress } | null = null;

@@ -1,7 +1,8 @@
 import { Type } from "typebox";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { App } from "#control-plane/core/app.ts";
 import type { Principal } from "#control-plane/http/access/principal.ts";
-import type { Queryable, Sql, Transaction } from "#control-plane/core/database/connect.ts";
+import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
 import { refuseField, requireFound } from "#control-plane/http/errors.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
@@ -19,20 +20,15 @@ import {
   QUERY,
   READ_ONLY,
 } from "#control-plane/outages/incidents/schemas.ts";
-import {
-  createIncidentWrites,
-  problemOfNames,
-  type IncidentWritesDeps,
-  type WrittenIncident,
-} from "#control-plane/outages/incidents/writes.ts";
+import { problemOfNames, type IncidentWrites, type WrittenIncident } from "#control-plane/outages/incidents/writes.ts";
 
 const TAG = "Incidents";
 
 /** Dependencies of the routes. */
-interface IncidentRoutesDeps extends IncidentWritesDeps {
+interface IncidentRoutesDeps extends Pick<App, "sql" | "clock"> {
   readonly gate: Gate;
   readonly writes: Writes;
-  readonly sql: Sql;
+  readonly incidents: IncidentWrites;
   readonly evidenceOf: ReadEvidence;
   /** Names the caller in timelines, e.g. "key deploy". */
   readonly nameCaller: (sql: Queryable, caller: Principal) => Promise<string>;
@@ -115,7 +111,7 @@ function readOpening(deps: IncidentRoutesDeps, request: FastifyRequest): Write {
   if (problem !== null) throw refuseField(problem);
   return async (tx) => {
     const writer = { accountId: caller.accountId, by: await deps.nameCaller(tx, caller) };
-    const opened = requireWritten(await createIncidentWrites(deps).open(tx, writer, body));
+    const opened = requireWritten(await deps.incidents.open(tx, writer, body));
     return { status: 201, ...(await show(tx, deps, caller, opened)) };
   };
 }
@@ -130,7 +126,7 @@ function readChange(deps: IncidentRoutesDeps, request: FastifyRequest): Write {
   const change = readWrite(CHANGE, request, READ_ONLY);
   return async (tx) => {
     const writer = { accountId: caller.accountId, by: await deps.nameCaller(tx, caller) };
-    const changed = requireWritten(await createIncidentWrites(deps).change(tx, writer, id, change));
+    const changed = requireWritten(await deps.incidents.change(tx, writer, id, change));
     return show(tx, deps, caller, changed);
   };
 }

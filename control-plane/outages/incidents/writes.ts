@@ -1,7 +1,7 @@
 import type { Static } from "typebox";
+import type { App } from "#control-plane/core/app.ts";
 import type { Change } from "#control-plane/http/access/changes.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
-import type { Clock } from "#shared/time/clock.ts";
 import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
 import type { Events } from "#control-plane/notify/events/events.ts";
 import { refuseProblem, refuseWrite, type Refused, type Written } from "#control-plane/http/written.ts";
@@ -11,14 +11,6 @@ import type { CHANGE, OPEN } from "#control-plane/outages/incidents/schemas.ts";
 
 /** Finds which of these ids belong to the account; unknown and foreign ids are missing. */
 type OwnedIds = (sql: Queryable, accountId: number, ids: readonly number[]) => Promise<readonly number[]>;
-
-/** Dependencies of the writes. */
-export interface IncidentWritesDeps {
-  readonly clock: Clock;
-  readonly events: Events;
-  readonly monitorsOf: OwnedIds;
-  readonly pagesOf: OwnedIds;
-}
 
 /** Who writes: the account, and the name in timelines, e.g. "key deploy". */
 interface Writer {
@@ -43,7 +35,16 @@ export interface IncidentWrites {
 }
 
 /** Creates the writes, which every surface for people and programs calls. */
-export function createIncidentWrites({ clock, events, monitorsOf, pagesOf }: IncidentWritesDeps): IncidentWrites {
+export function createIncidentWrites({
+  clock,
+  events,
+  monitorsOf,
+  pagesOf,
+}: Pick<App, "clock"> & {
+  readonly events: Events;
+  readonly monitorsOf: OwnedIds;
+  readonly pagesOf: OwnedIds;
+}): IncidentWrites {
   return {
     async open(tx, { accountId, by }, body) {
       const { title, text, status = "investigating", impact = "minor", public: isPublic = true } = body;

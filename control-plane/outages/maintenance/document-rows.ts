@@ -1,9 +1,9 @@
 import { refuse, type Read } from "#shared/schema/problem.ts";
 import { Type, type Static } from "typebox";
 import { isDeepStrictEqual } from "node:util";
-import type { Clock } from "#shared/time/clock.ts";
 import { isRecord } from "#shared/text/is-record.ts";
 import { parseParams } from "#shared/schema/schema.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { Change } from "#control-plane/http/access/changes.ts";
 import type { Queryable } from "#control-plane/core/database/connect.ts";
 import type { DocumentPart, IdOfName, RowProblem } from "#control-plane/accounts/document-part.ts";
@@ -36,18 +36,15 @@ const ROW = Type.Object({
   ),
 });
 
-/** Dependencies of the rows. */
-interface WindowRowsDeps {
-  readonly clock: Clock;
-  readonly maintenance: Maintenance;
-  readonly events: Events;
-}
-
 /**
  * Creates the maintenance of a document: a row is the window with its title and start, or a new one. Windows that are
  * over are not exported, and a row that is over and no window of the account is left out.
  */
-export function createWindowRows({ clock, maintenance, events }: WindowRowsDeps): DocumentPart {
+export function createWindowRows({
+  clock,
+  maintenance,
+  events,
+}: Pick<App, "clock"> & { readonly maintenance: Maintenance; readonly events: Events }): DocumentPart {
   return {
     name: LIST,
     row: ROW,

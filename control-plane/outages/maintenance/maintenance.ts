@@ -1,8 +1,7 @@
-import type { Logger } from "pino";
-import type { Clock } from "#shared/time/clock.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
-import type { Queryable, Sql, Transaction } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
+import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
 import { deleteInSteps, startUpkeep } from "#control-plane/core/database/upkeep.ts";
 import { refuseAbsent, refuseProblem, refuseWrite, type Written } from "#control-plane/http/written.ts";
 import { startEndings } from "#control-plane/outages/maintenance/occurrences/endings.ts";
@@ -73,14 +72,6 @@ export interface Maintenance {
   close(): void;
 }
 
-/** Dependencies of maintenance. */
-interface MaintenanceDeps {
-  readonly sql: Sql;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly monitorsOf: MonitorsOf;
-}
-
 const UPKEEP_MS = 600_000;
 /** How long what was covered is kept, milliseconds: uptime goes back 90 days, its daily figures two years. */
 const KEPT_MS = 2 * 366 * 86_400_000;
@@ -94,7 +85,7 @@ const MOST_EXPORTED = 10_000;
  * windows of an account are part of its data export.
  */
 export function openMaintenance(
-  deps: MaintenanceDeps & Parameters<typeof startEndings>[0] & { readonly accounts: Accounts },
+  deps: Parameters<typeof createMaintenance>[0] & Parameters<typeof startEndings>[0] & { readonly accounts: Accounts },
   teardown: Teardown,
 ): Maintenance {
   const maintenance = createMaintenance(deps);
@@ -106,7 +97,12 @@ export function openMaintenance(
 }
 
 /** Creates the maintenance windows of one replica, with their housekeeping. */
-export function createMaintenance({ sql, clock, log, monitorsOf }: MaintenanceDeps): Maintenance {
+export function createMaintenance({
+  sql,
+  clock,
+  log,
+  monitorsOf,
+}: Pick<App, "sql" | "clock" | "log"> & { readonly monitorsOf: MonitorsOf }): Maintenance {
   async function findOn(on: Queryable, accountId: number, id: number): Promise<MaintenanceWindow | null> {
     const [window] = await listWindows(on, accountId, { id }, clock.now(), { limit: 1, offset: 0 });
     return window ?? null;

@@ -1,5 +1,4 @@
-import type { Clock } from "#shared/time/clock.ts";
-import type { Sql } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { Pagination } from "#control-plane/http/envelope.ts";
 import { signEnvelope, type Envelope } from "#control-plane/people/audit/envelope.ts";
 import { checkPayload, monitorPayload, tenantPayload } from "#control-plane/people/audit/payloads.ts";
@@ -19,18 +18,15 @@ export interface AuditExports {
   tenant(accountId: number, page: InventoryPage): Promise<Envelope | null>;
 }
 
-/** Dependencies of the exports. */
-interface AuditExportsDeps {
-  readonly sql: Sql;
-  readonly clock: Clock;
-  readonly secrets: AuditSecrets;
-  readonly sources: AuditSources;
-}
-
 const NO_ROWS: Slice = { limit: 0, offset: 0 };
 
 /** Opens the exports of one replica. */
-export function createAuditExports({ sql, clock, secrets, sources }: AuditExportsDeps): AuditExports {
+export function createAuditExports({
+  sql,
+  clock,
+  secrets,
+  sources,
+}: Pick<App, "sql" | "clock"> & { readonly secrets: AuditSecrets; readonly sources: AuditSources }): AuditExports {
   /** Signs what is known now. The time is that of the end of reading: everything in the export had happened by then. */
   async function sign<F>(
     accountId: number,

@@ -1,7 +1,7 @@
-import type { Clock, Random } from "#shared/time/clock.ts";
 import type { SignedExport } from "#shared/audit/read-export.ts";
 import { kidOf } from "#shared/audit/signature.ts";
 import { verifyExport, type Verdict } from "#shared/audit/verify.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
 import type { Encryption } from "#control-plane/core/secrets/encryption.ts";
 import {
@@ -44,19 +44,16 @@ export interface AuditSecrets {
   export(sql: Queryable, accountId: number): Promise<unknown>;
 }
 
-/** Dependencies of the secrets. */
-interface AuditSecretsDeps {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly encryption: Encryption;
-}
-
 // 256 bits, the length of the HMAC. The prefix is for people, and for programs that search texts for secrets.
 const PREFIX = "vas_";
 const SECRET_BYTES = 32;
 
 /** Opens the secrets of audit exports. */
-export function createAuditSecrets({ clock, random, encryption }: AuditSecretsDeps): AuditSecrets {
+export function createAuditSecrets({
+  clock,
+  random,
+  encryption,
+}: Pick<App, "clock" | "random"> & { readonly encryption: Encryption }): AuditSecrets {
   const purposeOf = (accountId: number, kid: string) => `audit_secrets.secret ${accountId} ${kid}`;
 
   function open(accountId: number, { kid, secret }: StoredSecret): string {

@@ -1,10 +1,10 @@
 import type { Clock } from "#shared/time/clock.ts";
+import type { App } from "#control-plane/core/app.ts";
 import { effectiveScopes } from "#control-plane/http/access/principal.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import { auditRecord, auditWebhook } from "#control-plane/people/audit/payloads.ts";
 import type { AuditSources, MonitorFacts, Slice } from "#control-plane/people/audit/ports.ts";
 import { ALL, type Changes } from "#control-plane/accounts/changes/changes.ts";
-import type { Sql } from "#control-plane/core/database/connect.ts";
 import { readIncidents } from "#control-plane/outages/incidents/incidents.ts";
 import type { Keys } from "#control-plane/accounts/keys/keys.ts";
 import type { Measurements } from "#control-plane/checks/measurements/measurements.ts";
@@ -18,9 +18,7 @@ import type { StatusPages } from "#control-plane/public/status-pages/status-page
 import type { Webhooks } from "#control-plane/notify/webhooks/webhooks.ts";
 
 /** Dependencies of the sources. */
-export interface AuditSourcesDeps {
-  readonly sql: Sql;
-  readonly clock: Clock;
+export interface AuditSourcesDeps extends Pick<App, "sql" | "clock"> {
   readonly plans: Plans;
   readonly accounts: Accounts;
   readonly keys: Keys;

@@ -1,5 +1,5 @@
-import type { Logger } from "pino";
-import type { Queryable, Sql, Transaction } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
+import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { deleteInSteps, startUpkeep } from "#control-plane/core/database/upkeep.ts";
 import { addressKey } from "#control-plane/core/mail-address.ts";
@@ -8,7 +8,7 @@ import { findLimits, recordMails, type MailLimit } from "#control-plane/notify/m
 import { MAIL_SCHEDULE, MAIL_TIMEOUT_MS, type Mailer } from "#control-plane/notify/mail/mailer.ts";
 import type { Encryption } from "#control-plane/core/secrets/encryption.ts";
 import { deleteLink } from "#control-plane/people/users/links/store.ts";
-import { createLink, type CreatedLink, type LinksDeps } from "#control-plane/people/users/links/links.ts";
+import { createLink, type CreatedLink } from "#control-plane/people/users/links/links.ts";
 import {
   claimMails,
   deleteOldMails,
@@ -50,9 +50,7 @@ type WantedMail = { readonly email: string } & (
 );
 
 /** Dependencies of the mails. */
-interface UserMailsDeps extends Pick<LinksDeps, "clock" | "random"> {
-  readonly sql: Sql;
-  readonly log: Logger;
+interface UserMailsDeps extends Pick<App, "sql" | "clock" | "random" | "log"> {
   readonly encryption: Encryption;
   /** null: there is no mail server, and nothing is sent. */
   readonly mailer: Mailer | null;

@@ -1,6 +1,7 @@
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { Change, ChangeSet, RecordChanges } from "#control-plane/http/access/changes.ts";
-import type { Queryable, Sql, Transaction } from "#control-plane/core/database/connect.ts";
+import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import type { Turns } from "#control-plane/core/database/turns.ts";
 import { isSameAddress } from "#control-plane/core/mail-address.ts";
@@ -67,8 +68,7 @@ export interface MemberAction {
 }
 
 /** Dependencies of the members. */
-interface MembersDeps {
-  readonly sql: Sql;
+interface MembersDeps extends Pick<App, "sql"> {
   readonly turns: Turns;
   readonly sessions: Sessions;
   readonly devices: Pick<Devices, "end">;

@@ -1,9 +1,9 @@
 import { Type } from "typebox";
 import type { FastifyInstance } from "fastify";
 import { LAUNCHER } from "#shared/settings/launcher.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { RecordChanges } from "#control-plane/http/access/changes.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
-import type { Sql } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import type { Hook } from "#control-plane/http/gate.ts";
@@ -44,22 +44,21 @@ const INVITE = Type.Object({
   expires_at: Type.String({ format: "date-time", description: "When it stops working" }),
 });
 
-/** Dependencies of the operator's routes for users. */
-interface UserRoutesDeps {
-  readonly users: Users;
-  readonly accounts: Accounts;
-  readonly sql: Sql;
-  /** Hook that admits only the operator. */
-  readonly admin: Hook;
-  /** Logs changes. */
-  readonly record: RecordChanges;
-  /** Address of the service, without a slash at its end. */
-  readonly baseUrl: string;
-}
-
-/** Registers POST /api/admin/sign-in-links and /api/admin/invites. */
-export function registerUserRoutes(server: FastifyInstance, deps: UserRoutesDeps): void {
-  const { users, accounts, sql, admin, record, baseUrl } = deps;
+/**
+ * Registers POST /api/admin/sign-in-links and /api/admin/invites. `baseUrl` is the address of the service, without a
+ * slash at its end.
+ */
+export function registerUserRoutes(
+  server: FastifyInstance,
+  admin: Hook,
+  deps: Pick<App, "sql"> & {
+    readonly users: Users;
+    readonly accounts: Accounts;
+    readonly record: RecordChanges;
+    readonly baseUrl: string;
+  },
+): void {
+  const { users, accounts, sql, record, baseUrl } = deps;
   server.route({
     method: "POST",
     url: "/api/admin/sign-in-links",

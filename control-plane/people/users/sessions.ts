@@ -1,4 +1,4 @@
-import type { Clock, Random } from "#shared/time/clock.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
 import type { GuardedDatabase } from "#control-plane/core/database/guarded.ts";
 import type { Devices } from "#control-plane/people/users/devices.ts";
@@ -82,17 +82,16 @@ export interface Sessions {
 /** A session as its user sees it in a list. */
 export type SessionEntry = Awaited<ReturnType<Sessions["list"]>>[number];
 
-/** Dependencies of sessions. */
-interface SessionsDeps {
-  /** Connection for look-ups that a request waits for. */
+/** Opens the sessions of one replica. Requests wait for look-ups on `gate`. */
+export function createSessions({
+  gate,
+  clock,
+  random,
+  devices,
+}: Pick<App, "clock" | "random"> & {
   readonly gate: GuardedDatabase;
-  readonly clock: Clock;
-  readonly random: Random;
   readonly devices: Pick<Devices, "use">;
-}
-
-/** Opens the sessions of one replica. */
-export function createSessions({ gate, clock, random, devices }: SessionsDeps): Sessions {
+}): Sessions {
   const before = (ms: number): Date => new Date(clock.now().getTime() - ms);
   const described = ({ address, userAgent }: Client) => ({ address, userAgent: userAgent.slice(0, LONGEST_AGENT) });
 

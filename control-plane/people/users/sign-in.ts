@@ -1,7 +1,6 @@
-import type { Clock } from "#shared/time/clock.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { RecordChanges } from "#control-plane/http/access/changes.ts";
 import { secretChange } from "#control-plane/http/access/diff-shown.ts";
-import type { Sql } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import type { Devices } from "#control-plane/people/users/devices.ts";
 import type { Failures } from "#control-plane/people/users/failures.ts";
@@ -29,9 +28,7 @@ export type Unproven =
 export type SignIn = { readonly kind: "ok"; readonly token: string } | { readonly kind: "homeless" } | Unproven;
 
 /** Dependencies of a sign-in. */
-interface SignInDeps {
-  readonly sql: Sql;
-  readonly clock: Clock;
+interface SignInDeps extends Pick<App, "sql" | "clock"> {
   readonly passwords: Passwords;
   readonly sessions: Sessions;
   readonly devices: Devices;

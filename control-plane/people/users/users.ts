@@ -1,7 +1,6 @@
-import type { Logger } from "pino";
-import type { Clock, Random } from "#shared/time/clock.ts";
 import type { Changes } from "#control-plane/accounts/changes/changes.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { Queryable, Sql, Transaction } from "#control-plane/core/database/connect.ts";
 import type { Turns } from "#control-plane/core/database/turns.ts";
 import type { GuardedDatabase } from "#control-plane/core/database/guarded.ts";
@@ -142,16 +141,12 @@ interface NewInvite {
 }
 
 /** Dependencies of users. */
-interface UsersDeps {
-  readonly sql: Sql;
+interface UsersDeps extends Pick<App, "sql" | "clock" | "random" | "log"> {
   /** Connections of sign-ins, which nothing else takes. */
   readonly signInSql: Sql;
   readonly turns: Turns;
   /** Connection for look-ups that a request waits for. */
   readonly gate: GuardedDatabase;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
   readonly accounts: Accounts;
   readonly changes: Pick<Changes, "record">;
   readonly encryption: Encryption;

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { type Registry, Gauge } from "prom-client";
-import type { Clock } from "#shared/time/clock.ts";
-import type { Sql, Transaction } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
+import type { Transaction } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { startUpkeep } from "#control-plane/core/database/upkeep.ts";
 import type { Deliveries } from "#control-plane/notify/deliveries/deliveries.ts";
@@ -30,9 +30,7 @@ export interface Warnings {
 }
 
 /** Dependencies of warnings. */
-interface WarningsDeps {
-  readonly sql: Sql;
-  readonly clock: Clock;
+interface WarningsDeps extends Pick<App, "sql" | "clock"> {
   readonly log: Pick<Logger, "error" | "warn" | "info" | "debug">;
   readonly registry: Registry;
   readonly probes: ProbeListing;

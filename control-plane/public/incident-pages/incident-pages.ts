@@ -1,5 +1,4 @@
-import type { Clock } from "#shared/time/clock.ts";
-import type { Sql } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import type { Events } from "#control-plane/notify/events/events.ts";
 import { madeAt, readToken, type Link } from "#control-plane/public/incident-pages/link.ts";
@@ -31,9 +30,7 @@ export interface IncidentPages {
 }
 
 /** Dependencies of the pages. */
-interface IncidentPagesDeps {
-  readonly sql: Sql;
-  readonly clock: Clock;
+interface IncidentPagesDeps extends Pick<App, "sql" | "clock"> {
   readonly encryption: Encryption;
   /** Address of the service, without a trailing slash. */
   readonly baseUrl: string;

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { parseParams } from "#shared/schema/schema.ts";
 import { isRecord } from "#shared/text/is-record.ts";
 import { Nullable } from "#shared/tools/fields.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { Change } from "#control-plane/http/access/changes.ts";
 import type { Transaction } from "#control-plane/core/database/connect.ts";
 import type { DocumentPart, IdOfName, RowProblem } from "#control-plane/accounts/document-part.ts";
@@ -21,7 +22,7 @@ import {
 import { readSettings } from "#control-plane/public/status-pages/settings/read-settings.ts";
 import { showPage } from "#control-plane/public/status-pages/show-page.ts";
 import { findBySlug, listPages } from "#control-plane/public/status-pages/store.ts";
-import { changePage, createPage, MOST_PAGES, type WriteDeps } from "#control-plane/public/status-pages/writes.ts";
+import { changePage, createPage, MOST_PAGES } from "#control-plane/public/status-pages/writes.ts";
 
 const LIST = "status_pages";
 
@@ -73,7 +74,7 @@ const ROW = Type.Object({
 });
 
 /** Creates the status pages of a document: a row is the page with its slug, or a new one. */
-export function createPageRows(deps: WriteDeps): DocumentPart {
+export function createPageRows(deps: Pick<App, "clock" | "random"> & { readonly ownHost: string }): DocumentPart {
   return {
     name: LIST,
     row: ROW,
@@ -184,7 +185,7 @@ interface WrittenRow {
 
 /** Writes a row. A refusal does not end the transaction, so that the next rows can be tried too. */
 async function writeRow(
-  deps: WriteDeps,
+  deps: Pick<App, "clock" | "random"> & { readonly ownHost: string },
   tx: Transaction,
   accountId: number,
   given: Given,

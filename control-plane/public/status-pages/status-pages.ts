@@ -1,7 +1,6 @@
-import type { Logger } from "pino";
-import type { Random } from "#shared/time/clock.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
-import type { Queryable, Sql, Transaction } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
+import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
 import type { Notifications } from "#control-plane/core/database/notifications.ts";
 import type { DocumentPart } from "#control-plane/accounts/document-part.ts";
 import type { Written } from "#control-plane/http/written.ts";
@@ -17,7 +16,7 @@ import { findLogo, listLogos } from "#control-plane/public/status-pages/logos/st
 import { lookOf } from "#control-plane/public/status-pages/look.ts";
 import { createPageUrls } from "#control-plane/public/status-pages/page-url.ts";
 import { createSeenPages, type SeenPages } from "#control-plane/public/status-pages/read/seen-pages.ts";
-import { buildView, readOverall, type ViewDeps } from "#control-plane/public/status-pages/read/view.ts";
+import { buildView, readOverall } from "#control-plane/public/status-pages/read/view.ts";
 import type { Given } from "#control-plane/public/status-pages/settings/fields.ts";
 import type { StatusPage } from "#control-plane/public/status-pages/settings/page-settings.ts";
 import { showPage, type ShownPage } from "#control-plane/public/status-pages/show-page.ts";
@@ -73,24 +72,13 @@ export interface StatusPages extends SeenPages {
   close(): void;
 }
 
-/** Dependencies of status pages. */
-interface StatusPagesDeps extends Pick<ViewDeps, "sql" | "clock" | "history"> {
-  readonly sql: Sql;
-  readonly random: Random;
-  readonly log: Logger;
-  readonly notifications: Notifications;
-  /** Address of the service. */
-  readonly baseUrl: string;
-  /** Whether visitors can subscribe by mail. */
-  readonly canSubscribe: boolean;
-}
-
 /**
  * Opens the status pages of one replica, and starts to verify their domains. The pages of an account are part of its data
  * export, and end with it. Rejects while the database is away.
  */
 export async function openStatusPages(
-  deps: StatusPagesDeps & Parameters<typeof startVerification>[0] & { readonly accounts: Accounts },
+  deps: Parameters<typeof createStatusPages>[0] &
+    Parameters<typeof startVerification>[0] & { readonly accounts: Accounts },
   teardown: Teardown,
 ): Promise<StatusPages> {
   const pages = createStatusPages(deps);
@@ -103,7 +91,7 @@ export async function openStatusPages(
   return pages;
 }
 
-/** Creates the status pages of one replica. */
+/** Creates the status pages of one replica. `canSubscribe`: whether visitors can subscribe by mail. */
 export function createStatusPages({
   sql,
   clock,
@@ -113,7 +101,12 @@ export function createStatusPages({
   notifications,
   baseUrl,
   canSubscribe,
-}: StatusPagesDeps): StatusPages {
+}: Pick<App, "sql" | "clock" | "random" | "log"> & {
+  readonly history: Parameters<typeof buildView>[0]["history"];
+  readonly notifications: Notifications;
+  readonly baseUrl: string;
+  readonly canSubscribe: boolean;
+}): StatusPages {
   const { hostname } = new URL(baseUrl);
   const urlOf = createPageUrls(baseUrl);
   const viewDeps = { sql, clock, history, urlOf, canSubscribe };

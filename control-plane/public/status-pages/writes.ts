@@ -1,6 +1,6 @@
-import type { Clock, Random } from "#shared/time/clock.ts";
 import { hasErrorCode } from "#shared/contracts/error-code.ts";
 import { refuse, type Read } from "#shared/schema/problem.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { Change } from "#control-plane/http/access/changes.ts";
 import { UNIQUE_VIOLATION } from "#control-plane/core/database/codes.ts";
 import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
@@ -21,14 +21,6 @@ import { deletePage, findPage, insertPage, lockAccount, updatePage } from "#cont
 /** Maximum number of pages of an account. */
 export const MOST_PAGES = 50;
 
-/** Dependencies of the writes. */
-export interface WriteDeps {
-  readonly clock: Clock;
-  readonly random: Random;
-  /** Host of the service itself, which is no page's domain. */
-  readonly ownHost: string;
-}
-
 /** A page that was written, for the log of changes. */
 export interface WrittenPage {
   readonly id: number;
@@ -37,7 +29,7 @@ export interface WrittenPage {
 
 /** Creates a page. */
 export async function createPage(
-  { clock, random, ownHost }: WriteDeps,
+  { clock, random, ownHost }: Pick<App, "clock" | "random"> & { readonly ownHost: string },
   tx: Transaction,
   accountId: number,
   given: Given,
@@ -66,7 +58,7 @@ export async function createPage(
 
 /** Changes a page. */
 export async function changePage(
-  { clock, ownHost }: WriteDeps,
+  { clock, ownHost }: Pick<App, "clock"> & { readonly ownHost: string },
   tx: Transaction,
   { accountId, id }: { readonly accountId: number; readonly id: number },
   given: Given,
@@ -98,7 +90,7 @@ export async function changePage(
  * Whether the slug is in use is not looked up.
  */
 export async function draftPage(
-  { clock, ownHost }: WriteDeps,
+  { clock, ownHost }: Pick<App, "clock"> & { readonly ownHost: string },
   sql: Queryable,
   { accountId, id }: { readonly accountId: number; readonly id: number | null },
   given: Given,
@@ -124,7 +116,7 @@ export async function draftPage(
 
 /** Deletes a page. */
 export async function removePage(
-  { clock }: Pick<WriteDeps, "clock">,
+  { clock }: Pick<App, "clock">,
   tx: Transaction,
   { accountId, id }: { readonly accountId: number; readonly id: number },
 ): Promise<Written<WrittenPage>> {

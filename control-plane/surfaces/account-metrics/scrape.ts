@@ -1,7 +1,6 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import type { Clock } from "#shared/time/clock.ts";
-import type { Sql } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
 import { readExpiryTimes } from "#control-plane/watching/expiry/shown/times.ts";
 import { readPingTimes } from "#control-plane/watching/heartbeats/ping-times.ts";
 import { readSnapshots } from "#control-plane/watching/checking/snapshots/snapshots.ts";
@@ -39,15 +38,6 @@ interface Scrape {
  */
 export type ScrapeAccount = (accountId: number, tag: string | null) => Promise<Scrape>;
 
-/** Dependencies of scrapes. */
-interface ScrapeDeps {
-  readonly sql: Sql;
-  readonly clock: Clock;
-  readonly readUptimes: ReadUptimes;
-  /** Maximum number of samples of a scrape. */
-  readonly mostSamples?: number;
-}
-
 /** How long an answer is used, in milliseconds: two Prometheus servers of one account cost little more than one. */
 const FRESH_MS = 1_000;
 /** Maximum number and size, in octets, of the answers that are kept. */
@@ -61,8 +51,16 @@ const GZIP_LEVEL = 1;
 
 const compress = promisify(gzip);
 
-/** Creates the scrapes of accounts. Each takes a few statements, and a few more for each 500 monitors. */
-export function createScrapes({ sql, clock, readUptimes, mostSamples = MOST_SAMPLES }: ScrapeDeps): ScrapeAccount {
+/**
+ * Creates the scrapes of accounts. Each takes a few statements, and a few more for each 500 monitors. A scrape has at
+ * most `mostSamples` samples.
+ */
+export function createScrapes({
+  sql,
+  clock,
+  readUptimes,
+  mostSamples = MOST_SAMPLES,
+}: Pick<App, "sql" | "clock"> & { readonly readUptimes: ReadUptimes; readonly mostSamples?: number }): ScrapeAccount {
   const uptimesOf = createUptimeCache(clock, readUptimes);
   const budget = { ...SAMPLES, most: mostSamples };
 

@@ -48,15 +48,11 @@ interface Holdings {
   readonly keys: number;
 }
 
-/** Dependencies of the route. */
-interface AccountDeps {
-  readonly gate: Gate;
-  /** Counts what an account has. */
-  readonly count: (accountId: number) => Promise<Holdings>;
-}
-
 /** Registers GET /api/v4/account: what the caller may do, and how much of it is used. */
-export function registerAccount(server: FastifyInstance, { gate, count: countOf }: AccountDeps): void {
+export function registerAccount(
+  server: FastifyInstance,
+  { gate, count: countOf }: { readonly gate: Gate; readonly count: (accountId: number) => Promise<Holdings> },
+): void {
   server.route({
     ...gate.keyed({ scope: null }),
     method: "GET",

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Clock } from "#shared/time/clock.ts";
 import { present } from "#shared/presentation/present.ts";
 import type { Contract } from "#shared/tools/define.ts";
+import type { App } from "#control-plane/core/app.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { createDocument, sendDocument } from "#control-plane/http/operations/document.ts";
 import { PAGE_POLICY, renderDocument } from "#control-plane/core/pages/frame.ts";
@@ -19,23 +19,23 @@ import { html, type Html } from "#control-plane/core/pages/html.ts";
 const POLICY = PAGE_POLICY.replace("form-action 'none'", "form-action 'self'");
 const TYPE = "text/html; charset=utf-8";
 
-/** Dependencies of the first page. */
-interface HomeDeps {
-  readonly open: OpenChecks;
-  readonly clock: Clock;
-  /** Address of this service, without a slash at its end. */
-  readonly baseUrl: string;
-  /** Finds who is signed in, by email; null: nobody. */
-  readonly memberOf: (request: FastifyRequest) => Promise<string | null>;
-}
-
 /**
  * Creates the answer of the service's root for browsers: its first page, and the result of the page's form (?tool=&q=),
- * which counts as a call of the open tier. Returns null for other clients.
+ * which counts as a call of the open tier. Returns null for other clients. `baseUrl` is the address of the service,
+ * without a slash at its end. `memberOf` finds the email of who is signed in; null: nobody.
  */
 export function createHome(
   contracts: readonly Contract[],
-  { open, clock, baseUrl, memberOf }: HomeDeps,
+  {
+    open,
+    clock,
+    baseUrl,
+    memberOf,
+  }: Pick<App, "clock"> & {
+    readonly open: OpenChecks;
+    readonly baseUrl: string;
+    readonly memberOf: (request: FastifyRequest) => Promise<string | null>;
+  },
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> | null {
   const tools = openTools(contracts);
   const page = createDocument(String(renderHome(tools, open.allowance, { baseUrl, member: null })), { type: TYPE });

@@ -46,14 +46,6 @@ function refuse(message: string): AskedToolsets {
   return { ok: false, message };
 }
 
-/** Dependencies of the endpoint. */
-interface McpDeps {
-  readonly gate: Gate;
-  readonly protocol: McpProtocol;
-  /** In a browser only pages of the service can call the endpoint, against DNS rebinding. */
-  readonly config: OriginSettings;
-}
-
 /** Error codes of JSON-RPC 2.0, section 5.1; the server error range is for refusals of the gate. */
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
@@ -78,8 +70,14 @@ const QUERY = Type.Object({
   ),
 });
 
-/** Registers POST /mcp: the tools over the Model Context Protocol (streamable HTTP without sessions). */
-export function registerMcp(server: FastifyInstance, { gate, protocol, config }: McpDeps): void {
+/**
+ * Registers POST /mcp: the tools over the Model Context Protocol (streamable HTTP without sessions). In a browser only
+ * pages of the service can call it (`config`), against DNS rebinding.
+ */
+export function registerMcp(
+  server: FastifyInstance,
+  { gate, protocol, config }: { readonly gate: Gate; readonly protocol: McpProtocol; readonly config: OriginSettings },
+): void {
   const refuseOrigin = createOriginCheck(config);
   server.route({
     method: "POST",

@@ -33,16 +33,18 @@ export interface OpenChecks {
   hitsOf(tool: OpenTool): Pick<Counter.Internal, "inc">;
 }
 
-/** Dependencies of the checks. */
-interface OpenChecksDeps {
+/** Creates the checks without a key. */
+export function createOpenChecks({
+  checks,
+  limits,
+  allowance,
+  registry,
+}: {
   readonly checks: CheckContext;
   readonly limits: AnonymousLimits;
   readonly allowance: AnonymousAllowance;
   readonly registry: Registry;
-}
-
-/** Creates the checks without a key. */
-export function createOpenChecks({ checks, limits, allowance, registry }: OpenChecksDeps): OpenChecks {
+}): OpenChecks {
   const answers = createAnswerCache(checks.clock);
   const served = new Counter({
     name: "vantage_open_requests_total",

@@ -54,18 +54,11 @@ function createCallCache(answers: AnswerCache): CallCache {
   };
 }
 
-/** Dependencies of the open tier. */
-interface OpenTierDeps {
-  readonly open: OpenChecks;
-  /** Base URL in the last line of a text answer, without trailing slash. */
-  readonly baseUrl: string;
-}
-
-/** Registers the tools without key. */
+/** Registers the tools without key. `baseUrl`, without a slash at its end, is in the last line of a text answer. */
 export function registerOpenTier(
   server: FastifyInstance,
   contracts: readonly Contract[],
-  { open, baseUrl }: OpenTierDeps,
+  { open, baseUrl }: { readonly open: OpenChecks; readonly baseUrl: string },
 ): void {
   const tools = openTools(contracts);
   const { answers } = open;

@@ -4,15 +4,17 @@ import { createPictureFinding, type PictureRecorder } from "#control-plane/watch
 import { startWatch, type Watch } from "#control-plane/watching/checking/watch/watch.ts";
 import type { Teardown } from "#control-plane/core/teardown.ts";
 
-/** Dependencies of the checks. */
-type CheckingDeps = Omit<Parameters<typeof startWatch>[0], "pictureFinding"> & {
-  readonly pictures: PictureRecorder;
-  /** How long running checks have to end when the replica stops, milliseconds. */
-  readonly graceMs: () => number;
-};
-
-/** Starts to check monitors, to visit those about which time alone changes something, and to repeat lost checks. */
-export function openChecking(deps: CheckingDeps, teardown: Teardown): Watch {
+/**
+ * Starts to check monitors, to visit those about which time alone changes something, and to repeat lost checks. Running
+ * checks have `graceMs` to end when the replica stops.
+ */
+export function openChecking(
+  deps: Omit<Parameters<typeof startWatch>[0], "pictureFinding"> & {
+    readonly pictures: PictureRecorder;
+    readonly graceMs: () => number;
+  },
+  teardown: Teardown,
+): Watch {
   const watch = startWatch({ ...deps, pictureFinding: createPictureFinding(deps.pictures, deps.log) });
   teardown.push(() => watch.stop(deps.graceMs()));
   const orphans = startOrphans({ ...deps, replicaId: deps.checks.hub.replicaId });

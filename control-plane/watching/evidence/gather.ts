@@ -1,5 +1,6 @@
 import { createRedact } from "#shared/text/redact.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { Sql } from "#control-plane/core/database/connect.ts";
 import { createAsker, type AskedPlace } from "#control-plane/watching/evidence/ask.ts";
 import { hostOf } from "#control-plane/watching/evidence/cause-key.ts";
@@ -52,16 +53,9 @@ function describePings(cause: string, newest: readonly ShownPing[], gatheredAt: 
   };
 }
 
-/** What gathering needs. */
-export interface GatherDeps {
-  readonly sql: Sql;
-  readonly checks: CheckContext;
-  readonly encryption: Encryption;
-}
-
 /** Gathers the evidence of one outage within `budgetMs`. What is not there by then is left out. Rejects for a bug. */
 export async function gatherEvidence(
-  { sql, checks, encryption }: GatherDeps,
+  { sql, checks, encryption }: Pick<App, "sql"> & { readonly checks: CheckContext; readonly encryption: Encryption },
   task: Task,
   { budgetMs, signal }: { readonly budgetMs: number; readonly signal: AbortSignal },
 ): Promise<Evidence> {

@@ -1,33 +1,28 @@
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
+import type { App } from "#control-plane/core/app.ts";
 import { openBaselines, type Baselines } from "#control-plane/watching/evidence/baselines/baselines.ts";
 import { readIncidentEvidence } from "#control-plane/watching/evidence/requests.ts";
 import { exportIncidents } from "#control-plane/outages/incidents/incidents.ts";
 import type { Teardown } from "#control-plane/core/teardown.ts";
-import type { Logger } from "pino";
 import { Counter, type Registry } from "prom-client";
-import type { Clock } from "#shared/time/clock.ts";
 import type { Notifications } from "#control-plane/core/database/notifications.ts";
 import { deleteInSteps, startUpkeep } from "#control-plane/core/database/upkeep.ts";
 import { claimRound, storeFailed, storeGathered } from "#control-plane/watching/evidence/claims/claims.ts";
 import { hasDue, releaseRow, type Task } from "#control-plane/watching/evidence/claims/store.ts";
 import { EVIDENCE_CHANNEL } from "#control-plane/watching/evidence/evidence.ts";
 import { writeEvidence } from "#control-plane/watching/evidence/fit.ts";
-import { gatherEvidence, type GatherDeps } from "#control-plane/watching/evidence/gather.ts";
+import { gatherEvidence } from "#control-plane/watching/evidence/gather.ts";
 import { deleteOld } from "#control-plane/watching/evidence/store.ts";
 import { startClaimedWork } from "#control-plane/checks/jobs/claimed-work.ts";
 
-/** Dependencies of the evidence about outages. */
-type EvidenceDeps = Parameters<typeof startEvidenceWorker>[0] & {
-  readonly accounts: Accounts;
-  /** How long gatherings have to end when the replica stops, milliseconds. */
-  readonly graceMs: () => number;
-};
-
 /**
  * Starts to gather the evidence about outages, which is part of the data export of an account, with its incidents. Returns
- * the last good checks, with which it is compared.
+ * the last good checks, with which it is compared. Gatherings have `graceMs` to end when the replica stops.
  */
-export function openEvidence(deps: EvidenceDeps, teardown: Teardown): Baselines {
+export function openEvidence(
+  deps: Parameters<typeof startEvidenceWorker>[0] & { readonly accounts: Accounts; readonly graceMs: () => number },
+  teardown: Teardown,
+): Baselines {
   const worker = startEvidenceWorker(deps);
   teardown.push(() => worker.stop(deps.graceMs()));
   const baselines = openBaselines(deps);
@@ -42,16 +37,6 @@ export function openEvidence(deps: EvidenceDeps, teardown: Teardown): Baselines 
 interface EvidenceWorker {
   /** Claims nothing more, and waits up to `graceMs` for what runs. The rest is repeated by another replica. */
   stop(graceMs: number): Promise<void>;
-}
-
-/** Dependencies of the worker. */
-interface WorkerDeps extends GatherDeps {
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly registry: Registry;
-  readonly notifications: Notifications;
-  /** How long evidence is kept, milliseconds. */
-  readonly retentionMs: number;
 }
 
 /** Maximum number of gatherings at the same time in one replica. */
@@ -69,8 +54,15 @@ const BUDGET_MS = 9_000;
 const REPEAT_MS = 2_000;
 const MOST_ATTEMPTS = 2;
 
-/** Starts to gather. */
-export function startEvidenceWorker(deps: WorkerDeps): EvidenceWorker {
+/** Starts to gather. Evidence is kept for `retentionMs`. */
+export function startEvidenceWorker(
+  deps: Pick<App, "clock" | "log"> &
+    Parameters<typeof gatherEvidence>[0] & {
+      readonly registry: Registry;
+      readonly notifications: Notifications;
+      readonly retentionMs: number;
+    },
+): EvidenceWorker {
   const { sql, clock, log } = deps;
   const results = new Counter({
     name: "vantage_evidence_gatherings_total",

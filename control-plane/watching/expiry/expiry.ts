@@ -1,9 +1,9 @@
-import type { Logger } from "pino";
 import type { Registry } from "prom-client";
-import type { Clock, Random } from "#shared/time/clock.ts";
+import type { Clock } from "#shared/time/clock.ts";
 import { waitAtMost } from "#shared/time/time-limit.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { Sql } from "#control-plane/core/database/connect.ts";
 import { startUpkeep } from "#control-plane/core/database/upkeep.ts";
 import type { Events } from "#control-plane/notify/events/events.ts";
@@ -26,33 +26,33 @@ interface Expiry {
   stop(): Promise<void>;
 }
 
-/** Dependencies of the watch. */
-interface ExpiryDeps {
-  readonly sql: Sql;
-  readonly checks: CheckContext;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  readonly registry: Registry;
-  readonly events: Events;
-  /** Milliseconds between two searches for what is due. Default: 1,000. */
-  readonly everyMs?: number;
-}
-
 const EVERY_MS = 1_000;
 /** Time for running looks to be given back when the replica stops, in milliseconds. */
 const STOP_MS = 5_000;
 
 /** Opens the watch over certificates and registrations. What is known only for an account ends with it. */
-export function openExpiry(deps: ExpiryDeps & { readonly accounts: Accounts }, teardown: Teardown): Expiry {
+export function openExpiry(
+  deps: Parameters<typeof startExpiry>[0] & { readonly accounts: Accounts },
+  teardown: Teardown,
+): Expiry {
   const expiry = startExpiry(deps);
   teardown.push(() => expiry.stop());
   deps.accounts.onErase((tx, accountId) => eraseTargets(tx, accountId));
   return expiry;
 }
 
-/** Starts the watch. The parts have a timer each, so that a slow registry holds up nothing else. */
-export function startExpiry(deps: ExpiryDeps): Expiry {
+/**
+ * Starts the watch. The parts have a timer each, so that a slow registry holds up nothing else. What is due is looked
+ * for every `everyMs` milliseconds.
+ */
+export function startExpiry(
+  deps: Pick<App, "sql" | "clock" | "random" | "log"> & {
+    readonly checks: CheckContext;
+    readonly registry: Registry;
+    readonly events: Events;
+    readonly everyMs?: number;
+  },
+): Expiry {
   const { sql, clock, log, everyMs = EVERY_MS } = deps;
   const stopping = new AbortController();
   const visiting = { ...deps, everyMs, metrics: createExpiryMetrics(deps.registry) };

@@ -1,6 +1,4 @@
-import type { Logger } from "pino";
-import type { Clock } from "#shared/time/clock.ts";
-import type { Sql } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
 import { topLevelOf } from "#control-plane/watching/expiry/links/targets.ts";
 import type { ExpiryMetrics } from "#control-plane/watching/expiry/metrics.ts";
 import {
@@ -26,23 +24,23 @@ export function pauseMs(refusals: number, luck: number): number {
   return Math.round(Math.min(LONGEST_MS, doubled) * (1 + luck / 5));
 }
 
-/** Dependencies of the end of a question. */
-interface QuestionDeps {
-  readonly sql: Sql;
-  readonly clock: Pick<Clock, "now">;
-  readonly log: Logger;
-  readonly metrics: Pick<ExpiryMetrics, "pauses">;
-  /** Returns 0 to 1. */
-  readonly luck: () => number;
-}
-
 /**
  * Ends the claim of the registry that was asked in a visit, if one was: the next question can be asked. A registry that
- * refused the question or did not answer it is paused; that is stored, so that restarts and other replicas keep to it. A
- * failure of another cause, such as no probe, says nothing about the registry. `look` is null if nothing was asked.
+ * refused the question or did not answer it is paused; that is stored, so that restarts and other replicas keep to it.
+ * A failure of another cause, such as no probe, says nothing about the registry. `look` is null if nothing was asked.
+ * `luck` returns 0 to 1.
  */
 export async function endQuestion(
-  { sql, clock, log, metrics, luck }: QuestionDeps,
+  {
+    sql,
+    clock,
+    log,
+    metrics,
+    luck,
+  }: Pick<App, "sql" | "clock" | "log"> & {
+    readonly metrics: Pick<ExpiryMetrics, "pauses">;
+    readonly luck: () => number;
+  },
   { id, target, registry, lease }: Pick<ClaimedTarget, "id" | "target" | "registry" | "lease">,
   look: Look | null,
 ): Promise<void> {

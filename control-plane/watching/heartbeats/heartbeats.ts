@@ -1,5 +1,5 @@
-import type { Random } from "#shared/time/clock.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
 import { deadlineOf } from "#control-plane/watching/heartbeats/apply-ping.ts";
 import { findCronProblem } from "#control-plane/watching/heartbeats/cron.ts";
@@ -42,16 +42,12 @@ export interface Heartbeats {
   facts(sql: Queryable, ids: readonly number[]): Promise<ReadonlyMap<number, HeartbeatFacts>>;
 }
 
-/** Dependencies of heartbeats. */
-interface HeartbeatsDeps {
-  readonly random: Random;
-  readonly encryption: Encryption;
-  /** Address of the service, without a slash at its end. */
-  readonly baseUrl: string;
-}
-
-/** Creates the addresses of heartbeats. */
-export function createHeartbeats({ random, encryption, baseUrl }: HeartbeatsDeps): Heartbeats {
+/** Creates the addresses of heartbeats. `baseUrl` is the address of the service, without a slash at its end. */
+export function createHeartbeats({
+  random,
+  encryption,
+  baseUrl,
+}: Pick<App, "random"> & { readonly encryption: Encryption; readonly baseUrl: string }): Heartbeats {
   const newToken = () => createToken(random, encryption);
   return {
     insert: (tx, ids) =>

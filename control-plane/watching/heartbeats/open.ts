@@ -1,8 +1,7 @@
-import type { Logger } from "pino";
 import type { Registry } from "prom-client";
-import type { Clock } from "#shared/time/clock.ts";
 import { waitAtMost } from "#shared/time/time-limit.ts";
-import { connect, type Sql } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
+import { connect } from "#control-plane/core/database/connect.ts";
 import { guardDatabase } from "#control-plane/core/database/guarded.ts";
 import { createLiveness } from "#control-plane/watching/heartbeats/liveness.ts";
 import { createHeartbeatMetrics } from "#control-plane/watching/heartbeats/metrics.ts";
@@ -12,24 +11,21 @@ import type { ApplyDeps } from "#control-plane/watching/checking/watch/apply-cha
 import type { Encryption } from "#control-plane/core/secrets/encryption.ts";
 import type { Teardown } from "#control-plane/core/teardown.ts";
 
-/** Dependencies of the pings. */
-interface PingsDeps {
-  readonly databaseUrl: string;
-  readonly sql: Sql;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly registry: Registry;
-  readonly encryption: Encryption;
-  readonly changes: ApplyDeps;
-}
-
 /** Time limit of a statement that pings wait for, in milliseconds. */
 const TIMEOUT_MS = 5_000;
 /** Time for waiting pings to be recorded when the replica stops, in milliseconds. */
 const CLOSE_MS = 5_000;
 
 /** Opens the recorder of pings and starts the visits of late heartbeats. */
-export function openPings(deps: PingsDeps, teardown: Teardown): PingRecorder {
+export function openPings(
+  deps: Pick<App, "sql" | "clock" | "log"> & {
+    readonly databaseUrl: string;
+    readonly registry: Registry;
+    readonly encryption: Encryption;
+    readonly changes: ApplyDeps;
+  },
+  teardown: Teardown,
+): PingRecorder {
   const { databaseUrl, sql, clock, registry } = deps;
   // With other plans, reading a heartbeat takes longer than finding that there is none, as long as the tables are small or
   // have just grown.

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { Type } from "typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Clock } from "#shared/time/clock.ts";
 import { waitAtMost } from "#shared/time/time-limit.ts";
+import type { App } from "#control-plane/core/app.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import {
@@ -64,14 +64,11 @@ const NO_TAIL =
   `Unknown ending of a heartbeat address: no ping was recorded. The token can be followed by /start, /fail, /log, ` +
   `/success or /<exit code>, a decimal integer from ${EXIT_CODES.least} to ${EXIT_CODES.most}.`;
 
-/** Dependencies of the endpoint. */
-interface HeartbeatRoutesDeps {
-  readonly clock: Clock;
-  readonly pings: Pick<PingRecorder, "record" | "whenSettled">;
-}
-
 /** Registers /api/heartbeat/<token> and its tails for GET, POST and HEAD, with any content type. */
-export function registerHeartbeats(server: FastifyInstance, { clock, pings }: HeartbeatRoutesDeps): void {
+export function registerHeartbeats(
+  server: FastifyInstance,
+  { clock, pings }: Pick<App, "clock"> & { readonly pings: Pick<PingRecorder, "record" | "whenSettled"> },
+): void {
   const visits = createAddressLimiter({ clock, limit: PER_MINUTE, windowSeconds: 60 });
 
   async function receive(request: FastifyRequest, reply: FastifyReply, path: string): Promise<FastifyReply> {

@@ -1,6 +1,4 @@
-import type { Logger } from "pino";
-import type { Clock } from "#shared/time/clock.ts";
-import type { Sql } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
 import { isDatabaseAway } from "#control-plane/core/database/database-away.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import {
@@ -29,18 +27,6 @@ interface Sweeper {
   stop(): Promise<void>;
 }
 
-/** Dependencies of the sweeper. */
-interface SweeperDeps {
-  readonly sql: Sql;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly metrics: Pick<HeartbeatMetrics, "lag">;
-  readonly liveness: Liveness;
-  /** The pings that wait in this replica. */
-  readonly pings: Pick<PingRecorder, "oldestArrival">;
-  readonly changes: ApplyDeps;
-}
-
 const EVERY_MS = 250;
 /** Maximum number of heartbeats of one transaction. */
 const MOST_AT_ONCE = 300;
@@ -59,8 +45,24 @@ type Visit =
   | { readonly kind: "wait"; readonly sweepAt: number | null }
   | (HeartbeatChange & { readonly kind: "change" });
 
-/** Starts the sweeper of one replica. Several replicas share the work: each leaves out what others have locked. */
-export function startSweeper({ sql, clock, log, metrics, liveness, pings, changes }: SweeperDeps): Sweeper {
+/**
+ * Starts the sweeper of one replica. Several replicas share the work: each leaves out what others have locked. `pings`
+ * are those that wait in this replica.
+ */
+export function startSweeper({
+  sql,
+  clock,
+  log,
+  metrics,
+  liveness,
+  pings,
+  changes,
+}: Pick<App, "sql" | "clock" | "log"> & {
+  readonly metrics: Pick<HeartbeatMetrics, "lag">;
+  readonly liveness: Liveness;
+  readonly pings: Pick<PingRecorder, "oldestArrival">;
+  readonly changes: ApplyDeps;
+}): Sweeper {
   let isStopped = false;
   let running: Promise<void> | null = null;
 

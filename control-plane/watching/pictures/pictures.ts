@@ -1,5 +1,5 @@
-import type { Logger } from "pino";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { PictureRecorder, TakenPicture } from "#control-plane/watching/checking/watch/picture-finding.ts";
 import { startUpkeep } from "#control-plane/core/database/upkeep.ts";
 import { createComparer, type Comparer, type Compared } from "#control-plane/watching/pictures/compare/comparer.ts";
@@ -17,8 +17,7 @@ import {
 import { PICTURE_SPACE, sweepPictures, type PictureSpace, makeRoom } from "#control-plane/watching/pictures/space.ts";
 import type { Teardown } from "#control-plane/core/teardown.ts";
 import { createHash } from "node:crypto";
-import type { Clock } from "#shared/time/clock.ts";
-import type { Sql, Transaction } from "#control-plane/core/database/connect.ts";
+import type { Transaction } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import type { Events } from "#control-plane/notify/events/events.ts";
 import { readStoredSettings } from "#control-plane/outages/kinds/stored-settings.ts";
@@ -45,26 +44,30 @@ export interface Pictures extends PictureRecorder {
   close(): void;
 }
 
-/** Dependencies of the pictures. */
-interface PicturesDeps extends Omit<RecordDeps, "comparer" | "space" | "hasRoom"> {
-  readonly log: Logger;
-  /** How long pictures are kept that are not in use, in milliseconds. */
-  readonly retentionMs: number;
-  readonly space?: PictureSpace;
-}
-
 const UPKEEP_MS = 600_000;
 
 /** Opens the pictures of one replica. Data exports of accounts name theirs, without the contents. */
-export function openPictures(deps: PicturesDeps & { readonly accounts: Accounts }, teardown: Teardown): Pictures {
+export function openPictures(
+  deps: Parameters<typeof createPictures>[0] & { readonly accounts: Accounts },
+  teardown: Teardown,
+): Pictures {
   const pictures = createPictures(deps);
   teardown.push(() => pictures.close());
   deps.accounts.addExporter("pictures", listPictures);
   return pictures;
 }
 
-/** Creates the pictures of one replica. The thread that compares them starts with the first picture. */
-export function createPictures(deps: PicturesDeps): Pictures {
+/**
+ * Creates the pictures of one replica. The thread that compares them starts with the first picture. Pictures that are not
+ * in use are kept for `retentionMs`.
+ */
+export function createPictures(
+  deps: Pick<App, "log"> &
+    Omit<RecordDeps, "comparer" | "space" | "hasRoom"> & {
+      readonly retentionMs: number;
+      readonly space?: PictureSpace;
+    },
+): Pictures {
   const { sql, clock, log, retentionMs, space = PICTURE_SPACE } = deps;
   const comparer = createComparer();
   let hasRoom = true;
@@ -90,9 +93,7 @@ export function createPictures(deps: PicturesDeps): Pictures {
 }
 
 /** Dependencies of recording. */
-interface RecordDeps {
-  readonly sql: Sql;
-  readonly clock: Clock;
+interface RecordDeps extends Pick<App, "sql" | "clock"> {
   readonly events: Events;
   readonly comparer: Comparer;
   readonly space: PictureSpace;
@@ -229,12 +230,6 @@ type Examined =
       readonly differenceId: number | null;
     };
 
-/** Dependencies of an examination. */
-interface ExamineDeps {
-  readonly sql: Sql;
-  readonly comparer: Comparer;
-}
-
 const FAILURES: Readonly<Record<Exclude<Compared["kind"], "compared">, string>> = {
   invalid: "the picture of the probe was rejected: it cannot be decoded",
   busy: "too many pictures wait for their comparison",
@@ -247,7 +242,7 @@ type Failure = Extract<Examined, { ok: false }>;
 
 /** Compares a picture with the accepted one, and with the one that was announced last, as far as it is not known. */
 async function examinePicture(
-  { sql, comparer }: ExamineDeps,
+  { sql, comparer }: Pick<App, "sql"> & { readonly comparer: Comparer },
   row: VisualRow,
   { bytes, sha256 }: Pick<TakenPicture, "bytes" | "sha256">,
 ): Promise<Examined> {

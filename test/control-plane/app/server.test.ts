@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:net";
 import { pino } from "pino";
 import postgres from "postgres";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { createApp } from "#control-plane/app/app.ts";
+import { openReplica } from "#control-plane/app/replica.ts";
 import { readConfig, type Config } from "#control-plane/core/config.ts";
 import { BUILT_IN_PLANS } from "#control-plane/core/plans/plans.ts";
 import { serve } from "#control-plane/app/server.ts";
@@ -53,7 +53,7 @@ async function serveOnce(config: Partial<Config> = {}): Promise<unknown> {
   const read = readConfig({ DATABASE_URL: database.url });
   if (!read.ok) throw new Error(read.line);
   const listeners = { http: { host: "127.0.0.1", port: http }, grpc: { host: "127.0.0.1", port: grpc } };
-  const app = await createApp({
+  const app = await openReplica({
     config: { ...read.config, ...listeners, ...config },
     adminToken: "operator-token-of-the-tests-0123456789",
     masterKey: MASTER_KEY,

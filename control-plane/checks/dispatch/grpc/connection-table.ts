@@ -1,6 +1,6 @@
 import { isIPv4, type Socket } from "node:net";
-import type { Clock } from "#shared/time/clock.ts";
 import { createListRule } from "#shared/egress/addresses.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { AddressLimiter } from "#control-plane/http/access/ports.ts";
 import {
   createLedger,
@@ -73,16 +73,11 @@ export interface ConnectionTable {
   counts(): { readonly strangers: number; readonly agents: number };
 }
 
-/** Dependencies of a table. */
-interface ConnectionTableDeps {
+/** State of a table, which the functions below share. */
+interface TableState extends Pick<App, "clock"> {
   readonly limits: ConnectionLimits;
-  readonly clock: Clock;
   /** Called for each connection that this side refuses or closes. */
   readonly onEnd: (reason: ConnectionEnd, peer: string) => void;
-}
-
-/** State of a table, which the functions below share. */
-interface TableState extends ConnectionTableDeps {
   readonly ledger: ConnectionLedger;
   readonly byPeer: Map<string, Connection>;
   /** Connections without an attached stream. */
@@ -93,7 +88,11 @@ interface TableState extends ConnectionTableDeps {
 }
 
 /** Creates an empty table. */
-export function createConnectionTable({ limits, clock, onEnd }: ConnectionTableDeps): ConnectionTable {
+export function createConnectionTable({
+  limits,
+  clock,
+  onEnd,
+}: Pick<TableState, "limits" | "clock" | "onEnd">): ConnectionTable {
   const ledger = createLedger(limits);
   const handshakes = createAddressLimiter({ clock, limit: limits.strangerHandshakes, windowSeconds: 1 });
   const isUnlimited = createListRule(limits.unlimited);

@@ -1,5 +1,4 @@
 import { Metadata, type ServerDuplexStream } from "@grpc/grpc-js";
-import type { Logger } from "pino";
 import type { AgentMessage, Hello, HubMessage } from "#shared/protocol/probe.ts";
 import { REPLICA_HEADER } from "#shared/protocol/wire.ts";
 import type { AgentConnections } from "#control-plane/checks/dispatch/grpc/connections.ts";
@@ -10,6 +9,7 @@ import type { Hub } from "#control-plane/checks/dispatch/hub.ts";
 import type { Security } from "#control-plane/checks/dispatch/security.ts";
 import type { AgentLink } from "#control-plane/checks/dispatch/session.ts";
 import type { RateLimitedLog } from "#control-plane/checks/dispatch/rate-limited-log.ts";
+import type { App } from "#control-plane/core/app.ts";
 
 /** Time in milliseconds in which a new stream must send its hello. */
 const HELLO_TIMEOUT_MS = 5_000;
@@ -20,20 +20,25 @@ const NO_HELLO: Rejection = { reason: "protocol", message: "the first message of
 
 type Call = ServerDuplexStream<AgentMessage, HubMessage>;
 
-/** Dependencies of serving a stream. */
-interface StreamDeps {
-  readonly hub: Hub;
-  readonly log: Logger;
-  readonly rejections: RateLimitedLog;
-  readonly security: Security;
-  readonly connections: Pick<AgentConnections, "attach" | "refuse">;
-}
-
 /**
  * Serves one Attach call: checks admission at its hello, then passes every message to the hub until either side ends
  * it.
  */
-export function serveStream({ hub, log, rejections, security, connections }: StreamDeps, call: Call): void {
+export function serveStream(
+  {
+    hub,
+    log,
+    rejections,
+    security,
+    connections,
+  }: Pick<App, "log"> & {
+    readonly hub: Hub;
+    readonly rejections: RateLimitedLog;
+    readonly security: Security;
+    readonly connections: Pick<AgentConnections, "attach" | "refuse">;
+  },
+  call: Call,
+): void {
   // Read now, because it is no longer available after the connection has ended.
   const peer = call.getPeer();
   let stream: AttachedStream | null = null;

@@ -1,5 +1,5 @@
-import type { Clock } from "#shared/time/clock.ts";
 import { unavailableError } from "#control-plane/checks/answer.ts";
+import type { App } from "#control-plane/core/app.ts";
 import { isDatabaseAway } from "#control-plane/core/database/database-away.ts";
 import { isFinal } from "#control-plane/checks/jobs/durable-run/status.ts";
 import type { RunState, RunWatch } from "#control-plane/checks/jobs/durable-run/watch.ts";
@@ -11,12 +11,6 @@ import type {
   Unanswered,
 } from "#control-plane/checks/jobs/durable-run/work.ts";
 import type { JobResult } from "#control-plane/checks/jobs/pull.ts";
-
-/** Dependencies of an attempt. */
-interface RunnerDeps {
-  readonly clock: Pick<Clock, "now">;
-  readonly watch: Pick<RunWatch<RunState>, "watch">;
-}
 
 /**
  * Maximum number of groups of one run at the same time: the default of curl --parallel. In addition, the hub takes
@@ -43,7 +37,7 @@ const GIVE_UP_MS = 30_000;
  * away.
  */
 export async function runDurably<W extends ClaimedRun, U>(
-  deps: RunnerDeps,
+  deps: Pick<App, "clock"> & { readonly watch: Pick<RunWatch<RunState>, "watch"> },
   work: DurableWork<W, U>,
   id: string,
   stop: AbortSignal,
@@ -58,7 +52,7 @@ export async function runDurably<W extends ClaimedRun, U>(
 }
 
 async function attemptRun<W extends ClaimedRun, U>(
-  { clock, watch }: RunnerDeps,
+  { clock, watch }: Pick<App, "clock"> & { readonly watch: Pick<RunWatch<RunState>, "watch"> },
   work: DurableWork<W, U>,
   claimed: W,
   stop: AbortSignal,

@@ -20,27 +20,26 @@ export interface RunWatch<S extends RunState> {
   close(): void;
 }
 
-/** Dependencies of a watch. */
-interface RunWatchDeps<S extends RunState> {
-  /** Notification channel on which the ids of changed runs are sent. */
-  readonly channel: string;
-  readonly notifications: Notifications;
-  /** Reads the states of these runs, in any order; deleted runs are missing. Can reject while the database is away. */
-  readonly readStates: (ids: readonly string[]) => Promise<readonly S[]>;
-}
-
 /**
  * Every run is read at this interval in milliseconds: a notification can be lost, and a transaction pooler carries
  * none.
  */
 const SWEEP_MS = 1_000;
 
-/** Opens a watch. One statement reads all runs that this replica watches and that can have changed. */
+/**
+ * Opens a watch. One statement reads all runs that this replica watches and that can have changed. `channel` is the
+ * notification channel on which the ids of changed runs are sent. `readStates` reads the states of these runs, in any
+ * order; deleted runs are missing. It can reject while the database is away.
+ */
 export function createRunWatch<S extends RunState>({
   channel,
   notifications,
   readStates,
-}: RunWatchDeps<S>): RunWatch<S> {
+}: {
+  readonly channel: string;
+  readonly notifications: Notifications;
+  readonly readStates: (ids: readonly string[]) => Promise<readonly S[]>;
+}): RunWatch<S> {
   const listeners = new Map<string, Set<StateListener<S>>>();
   const changed = new Set<string>();
 

@@ -1,6 +1,5 @@
-import type { Logger } from "pino";
 import type { Registry } from "prom-client";
-import type { Clock } from "#shared/time/clock.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { Config } from "#control-plane/core/config.ts";
 import { connect } from "#control-plane/core/database/connect.ts";
 import { guardDatabase } from "#control-plane/core/database/guarded.ts";
@@ -9,17 +8,18 @@ import { createPresence, type PresenceService } from "#control-plane/checks/prob
 
 const TIMEOUT_MS = 2_000;
 
-/** Dependencies of the presence of a replica. */
-interface PresenceDeps {
+/** Opens the presence of this replica on a separate connection. Call `start` before agents can attach. */
+export function openPresence({
+  config,
+  notifications,
+  clock,
+  log,
+  registry,
+}: Pick<App, "clock" | "log"> & {
   readonly config: Pick<Config, "databaseUrl" | "grpcAdvertise">;
   readonly notifications: Notifications;
-  readonly clock: Clock;
-  readonly log: Logger;
   readonly registry: Registry;
-}
-
-/** Opens the presence of this replica on a separate connection. Call `start` before agents can attach. */
-export function openPresence({ config, notifications, clock, log, registry }: PresenceDeps): PresenceService {
+}): PresenceService {
   // Signs of life of the last half second can be lost in a crash of the database: the next one repeats them.
   const options = { name: "vantage presence", connections: 1, statementTimeoutMs: TIMEOUT_MS, durable: false };
   return createPresence({

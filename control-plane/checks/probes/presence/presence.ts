@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { type Registry, Counter, Gauge } from "prom-client";
 import type { Clock } from "#shared/time/clock.ts";
+import type { App } from "#control-plane/core/app.ts";
 import { DatabaseAway } from "#control-plane/core/database/database-away.ts";
 import type { GuardedDatabase } from "#control-plane/core/database/guarded.ts";
 import type { Notifications } from "#control-plane/core/database/notifications.ts";
@@ -34,25 +35,21 @@ export interface PresenceService extends Presence {
   stop(): Promise<void>;
 }
 
-/** Dependencies of presence. */
-interface PresenceDeps {
-  /** Used only by presence: a sign of life must not wait behind other statements. */
-  readonly database: GuardedDatabase;
-  readonly notifications: Notifications;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly registry: Registry;
-  /** host:port at which agents reach this replica; empty if not advertised. */
-  readonly address: string;
-}
-
 /**
  * Opens the presence of a replica: it keeps the replica's own rows in the database up to date and reads those of the
  * others. All statements run one after the other in rounds: write the changes, then read. No error reaches the hub.
  * While the database is away the snapshot stays unchanged. If a read shows wrong rows of this replica, they are written
- * again.
+ * again. Nothing else uses `database`: a sign of life must not wait behind other statements. `address` is the host:port
+ * at which agents reach this replica; empty if not advertised.
  */
-export function createPresence(deps: PresenceDeps): PresenceService {
+export function createPresence(
+  deps: Pick<App, "clock" | "log"> & {
+    readonly database: GuardedDatabase;
+    readonly notifications: Notifications;
+    readonly registry: Registry;
+    readonly address: string;
+  },
+): PresenceService {
   const { database, notifications, clock, log, address } = deps;
   const attachments = createOwnAttachments();
   const reader = createSnapshotReader({ database, clock, attachments });

@@ -1,4 +1,4 @@
-import type { Clock } from "#shared/time/clock.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { GuardedDatabase } from "#control-plane/core/database/guarded.ts";
 import type { ReplicaInfo } from "#control-plane/checks/dispatch/presence.ts";
 import type { OwnAttachments } from "#control-plane/checks/probes/presence/attachments.ts";
@@ -22,15 +22,15 @@ interface SignOfLife {
   remove(self: ReplicaInfo): Promise<void>;
 }
 
-/** Dependencies of a sign of life. */
-interface SignOfLifeDeps {
-  readonly database: Pick<GuardedDatabase, "run">;
-  readonly clock: Clock;
-  readonly attachments: OwnAttachments;
-}
-
 /** Creates the writer. The replica's start time is now; the first write notifies the others. */
-export function createSignOfLife({ database, clock, attachments }: SignOfLifeDeps): SignOfLife {
+export function createSignOfLife({
+  database,
+  clock,
+  attachments,
+}: Pick<App, "clock"> & {
+  readonly database: Pick<GuardedDatabase, "run">;
+  readonly attachments: OwnAttachments;
+}): SignOfLife {
   const startedAt = clock.now();
   let isDemanded = true;
   let isAnnounced = false;

@@ -1,4 +1,4 @@
-import type { Clock } from "#shared/time/clock.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { GuardedDatabase } from "#control-plane/core/database/guarded.ts";
 import type { AbsentAgent, ReplicaInfo } from "#control-plane/checks/dispatch/presence.ts";
 import type { OwnAttachments } from "#control-plane/checks/probes/presence/attachments.ts";
@@ -29,15 +29,15 @@ interface SnapshotReader {
   read(self: ReplicaInfo): Promise<{ readonly haveReplicasChanged: boolean }>;
 }
 
-/** Dependencies of a reader. */
-interface SnapshotReaderDeps {
-  readonly database: Pick<GuardedDatabase, "run">;
-  readonly clock: Pick<Clock, "now">;
-  readonly attachments: OwnAttachments;
-}
-
 /** Creates a reader with an empty snapshot, which reads in the first round. */
-export function createSnapshotReader({ database, clock, attachments }: SnapshotReaderDeps): SnapshotReader {
+export function createSnapshotReader({
+  database,
+  clock,
+  attachments,
+}: Pick<App, "clock"> & {
+  readonly database: Pick<GuardedDatabase, "run">;
+  readonly attachments: OwnAttachments;
+}): SnapshotReader {
   let snapshot = EMPTY_SNAPSHOT;
   let absent: readonly AbsentAgent[] | null = null;
   let isDemanded = true;

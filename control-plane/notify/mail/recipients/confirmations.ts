@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
-import type { Clock, Random } from "#shared/time/clock.ts";
-import type { Sql, Transaction } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
+import type { Transaction } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { storeEvents } from "#control-plane/notify/events/events.ts";
 import { randomBase62 } from "#control-plane/accounts/keys/format.ts";
@@ -22,16 +22,10 @@ const MOST_AT_ONCE = 100;
 const TOKEN_LENGTH = 32;
 const PURPOSE = "mail_recipients.token";
 
-/** Dependencies of the confirmations. */
-interface ConfirmationDeps {
-  readonly sql: Sql;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly encryption: Encryption;
-}
-
 /** Queues the confirmation mails that are wanted and allowed. Rejects while the database is away. */
-export async function queueConfirmations(deps: ConfirmationDeps): Promise<void> {
+export async function queueConfirmations(
+  deps: Pick<App, "sql" | "clock" | "random"> & { readonly encryption: Encryption },
+): Promise<void> {
   const { sql, clock } = deps;
   if (!(await areConfirmationsWanted(sql, clock.now()))) return;
   await transact(sql, async (tx) => {
@@ -42,7 +36,10 @@ export async function queueConfirmations(deps: ConfirmationDeps): Promise<void> 
 }
 
 /** Queues or postpones those that wait longest. Returns how many. */
-async function queueNext({ clock, random, encryption }: ConfirmationDeps, tx: Transaction): Promise<number> {
+async function queueNext(
+  { clock, random, encryption }: Pick<App, "clock" | "random"> & { readonly encryption: Encryption },
+  tx: Transaction,
+): Promise<number> {
   const now = clock.now();
   const found = await readWaitingRecipients(tx, now, MOST_AT_ONCE);
   if (found.length === 0) return 0;

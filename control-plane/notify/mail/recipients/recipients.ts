@@ -1,5 +1,5 @@
-import type { Clock } from "#shared/time/clock.ts";
-import type { Queryable, Sql, Transaction } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
+import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
 import { deleteInSteps } from "#control-plane/core/database/upkeep.ts";
 import { DELIVERIES_CHANNEL } from "#control-plane/notify/deliveries/delivery.ts";
 import type { Receiver } from "#control-plane/notify/events/event.ts";
@@ -80,13 +80,6 @@ export interface Recipients {
   sweep(): Promise<void>;
 }
 
-/** Dependencies of the recipients. */
-interface RecipientsDeps {
-  readonly sql: Sql;
-  readonly clock: Clock;
-  readonly accountEmails: AccountEmails;
-}
-
 /** Time in milliseconds after which an address that has not answered is asked again. */
 const ASK_AGAIN_MS = 86_400_000;
 /** Time in milliseconds after which an address that was never confirmed is forgotten. */
@@ -98,7 +91,11 @@ const TOKEN_FORM = /^[0-9A-Za-z]{32}$/;
 const UNKNOWN_LINK: LinkState = { kind: "unknown", email: null };
 
 /** Creates the recipients. */
-export function createRecipients({ sql, clock, accountEmails }: RecipientsDeps): Recipients {
+export function createRecipients({
+  sql,
+  clock,
+  accountEmails,
+}: Pick<App, "sql" | "clock"> & { readonly accountEmails: AccountEmails }): Recipients {
   /** Returns the addresses as they were given, and as they are stored; null if it is no address. */
   async function resolve(on: Queryable, accountId: number, emails: readonly string[] | null) {
     const [resolved = []] = await resolveAll(on, [{ accountId, emails }]);

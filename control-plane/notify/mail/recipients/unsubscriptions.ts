@@ -1,5 +1,4 @@
-import type { Clock } from "#shared/time/clock.ts";
-import type { Sql } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
 import { DELIVERIES_CHANNEL } from "#control-plane/notify/deliveries/delivery.ts";
 import {
   askAgain,
@@ -22,20 +21,19 @@ export interface Unsubscriptions {
   askAgain(token: string): Promise<Subscription | null>;
 }
 
-/** Dependencies of the unsubscriptions. */
-interface UnsubscriptionsDeps {
-  readonly sql: Sql;
-  readonly clock: Clock;
-  readonly encryption: Pick<Encryption, "digest">;
-  /** Address of the service, without a trailing slash. */
-  readonly baseUrl: string;
-}
-
 const PURPOSE = "mail_recipients.unsubscribe";
 const FORM = /^([0-9A-Za-z_-]{32})\.(\d{1,15})$/;
 
-/** Creates the unsubscriptions. */
-export function createUnsubscriptions({ sql, clock, encryption, baseUrl }: UnsubscriptionsDeps): Unsubscriptions {
+/** Creates the unsubscriptions. `baseUrl` is the address of the service, without a slash at its end. */
+export function createUnsubscriptions({
+  sql,
+  clock,
+  encryption,
+  baseUrl,
+}: Pick<App, "sql" | "clock"> & {
+  readonly encryption: Pick<Encryption, "digest">;
+  readonly baseUrl: string;
+}): Unsubscriptions {
   /** Returns the id of the recipient that a token names; null if it was altered. */
   function read(token: string): number | null {
     const [, signature = "", id = ""] = FORM.exec(token) ?? [];

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { FastifyInstance } from "fastify";
-import type { Sql } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { DeliveryLog } from "#control-plane/notify/deliveries/log/log.ts";
 import { requireFound } from "#control-plane/http/errors.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
@@ -10,15 +10,11 @@ import { answer, callerOf } from "#control-plane/http/request.ts";
 import { DELIVERY, DELIVERY_WITH_ATTEMPTS, READ } from "#control-plane/notify/webhooks/log/schemas.ts";
 import { showAttempt, showDelivery } from "#control-plane/notify/webhooks/log/view.ts";
 
-/** Dependencies of the routes. */
-interface LogRoutesDeps {
-  readonly gate: Gate;
-  readonly sql: Sql;
-  readonly log: DeliveryLog;
-}
-
 /** Registers GET /api/v4/events: the delivery log of webhooks. */
-export function registerDeliveryLog(server: FastifyInstance, { gate, sql, log }: LogRoutesDeps): void {
+export function registerDeliveryLog(
+  server: FastifyInstance,
+  { gate, sql, log }: Pick<App, "sql"> & { readonly gate: Gate; readonly log: DeliveryLog },
+): void {
   server.route({
     ...gate.keyed({ scope: "webhook" }),
     method: "GET",

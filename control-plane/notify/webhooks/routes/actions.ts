@@ -58,16 +58,13 @@ export const REPLAYED = Type.Object({ delivery_id: Type.Integer({ description: "
 /** Answer of a recovery. */
 export const RECOVERED = Type.Object({ count: Type.Integer({ description: "Number of events that are sent again" }) });
 
-/** What the actions use. */
-export interface ActionDeps {
-  readonly writes: Writes;
-  readonly webhooks: Webhooks;
-  readonly actions: WebhookActions;
-}
-
 /** Performs the action of a POST. */
 export function performAction(
-  { writes, webhooks, actions }: ActionDeps,
+  {
+    writes,
+    webhooks,
+    actions,
+  }: { readonly writes: Writes; readonly webhooks: Webhooks; readonly actions: WebhookActions },
   request: FastifyRequest,
   reply: FastifyReply,
   action: Action,
@@ -106,7 +103,7 @@ export function performAction(
 }
 
 function sendTest(
-  { writes, actions }: Pick<ActionDeps, "writes" | "actions">,
+  { writes, actions }: { readonly writes: Writes; readonly actions: WebhookActions },
   request: FastifyRequest,
   reply: FastifyReply,
   id: number,

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { Flag } from "#shared/tools/fields.ts";
 import type { FastifyInstance } from "fastify";
-import type { Sql } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
 import { absentMessage, Refusal } from "#control-plane/http/errors.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
@@ -13,8 +13,9 @@ import {
   RECOVERED,
   REPLAYED,
   TESTED,
-  type ActionDeps,
 } from "#control-plane/notify/webhooks/routes/actions.ts";
+import type { Writes } from "#control-plane/http/writes.ts";
+import type { WebhookActions } from "#control-plane/notify/webhooks/actions.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import { CHANGE, CREATE, READ_ONLY, SHOWN, TRIED } from "#control-plane/notify/webhooks/schemas.ts";
 import { warningsOn } from "#control-plane/notify/webhooks/view.ts";
@@ -33,9 +34,11 @@ const CHANGE_QUERY = Type.Object({
 });
 
 /** Dependencies of the routes. */
-interface WebhookRoutesDeps extends ActionDeps {
+interface WebhookRoutesDeps extends Pick<App, "sql"> {
   readonly gate: Gate;
-  readonly sql: Sql;
+  readonly writes: Writes;
+  readonly webhooks: Webhooks;
+  readonly actions: WebhookActions;
 }
 
 /** Registers GET, POST, PUT and DELETE /api/v4/webhooks. */

@@ -1,7 +1,6 @@
-import type { Logger } from "pino";
-import type { Clock } from "#shared/time/clock.ts";
 import type { Egress } from "#shared/internet/egress.ts";
 import { literalFamily } from "#shared/egress/addresses.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { ClaimedDelivery, Outcome, SentEvent, Sender } from "#control-plane/notify/deliveries/delivery.ts";
 import { OVERTAKEN_CODE, readLaterEvents } from "#control-plane/notify/deliveries/later.ts";
 import type { Sql } from "#control-plane/core/database/connect.ts";
@@ -60,14 +59,11 @@ interface SenderSettings {
 }
 
 /** Dependencies of the sender. */
-interface WebhookSenderDeps {
-  readonly sql: Sql;
-  readonly clock: Clock;
+interface WebhookSenderDeps extends Pick<App, "sql" | "clock" | "log"> {
   readonly encryption: Encryption;
   /** Id of the installation, with which keys of alerts begin. */
   readonly installation: string;
   readonly egress: Egress;
-  readonly log: Logger;
   /** Makes a subscription inactive whose receiver takes no more events, unless it was changed since it was read. */
   readonly markGone: (attempted: StoredWebhook) => Promise<void>;
   readonly settings: SenderSettings;

@@ -1,17 +1,7 @@
-import type { Logger } from "pino";
-import type { Clock } from "#shared/time/clock.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { Sql } from "#control-plane/core/database/connect.ts";
 import { startUpkeep } from "#control-plane/core/database/upkeep.ts";
 import { readEnded, type EndedMaintenance } from "#control-plane/outages/maintenance/occurrences/store.ts";
-
-/** Dependencies of the endings. */
-interface EndingsDeps {
-  readonly sql: Sql;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** Has the covered monitors checked that are down and were not checked since. Calling it twice does no harm. */
-  readonly checkDown: (sql: Sql, ended: EndedMaintenance, now: Date) => Promise<void>;
-}
 
 const LOOK_MS = 5_000;
 /** How far each look goes back beyond the one before, in milliseconds: a write can commit after the time that it names. */
@@ -21,9 +11,17 @@ const FIRST_MS = 3_600_000;
 
 /**
  * Starts to look for maintenance that has ended, so that people hear at once of what is still down, and not at its next
- * planned check. Every replica looks.
+ * planned check. Every replica looks. `checkDown` has the covered monitors checked that are down and were not checked
+ * since; calling it twice does no harm.
  */
-export function startEndings({ sql, clock, log, checkDown }: EndingsDeps): { stop(): void } {
+export function startEndings({
+  sql,
+  clock,
+  log,
+  checkDown,
+}: Pick<App, "sql" | "clock" | "log"> & {
+  readonly checkDown: (sql: Sql, ended: EndedMaintenance, now: Date) => Promise<void>;
+}): { stop(): void } {
   let lookedTo = clock.now().getTime() - FIRST_MS;
   return startUpkeep({
     everyMs: LOOK_MS,

@@ -13,14 +13,11 @@ import { SIGNATURE_ALGORITHM, SIGNATURE_VERSION } from "#shared/audit/signature.
 import { INCIDENT } from "#control-plane/outages/incidents/schemas.ts";
 import { MONITOR } from "#control-plane/monitors/routes/schemas.ts";
 
-/** Dependencies of the route. */
-interface AuditRoutesDeps {
-  readonly gate: Gate;
-  readonly exports: AuditExports;
-}
-
 /** Registers GET /api/v4/audit-export. */
-export function registerAuditExport(server: FastifyInstance, { gate, exports }: AuditRoutesDeps): void {
+export function registerAuditExport(
+  server: FastifyInstance,
+  { gate, exports }: { readonly gate: Gate; readonly exports: AuditExports },
+): void {
   server.route({
     ...gate.keyed({ scope: "check" }),
     method: "GET",

@@ -1,4 +1,4 @@
-import type { Random } from "#shared/time/clock.ts";
+import type { App } from "#control-plane/core/app.ts";
 import { createAuditExports } from "#control-plane/people/audit/export.ts";
 import { registerAuditExport } from "#control-plane/people/audit/routes/export.ts";
 import { createAuditSecrets, type AuditSecrets } from "#control-plane/people/audit/secrets.ts";
@@ -12,7 +12,6 @@ import { readExport } from "#shared/audit/read-export.ts";
 import { SIGNATURE_ALGORITHM, SIGNATURE_VERSION } from "#shared/audit/signature.ts";
 import { Nullable } from "#shared/tools/fields.ts";
 import type { RecordChanges } from "#control-plane/http/access/changes.ts";
-import type { Sql } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { RawBody } from "#control-plane/http/body.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
@@ -21,18 +20,13 @@ import { operatorChange } from "#control-plane/http/operator-change.ts";
 import { IdField, readWrite } from "#control-plane/http/params.ts";
 import { answer } from "#control-plane/http/request.ts";
 
-/** Dependencies of the routes. */
-interface AuditRoutesDeps extends AuditSourcesDeps {
-  readonly random: Random;
-  readonly encryption: Encryption;
-  readonly gate: Gate;
-  /** Hook that admits only the operator. */
-  readonly admin: Hook;
-}
-
 /** Registers the audit export and the operator's routes, and adds the secrets to the accounts' data export. */
-export function registerAudit(server: ReturnType<typeof createServer>, deps: AuditRoutesDeps): void {
-  const { sql, accounts, keys, changes, gate, admin } = deps;
+export function registerAudit(
+  server: ReturnType<typeof createServer>,
+  admin: Hook,
+  deps: AuditSourcesDeps & Pick<App, "random"> & { readonly encryption: Encryption; readonly gate: Gate },
+): void {
+  const { sql, accounts, keys, changes, gate } = deps;
   const secrets = createAuditSecrets(deps);
   accounts.addExporter("audit_secrets", (tx, accountId) => secrets.export(tx, accountId));
   const sources = createAuditSources(deps);
@@ -94,17 +88,19 @@ const VERIFIED = Type.Object({
 });
 const OPERATOR = { tag: "Admin", security: "operator" } as const;
 
-/** Dependencies of the operator's routes. */
-interface OperatorRoutesDeps {
-  readonly sql: Sql;
-  readonly secrets: AuditSecrets;
-  /** Finds the account of an API key; null if the key is not valid. */
-  readonly accountOf: (key: string) => Promise<number | null>;
-  readonly record: RecordChanges;
-}
-
-/** Registers POST /api/admin/audit-secret and POST /api/admin/audit-verify. */
-function registerAuditOperator(server: FastifyInstance, admin: Hook, deps: OperatorRoutesDeps): void {
+/**
+ * Registers POST /api/admin/audit-secret and POST /api/admin/audit-verify. `accountOf` finds the account of an API key;
+ * null if the key is not valid.
+ */
+function registerAuditOperator(
+  server: FastifyInstance,
+  admin: Hook,
+  deps: Pick<App, "sql"> & {
+    readonly secrets: AuditSecrets;
+    readonly accountOf: (key: string) => Promise<number | null>;
+    readonly record: RecordChanges;
+  },
+): void {
   const { sql, secrets, record } = deps;
   server.route({
     method: "POST",
@@ -122,7 +118,7 @@ function registerAuditOperator(server: FastifyInstance, admin: Hook, deps: Opera
       errors: ["missing_parameter", "not_found"],
     }),
     handler: async (request) => {
-      const accountId = await readAccount(deps, request);
+      const accountId = await readAccount(deps.accountOf, request);
       const { kid, secret } = await transact(sql, async (tx) => {
         const revealed = await secrets.reveal(tx, accountId);
         if (revealed === null) throw new Refusal("not_found", `No account has the id ${accountId}.`);
@@ -150,7 +146,10 @@ function registerAuditOperator(server: FastifyInstance, admin: Hook, deps: Opera
   });
 }
 
-async function readAccount({ accountOf }: OperatorRoutesDeps, request: FastifyRequest): Promise<number> {
+async function readAccount(
+  accountOf: (key: string) => Promise<number | null>,
+  request: FastifyRequest,
+): Promise<number> {
   const { account_id: given, key } = readWrite(SUBJECT, request);
   if (given !== undefined && key !== undefined) {
     throw refuseField({ field: "key", reason: "duplicate", message: "must be absent, because account_id is given" });
@@ -164,7 +163,10 @@ async function readAccount({ accountOf }: OperatorRoutesDeps, request: FastifyRe
   return accountId;
 }
 
-async function verify({ sql, secrets }: OperatorRoutesDeps, request: FastifyRequest) {
+async function verify(
+  { sql, secrets }: Pick<App, "sql"> & { readonly secrets: AuditSecrets },
+  request: FastifyRequest,
+) {
   const read = readExport(request.body instanceof RawBody ? request.body.bytes : Buffer.alloc(0));
   if (!read.ok) throw refuseField({ field: "body", reason: "type", message: `is no audit export: ${read.message}` });
   const { payload, sig } = read.signed;

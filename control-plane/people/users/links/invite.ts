@@ -1,3 +1,4 @@
+import type { App } from "#control-plane/core/app.ts";
 import type { Change } from "#control-plane/http/access/changes.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { Transaction } from "#control-plane/core/database/connect.ts";
@@ -63,7 +64,7 @@ const MOST_MAILS = 3;
  * null: the mail is on its way. used_up: the invite was mailed to 3 addresses.
  */
 export async function mailInvite(
-  { sql, clock, random }: Pick<LinksDeps, "sql" | "clock" | "random">,
+  { sql, clock, random }: Pick<App, "sql" | "clock" | "random">,
   mails: Pick<UserMails, "request">,
   token: string,
   email: string,

@@ -1,7 +1,7 @@
-import type { Clock, Random } from "#shared/time/clock.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { RecordChanges } from "#control-plane/http/access/changes.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
-import type { Queryable, Sql, Transaction } from "#control-plane/core/database/connect.ts";
+import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import type { Devices } from "#control-plane/people/users/devices.ts";
 import type { Failures } from "#control-plane/people/users/failures.ts";
@@ -44,10 +44,7 @@ export type UsedLink =
   | Unproven;
 
 /** Dependencies of links. */
-export interface LinksDeps {
-  readonly sql: Sql;
-  readonly clock: Clock;
-  readonly random: Random;
+export interface LinksDeps extends Pick<App, "sql" | "clock" | "random"> {
   readonly accounts: Accounts;
   readonly passwords: Passwords;
   readonly sessions: Sessions;
@@ -70,7 +67,7 @@ type Target = Partial<Pick<OneTimeLink, "accountId" | "userId" | "email" | "role
 
 /** Creates a link. `ttlMs`: its life in milliseconds; default: that of its purpose. */
 export async function createLink(
-  { clock, random }: Pick<LinksDeps, "clock" | "random">,
+  { clock, random }: Pick<App, "clock" | "random">,
   sql: Queryable,
   purpose: LinkPurpose,
   { accountId = null, userId = null, email = null, role = null, madeBy = null, byOperator = false }: Target,
@@ -85,7 +82,7 @@ export async function createLink(
 
 /** Finds a link that can still be used, without using it; null if there is none. */
 export async function peekLink(
-  { sql, clock }: Pick<LinksDeps, "sql" | "clock">,
+  { sql, clock }: Pick<App, "sql" | "clock">,
   purpose: LinkPurpose,
   token: string,
 ): Promise<OneTimeLink | null> {
@@ -105,7 +102,7 @@ const USED_UP: ReadonlySet<string> = new Set(["ok", "none", "orphaned"]);
  * that has ended, leave it as it was.
  */
 export async function useLink<Result extends { readonly kind: string }>(
-  { sql, clock }: Pick<LinksDeps, "sql" | "clock">,
+  { sql, clock }: Pick<App, "sql" | "clock">,
   purpose: LinkPurpose,
   token: string,
   work: (tx: Transaction, link: OneTimeLink) => Promise<Result>,

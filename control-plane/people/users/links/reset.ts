@@ -1,3 +1,4 @@
+import type { App } from "#control-plane/core/app.ts";
 import type { Change } from "#control-plane/http/access/changes.ts";
 import { secretChange } from "#control-plane/http/access/diff-shown.ts";
 import type { Transaction } from "#control-plane/core/database/connect.ts";
@@ -34,7 +35,7 @@ interface NewPassword {
  * password: those of a user whose address nobody has proved. Others have none.
  */
 export async function listUnclaimed(
-  { sql }: Pick<LinksDeps, "sql">,
+  { sql }: Pick<App, "sql">,
   { userId }: Pick<OneTimeLink, "userId">,
 ): Promise<readonly Membership[]> {
   const user = userId === null ? null : await findUser(sql, userId);

@@ -1,5 +1,4 @@
-import type { Logger } from "pino";
-import type { Sql } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
 import { logFailure, startUpkeep } from "#control-plane/core/database/upkeep.ts";
 import { readServed } from "#control-plane/public/status-pages/domains/store.ts";
 import { hostOf } from "#control-plane/public/status-pages/settings/domain.ts";
@@ -19,19 +18,18 @@ interface ServedDomains {
   close(): void;
 }
 
-/** Dependencies of the domains. */
-interface ServedDomainsDeps {
-  readonly sql: Sql;
-  readonly log: Logger;
-  /** Host of the service itself, which is no page's domain. */
-  readonly ownHost: string;
-}
-
 /** Time after which a failed reading is repeated, in milliseconds. */
 const REPEAT_MS = 1_000;
 
-/** Creates the domains; they are empty until they are read. */
-export function createServedDomains({ sql, log, ownHost }: ServedDomainsDeps): ServedDomains {
+/**
+ * Creates the domains; they are empty until they are read. `ownHost` is the host of the service itself, which is no
+ * page's domain.
+ */
+export function createServedDomains({
+  sql,
+  log,
+  ownHost,
+}: Pick<App, "sql" | "log"> & { readonly ownHost: string }): ServedDomains {
   let served: ReadonlyMap<string, string> = new Map();
   let isOutdated = false;
   let reading: Promise<void> | null = null;

@@ -1,13 +1,12 @@
 import type { Static } from "typebox";
-import type { Logger } from "pino";
 import { dns } from "#shared/tools/dns.ts";
 import { parseToolParams } from "#shared/tools/parse-params.ts";
-import type { Clock } from "#shared/time/clock.ts";
 import { hasErrorCode } from "#shared/contracts/error-code.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
+import type { App } from "#control-plane/core/app.ts";
 import { UNIQUE_VIOLATION } from "#control-plane/core/database/codes.ts";
-import type { Sql, Transaction } from "#control-plane/core/database/connect.ts";
+import type { Transaction } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { logFailure } from "#control-plane/core/database/upkeep.ts";
 import { startClaimedWork } from "#control-plane/checks/jobs/claimed-work.ts";
@@ -32,14 +31,6 @@ import {
   type ClaimedDomain,
 } from "#control-plane/public/status-pages/domains/store.ts";
 
-/** Dependencies of the verification. */
-interface VerificationDeps {
-  readonly sql: Sql;
-  readonly checks: CheckContext;
-  readonly clock: Clock;
-  readonly log: Logger;
-}
-
 /** Verifies the domains of pages, at one replica. */
 interface Verification {
   /** Begins no further look-ups, and gives back those that are running: another replica repeats them. */
@@ -60,7 +51,12 @@ const NAME = "status pages: verification of domains";
  * Starts to ask for the records of domains, of verified ones daily. The look-ups are jobs of shared probes: private ones
  * belong to accounts, which could make theirs say anything, and this process looks up no names that users give.
  */
-export function startVerification({ sql, checks, clock, log }: VerificationDeps): Verification {
+export function startVerification({
+  sql,
+  checks,
+  clock,
+  log,
+}: Pick<App, "sql" | "clock" | "log"> & { readonly checks: CheckContext }): Verification {
   async function look(claimed: ClaimedDomain, stopping: AbortSignal): Promise<void> {
     const record = recordOf(claimed.domain, claimed.token);
     const answer = await ask(checks, record.name, stopping);

@@ -1,9 +1,8 @@
+import type { App } from "#control-plane/core/app.ts";
 import { createSharedCache } from "#control-plane/core/shared-cache.ts";
 import type { ShownArchive, ShownIncident } from "#control-plane/public/status-pages/page.ts";
 import { monthOf } from "#control-plane/public/status-pages/read/month.ts";
 import { findBySlug } from "#control-plane/public/status-pages/store.ts";
-import type { Clock } from "#shared/time/clock.ts";
-import type { Sql } from "#control-plane/core/database/connect.ts";
 import { publishedBetween, publishedIncident } from "#control-plane/outages/incidents/published.ts";
 import { pastWindows } from "#control-plane/outages/maintenance/published.ts";
 import { shownFactsOf } from "#control-plane/outages/state/shown.ts";
@@ -44,7 +43,7 @@ const MOST_LOADS = 2;
 const MOST_WAITING = 1_000;
 
 /** Creates the cache of one replica. */
-export function createPastCache(deps: PastDeps): PastCache {
+export function createPastCache(deps: Pick<App, "sql" | "clock">): PastCache {
   const { sql, clock } = deps;
   const limits = { clock, ttlMs: CACHED_MS, most: MOST, mostLoads: MOST_LOADS, mostWaiting: MOST_WAITING };
   const incidents = createSharedCache<CachedIncident>({
@@ -88,12 +87,6 @@ export function createPastCache(deps: PastDeps): PastCache {
   };
 }
 
-/** Dependencies of what pages show of the past. */
-interface PastDeps {
-  readonly sql: Sql;
-  readonly clock: Clock;
-}
-
 /** Maximum numbers of incidents, and of occurrences of maintenance, of one month. */
 const MOST_OF_MONTH = 100;
 
@@ -101,7 +94,11 @@ const MOST_OF_MONTH = 100;
  * Returns an incident of a page, also one that the page no longer lists; null if it is none of the page, or an open
  * outage of a monitor in maintenance, which the page does not show either.
  */
-async function readIncident({ sql, clock }: PastDeps, page: StatusPage, id: number): Promise<ShownIncident | null> {
+async function readIncident(
+  { sql, clock }: Pick<App, "sql" | "clock">,
+  page: StatusPage,
+  id: number,
+): Promise<ShownIncident | null> {
   const now = clock.now();
   const ids = page.monitors.map((monitor) => monitor.id);
   const incident = await publishedIncident(sql, { ...page, pageId: page.id, monitorIds: ids }, id, now);
@@ -117,7 +114,7 @@ async function readIncident({ sql, clock }: PastDeps, page: StatusPage, id: numb
 
 /** Returns a month of a page's archive (month.ts); null if the archive does not have it. */
 async function readArchive(
-  { sql, clock }: PastDeps,
+  { sql, clock }: Pick<App, "sql" | "clock">,
   page: StatusPage,
   name: string | null,
 ): Promise<ShownArchive | null> {

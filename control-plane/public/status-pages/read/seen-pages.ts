@@ -5,7 +5,7 @@ import { logoPath } from "#control-plane/public/status-pages/logos/logo.ts";
 import { findLogo, type StoredLogo } from "#control-plane/public/status-pages/logos/store.ts";
 import type { ArchiveView, IncidentView, PageView } from "#control-plane/public/status-pages/page.ts";
 import { createPastCache } from "#control-plane/public/status-pages/read/past-cache.ts";
-import { buildView, type ViewDeps } from "#control-plane/public/status-pages/read/view.ts";
+import { buildView } from "#control-plane/public/status-pages/read/view.ts";
 import type { StatusPage } from "#control-plane/public/status-pages/settings/page-settings.ts";
 import { isSlug } from "#control-plane/public/status-pages/settings/slug.ts";
 import { findBySlug } from "#control-plane/public/status-pages/store.ts";
@@ -22,13 +22,6 @@ export interface SeenPages {
   logo(slug: string, viewerAccountId: number | null, path: string): Promise<StoredLogo | null>;
   /** Returns the public page with a slug to which visitors can subscribe; null if there is none. */
   subscribable(slug: string): Promise<Pick<StatusPage, "id" | "accountId" | "title" | "accentColor" | "logo"> | null>;
-}
-
-/** Dependencies of the pages. */
-interface SeenPagesDeps extends ViewDeps {
-  readonly notifications: Notifications;
-  /** Called when the slug or the domain of a page may have changed. */
-  readonly onAddressesChanged: () => void;
 }
 
 /** How long a view is used, in milliseconds. A change of the page's account ends it at once. */
@@ -57,7 +50,14 @@ interface CachedView {
 }
 
 /** Creates the pages of one replica, read once for all who ask at the same time. */
-export function createSeenPages({ notifications, onAddressesChanged, ...deps }: SeenPagesDeps): SeenPages {
+export function createSeenPages({
+  notifications,
+  onAddressesChanged,
+  ...deps
+}: Parameters<typeof buildView>[0] & {
+  readonly notifications: Notifications;
+  readonly onAddressesChanged: () => void;
+}): SeenPages {
   const { sql, clock } = deps;
   // Apart from its view: a request that may not see a page costs what one for a slug without a page costs, so that nobody
   // finds private pages by the time of the answer.

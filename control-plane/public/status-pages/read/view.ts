@@ -1,5 +1,5 @@
-import type { Clock } from "#shared/time/clock.ts";
-import type { Queryable, Sql } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
+import type { Queryable } from "#control-plane/core/database/connect.ts";
 import { publicCause } from "#control-plane/outages/incidents/cause/public-words.ts";
 import { publishedIncidents, type PublishedIncident } from "#control-plane/outages/incidents/published.ts";
 import { outageTitle, pastTitle } from "#control-plane/outages/incidents/texts.ts";
@@ -23,20 +23,22 @@ import { lookOf } from "#control-plane/public/status-pages/look.ts";
 import type { AddressedPage } from "#control-plane/public/status-pages/page-url.ts";
 import type { StatusPage } from "#control-plane/public/status-pages/settings/page-settings.ts";
 
-/** Dependencies of views. */
-export interface ViewDeps {
-  readonly sql: Sql;
-  readonly clock: Clock;
-  readonly history: Pick<History, "days" | "lastResponses" | "hourlyLatency">;
-  /** Returns the address of a page. */
-  readonly urlOf: (page: AddressedPage) => string;
-  /** Whether visitors of public pages can subscribe by mail. */
-  readonly canSubscribe: boolean;
-}
-
-/** Builds what a page shows, with a number of statements that does not depend on its monitors. */
+/**
+ * Builds what a page shows, with a number of statements that does not depend on its monitors. `canSubscribe`: whether
+ * visitors of public pages can subscribe by mail.
+ */
 export async function buildView(
-  { sql, clock, history, urlOf, canSubscribe }: ViewDeps,
+  {
+    sql,
+    clock,
+    history,
+    urlOf,
+    canSubscribe,
+  }: Pick<App, "sql" | "clock"> & {
+    readonly history: Pick<History, "days" | "lastResponses" | "hourlyLatency">;
+    readonly urlOf: (page: AddressedPage) => string;
+    readonly canSubscribe: boolean;
+  },
   page: StatusPage,
 ): Promise<PageView> {
   const now = clock.now();

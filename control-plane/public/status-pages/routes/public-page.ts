@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "#shared/time/clock.ts";
+import type { App } from "#control-plane/core/app.ts";
 import { notFound } from "#control-plane/http/error-handler.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { createDocument, sendDocument, type Document } from "#control-plane/http/operations/document.ts";
@@ -54,20 +55,24 @@ const BADGE = {
   },
 } as const;
 
-/** Dependencies of the routes. */
-interface PublicPagesDeps extends EntranceDeps {
-  readonly clock: Clock;
-  /** Address of this service. */
-  readonly baseUrl: string;
-  /** Answers requests for the root that are for no page's domain; null: there is nothing for this client. */
-  readonly home?: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> | null;
-}
-
 /**
  * Registers the public forms of status pages: HTML, feeds, badge, and JSON in Statuspage's shape, at /status/<slug> and
- * at the root of the pages' own domains.
+ * at the root of the pages' own domains. `home` answers requests for the root that are for no page's domain; null: there
+ * is nothing for this client.
  */
-export function registerPublicPages(server: FastifyInstance, { baseUrl, clock, home, ...deps }: PublicPagesDeps): void {
+export function registerPublicPages(
+  server: FastifyInstance,
+  {
+    baseUrl,
+    clock,
+    home,
+    ...deps
+  }: EntranceDeps &
+    Pick<App, "clock"> & {
+      readonly baseUrl: string;
+      readonly home?: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> | null;
+    },
+): void {
   const serviceUrl = baseUrl.endsWith("/") ? baseUrl.slice(0, -1) : baseUrl;
   const sender = createPublicSender(clock);
   registerPageScripts(server);
@@ -178,10 +183,7 @@ const HISTORY = {
 } as const;
 
 /** Registers the page of an incident, and the archive, at /status/<slug> and at the root of the pages' own domains. */
-function registerPastPages(
-  server: FastifyInstance,
-  { clock, ...deps }: EntranceDeps & { readonly clock: Clock },
-): void {
+function registerPastPages(server: FastifyInstance, { clock, ...deps }: EntranceDeps & Pick<App, "clock">): void {
   const { pages } = deps;
   const sender = createPublicSender(clock);
   const renderError = errorRendererOf(pages);

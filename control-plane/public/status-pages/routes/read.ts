@@ -1,9 +1,8 @@
 import { Type } from "typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Clock } from "#shared/time/clock.ts";
+import type { App } from "#control-plane/core/app.ts";
 import { hasScope } from "#control-plane/http/access/principal.ts";
 import type { AddressLimiter } from "#control-plane/http/access/ports.ts";
-import type { Sql } from "#control-plane/core/database/connect.ts";
 import { Refusal, requireFound } from "#control-plane/http/errors.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
 import { hasTag } from "#control-plane/http/operations/document.ts";
@@ -16,10 +15,8 @@ import { ageOf, PRIVATE_CACHE, PUBLIC_CACHE } from "#control-plane/public/status
 import type { StatusPages } from "#control-plane/public/status-pages/status-pages.ts";
 
 /** Dependencies of the reads. */
-export interface ReadRoutesDeps {
+export interface ReadRoutesDeps extends Pick<App, "sql" | "clock"> {
   readonly gate: Gate;
-  readonly sql: Sql;
-  readonly clock: Clock;
   /** Limits requests by slug, which need no key, by client address. */
   readonly visits: AddressLimiter;
   readonly pages: StatusPages;

@@ -14,13 +14,8 @@ import { Type } from "typebox";
 const URL = "/api/v4/status";
 const TAG = "Status pages";
 
-/** Dependencies of the routes. */
-interface StatusPageRoutesDeps extends ReadRoutesDeps {
-  readonly writes: Writes;
-}
-
 /** Registers GET, POST, PUT and DELETE /api/v4/status, and GET /api/v3/status. */
-export function registerStatusPages(server: FastifyInstance, deps: StatusPageRoutesDeps): void {
+export function registerStatusPages(server: FastifyInstance, deps: ReadRoutesDeps & { readonly writes: Writes }): void {
   server.addSchema(PAGE);
   registerReads(server, deps);
   registerCreation(server, deps);
@@ -28,7 +23,10 @@ export function registerStatusPages(server: FastifyInstance, deps: StatusPageRou
   registerRemoval(server, deps);
 }
 
-function registerCreation(server: FastifyInstance, { gate, writes, pages }: StatusPageRoutesDeps): void {
+function registerCreation(
+  server: FastifyInstance,
+  { gate, writes, pages }: Pick<ReadRoutesDeps, "gate" | "pages"> & { readonly writes: Writes },
+): void {
   server.route({
     ...gate.keyed({ scope: "monitors" }),
     method: "POST",
@@ -54,7 +52,10 @@ function registerCreation(server: FastifyInstance, { gate, writes, pages }: Stat
   });
 }
 
-function registerChange(server: FastifyInstance, { gate, writes, pages }: StatusPageRoutesDeps): void {
+function registerChange(
+  server: FastifyInstance,
+  { gate, writes, pages }: Pick<ReadRoutesDeps, "gate" | "pages"> & { readonly writes: Writes },
+): void {
   server.route({
     ...gate.keyed({ scope: "monitors" }),
     method: "PUT",
@@ -82,7 +83,10 @@ function registerChange(server: FastifyInstance, { gate, writes, pages }: Status
   });
 }
 
-function registerRemoval(server: FastifyInstance, { gate, writes, pages }: StatusPageRoutesDeps): void {
+function registerRemoval(
+  server: FastifyInstance,
+  { gate, writes, pages }: Pick<ReadRoutesDeps, "gate" | "pages"> & { readonly writes: Writes },
+): void {
   server.route({
     ...gate.keyed({ scope: "monitors" }),
     method: "DELETE",

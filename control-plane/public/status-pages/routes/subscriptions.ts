@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Clock } from "#shared/time/clock.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { AddressLimiter } from "#control-plane/http/access/ports.ts";
 import { acceptAnyBody } from "#control-plane/http/any-body.ts";
 import { rawParams } from "#control-plane/http/body.ts";
@@ -53,8 +53,7 @@ const WORDS = {
 } as const;
 
 /** Dependencies of the routes. */
-interface SubscriptionRoutesDeps {
-  readonly clock: Clock;
+interface SubscriptionRoutesDeps extends Pick<App, "clock"> {
   readonly pages: Pick<StatusPages, "subscribable" | "slugOfDomain">;
   readonly subscribers: Subscribers;
 }

@@ -1,3 +1,4 @@
+import type { App } from "#control-plane/core/app.ts";
 import type { Sql } from "#control-plane/core/database/connect.ts";
 import type { ClaimedDelivery, Outcome, Sender, SentEvent } from "#control-plane/notify/deliveries/delivery.ts";
 import { hiddenIncidents } from "#control-plane/outages/incidents/published.ts";
@@ -33,20 +34,17 @@ interface SubscriberUrls {
   readonly oneClick: string;
 }
 
-/** Dependencies of the sender. */
-interface SubscriberSenderDeps {
-  readonly sql: Sql;
-  readonly mailer: Mailer;
-  readonly urlsOf: (subscriber: Pick<Subscriber, "id" | "slug" | "domain" | "domainState">) => SubscriberUrls;
-  /** Host of the service. */
-  readonly host: string;
-}
-
 /** Maximum number of mails to subscribers at the same time; alerts have their own. */
 const CONCURRENCY = 4;
 
-/** Creates the sender of mails to the subscribers of status pages. */
-export function createSubscriberSender(deps: SubscriberSenderDeps): Sender {
+/** Creates the sender of mails to the subscribers of status pages. `host` is that of the service. */
+export function createSubscriberSender(
+  deps: Pick<App, "sql"> & {
+    readonly mailer: Mailer;
+    readonly urlsOf: (subscriber: Pick<Subscriber, "id" | "slug" | "domain" | "domainState">) => SubscriberUrls;
+    readonly host: string;
+  },
+): Sender {
   const { sql, mailer, urlsOf, host } = deps;
   return {
     channel: "page",

@@ -1,6 +1,5 @@
-import type { Logger } from "pino";
-import type { Clock, Random } from "#shared/time/clock.ts";
-import type { Queryable, Sql, Transaction } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
+import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { deleteInSteps, startUpkeep } from "#control-plane/core/database/upkeep.ts";
 import type { Sender } from "#control-plane/notify/deliveries/delivery.ts";
@@ -73,18 +72,6 @@ export interface Subscribers {
   close(): void;
 }
 
-/** Dependencies of the subscriptions. */
-interface SubscribersDeps {
-  readonly sql: Sql;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  readonly encryption: Encryption;
-  /** Address of the service, without a trailing slash. */
-  readonly baseUrl: string;
-  readonly mailer: Mailer | null;
-}
-
 /** Maximum number of confirmed subscribers of a page. */
 const MOST_SUBSCRIBERS = 50_000;
 /** Time in milliseconds for which a link to confirm works, and after which an unconfirmed address is deleted. */
@@ -93,8 +80,14 @@ const UPKEEP_MS = 3_600_000;
 const DELETED_AT_ONCE = 1_000;
 const MOST_EXPORTED = 100_000;
 
-/** Opens the subscriptions of one replica. */
-export function createSubscribers(deps: SubscribersDeps): Subscribers {
+/** Opens the subscriptions of one replica. `baseUrl` is the address of the service, without a slash at its end. */
+export function createSubscribers(
+  deps: Pick<App, "sql" | "clock" | "random" | "log"> & {
+    readonly encryption: Encryption;
+    readonly baseUrl: string;
+    readonly mailer: Mailer | null;
+  },
+): Subscribers {
   const { sql, clock, random, encryption, baseUrl, mailer, log } = deps;
 
   const urlOf = createPageUrls(baseUrl);

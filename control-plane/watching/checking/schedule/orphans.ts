@@ -1,6 +1,5 @@
 import type { Logger } from "pino";
-import type { Clock } from "#shared/time/clock.ts";
-import type { Sql } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
 import { startUpkeep } from "#control-plane/core/database/upkeep.ts";
 import { findGoneClaimants, releaseClaimsOf } from "#control-plane/watching/checking/schedule/orphans-store.ts";
 
@@ -10,15 +9,6 @@ interface Orphans {
   release(): Promise<void>;
   /** Looks no more. */
   stop(): void;
-}
-
-/** Dependencies. */
-interface OrphansDeps {
-  readonly sql: Sql;
-  readonly clock: Pick<Clock, "now" | "monotonic">;
-  readonly log: Pick<Logger, "debug" | "error" | "warn">;
-  /** Id of this replica, whose claims are never ended. */
-  readonly replicaId: string;
 }
 
 /** Time between two looks, in milliseconds. */
@@ -32,10 +22,18 @@ const PATIENCE_MS = 5_000;
 const LONGEST_GAP_MS = 3_000;
 
 /**
- * Starts the search of one replica. What a replica that is taken for gone still records loses its claim, so that no check
- * is recorded twice.
+ * Starts the search of one replica. What a replica that is taken for gone still records loses its claim, so that no
+ * check is recorded twice. The claims of `replicaId`, this replica, are never ended.
  */
-export function startOrphans({ sql, clock, log, replicaId }: OrphansDeps): Orphans {
+export function startOrphans({
+  sql,
+  clock,
+  log,
+  replicaId,
+}: Pick<App, "sql" | "clock"> & {
+  readonly log: Pick<Logger, "debug" | "error" | "warn">;
+  readonly replicaId: string;
+}): Orphans {
   /** Since when replicas are missing, monotonic milliseconds. */
   let missing: ReadonlyMap<string, number> = new Map();
   let lookedAt = -Infinity;

@@ -1,6 +1,5 @@
-import type { Logger } from "pino";
-import type { Clock } from "#shared/time/clock.ts";
-import type { Queryable, Sql } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
+import type { Queryable } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { areCovered } from "#control-plane/outages/maintenance/coverage/coverage.ts";
 import { startUpkeep } from "#control-plane/core/database/upkeep.ts";
@@ -45,15 +44,6 @@ interface Visits {
   stop(): Promise<void>;
 }
 
-/** Dependencies of visits. */
-interface VisitsDeps {
-  readonly sql: Sql;
-  readonly clock: Pick<Clock, "now">;
-  readonly log: Logger;
-  readonly unserved: FindUnserved;
-  readonly recording: ApplyDeps;
-}
-
 const EVERY_MS = 1_000;
 /** Maximum number of monitors of one transaction. */
 const MOST_AT_ONCE = 300;
@@ -66,7 +56,13 @@ const UNREADABLE_MS = 60_000;
  * Starts the visits of one replica. Several replicas share the work. Most visits find that newer results have arrived,
  * and take no lock. What changes is decided again under the lock of the state, so that it happens once.
  */
-export function startVisits({ sql, clock, log, unserved, recording }: VisitsDeps): Visits {
+export function startVisits({
+  sql,
+  clock,
+  log,
+  unserved,
+  recording,
+}: Pick<App, "sql" | "clock" | "log"> & { readonly unserved: FindUnserved; readonly recording: ApplyDeps }): Visits {
   let isStopped = false;
   let running: Promise<void> | null = null;
 

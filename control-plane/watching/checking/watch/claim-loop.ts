@@ -1,6 +1,4 @@
-import type { Logger } from "pino";
-import type { Clock, Random } from "#shared/time/clock.ts";
-import type { Sql } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { Roster } from "#control-plane/checks/dispatch/roster.ts";
 import { claimSlots, releaseSlots, type ClaimedSlot } from "#control-plane/watching/checking/schedule/store.ts";
 import type { WatchedMonitors } from "#control-plane/watching/checking/watch/watched.ts";
@@ -16,11 +14,7 @@ interface ClaimLoop {
 }
 
 /** Dependencies of the loop. */
-interface ClaimLoopDeps {
-  readonly sql: Sql;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
+interface ClaimLoopDeps extends Pick<App, "sql" | "clock" | "random" | "log"> {
   readonly roster: Roster;
   readonly replicaId: string;
   readonly monitors: WatchedMonitors;

@@ -1,4 +1,5 @@
-import type { Sql, Transaction } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
+import type { Transaction } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { noteLateChecks } from "#control-plane/outages/history/record.ts";
 import { readStoredSettings } from "#control-plane/outages/kinds/stored-settings.ts";
@@ -21,12 +22,6 @@ import {
 import type { RecordWithEvents } from "#control-plane/watching/checking/watch/recorder.ts";
 import { lockForRecord, recordAll, type NoticeFacts } from "#control-plane/watching/checking/watch/store.ts";
 
-/** Dependencies of the transaction. */
-interface RecordEventsDeps extends ApplyDeps {
-  readonly sql: Sql;
-  readonly metrics: Pick<WatchMetrics, "transitions">;
-}
-
 /** What was recorded. */
 interface Recorded {
   /** JSON of the state. */
@@ -38,7 +33,9 @@ interface Recorded {
  * Creates the function that commits an observation with everything that follows from it, in one transaction: the state,
  * the status change, the incident, the event and its deliveries.
  */
-export function createRecordWithEvents(deps: RecordEventsDeps): RecordWithEvents {
+export function createRecordWithEvents(
+  deps: ApplyDeps & Pick<App, "sql"> & { readonly metrics: Pick<WatchMetrics, "transitions"> },
+): RecordWithEvents {
   return async (planned) => {
     const written = await transact(deps.sql, (tx) => record(tx, deps, planned));
     if (written === null) return null;
@@ -47,7 +44,7 @@ export function createRecordWithEvents(deps: RecordEventsDeps): RecordWithEvents
   };
 }
 
-async function record(tx: Transaction, deps: RecordEventsDeps, given: PlannedRecord): Promise<Recorded | null> {
+async function record(tx: Transaction, deps: ApplyDeps, given: PlannedRecord): Promise<Recorded | null> {
   const { accountId, location } = given.finished.slot;
   const facts = await lockForRecord(tx, accountId, given.record);
   if (facts === null) return null;

@@ -10,13 +10,6 @@ interface Unserved {
   among(accountId: number, locations: readonly string[]): readonly string[];
 }
 
-/** Dependencies. */
-interface UnservedDeps {
-  readonly roster: Pick<Roster, "candidates">;
-  readonly monitors: Pick<WatchedMonitors, "location">;
-  readonly clock: Pick<Clock, "monotonic">;
-}
-
 /**
  * Time for which a location must be without a probe, milliseconds. One that has lost its stream attaches again within 15 s,
  * and until then its newest verdicts count: otherwise a location that fails alone would make monitors down whenever the
@@ -27,7 +20,15 @@ const ABSENT_MS = 20_000;
 const MOST_REMEMBERED = 10_000;
 
 /** Creates the knowledge of one replica. The absence of a location begins when it is first looked up and has no probe. */
-export function createUnserved({ roster, monitors, clock }: UnservedDeps): Unserved {
+export function createUnserved({
+  roster,
+  monitors,
+  clock,
+}: {
+  readonly clock: Pick<Clock, "monotonic">;
+  readonly roster: Pick<Roster, "candidates">;
+  readonly monitors: Pick<WatchedMonitors, "location">;
+}): Unserved {
   /** Since when a location has no probe, monotonic milliseconds, by account and location; account 0: only shared ones. */
   const absentSince = new Map<string, number>();
   // The roster makes a new list when an agent attaches or leaves.

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
-import type { Clock, Random } from "#shared/time/clock.ts";
 import { waitAtMost } from "#shared/time/time-limit.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import { tryCheck } from "#control-plane/checks/run-check.ts";
+import type { App } from "#control-plane/core/app.ts";
 import type { Sql } from "#control-plane/core/database/connect.ts";
 import { probeOf, type ProbedType } from "#control-plane/outages/kinds/kinds.ts";
 import { decodeState } from "#control-plane/outages/state/encoding.ts";
@@ -62,12 +62,8 @@ interface ExpiryWatch {
 }
 
 /** Dependencies of the watch. */
-interface WatchDeps {
-  readonly sql: Sql;
+interface WatchDeps extends Pick<App, "sql" | "clock" | "random" | "log"> {
   readonly checks: CheckContext;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
   readonly registry: Registry;
   /** What records changes of monitors beside their states. */
   readonly recording: ApplyDeps;

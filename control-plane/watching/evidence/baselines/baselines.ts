@@ -1,10 +1,8 @@
-import type { Logger } from "pino";
-import type { Clock } from "#shared/time/clock.ts";
 import { parseLocations } from "#shared/internet/locations.ts";
 import { registrableDomain } from "#shared/internet/registrable-domain.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
-import type { Sql } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
 import {
   updateNameServers,
   upsertBaselines,
@@ -56,16 +54,13 @@ const MOST_REMEMBERED = 200_000;
 /** Multiplier of the phase, so that the slots of one monitor ask at different times. */
 const SPREAD = 7_919;
 
-/** Dependencies of the baselines. */
-interface BaselinesDeps {
-  readonly sql: Sql;
-  readonly log: Logger;
-  readonly clock: Clock;
-  readonly checks: CheckContext;
-}
-
 /** Opens the baselines. */
-export function openBaselines({ sql, log, clock, checks }: BaselinesDeps): Baselines {
+export function openBaselines({
+  sql,
+  log,
+  clock,
+  checks,
+}: Pick<App, "sql" | "clock" | "log"> & { readonly checks: CheckContext }): Baselines {
   const nameServers = createNameServers({
     clock,
     ask: async ({ accountId, zone, location }) => {

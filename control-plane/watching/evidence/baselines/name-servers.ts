@@ -1,4 +1,4 @@
-import type { Clock } from "#shared/time/clock.ts";
+import type { App } from "#control-plane/core/app.ts";
 
 /** Name servers of a domain, and when they were looked up. */
 interface KnownServers {
@@ -27,13 +27,6 @@ interface NameServers {
   stop(): void;
 }
 
-/** Dependencies. */
-interface NameServersDeps {
-  readonly clock: Clock;
-  /** Looks up the name servers of a domain; null without an answer. Rejects while the database is away. */
-  readonly ask: (question: Question) => Promise<readonly string[] | null>;
-}
-
 const DAY_MS = 86_400_000;
 /** Time after which a look-up without an answer is repeated, milliseconds. */
 const AGAIN_MS = 3_600_000;
@@ -42,8 +35,14 @@ const MOST_WAITING = 1_000;
 /** Maximum number of domains that are remembered. */
 const MOST_REMEMBERED = 50_000;
 
-/** Creates an empty memory. */
-export function createNameServers({ clock, ask }: NameServersDeps): NameServers {
+/**
+ * Creates an empty memory. `ask` looks up the name servers of a domain; null without an answer. It rejects while the
+ * database is away.
+ */
+export function createNameServers({
+  clock,
+  ask,
+}: Pick<App, "clock"> & { readonly ask: (question: Question) => Promise<readonly string[] | null> }): NameServers {
   const remembered = new Map<string, { found: KnownServers | null; askAt: number }>();
   const waiting: (() => Promise<void>)[] = [];
   let isRunning = false;

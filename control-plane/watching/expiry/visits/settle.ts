@@ -1,4 +1,5 @@
-import type { Sql, Transaction } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
+import type { Transaction } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import type { NewEvent } from "#control-plane/notify/events/event.ts";
 import type { Events } from "#control-plane/notify/events/events.ts";
@@ -33,15 +34,6 @@ interface Settled {
   readonly events: readonly string[];
 }
 
-/** Dependencies of the settlement. */
-interface SettleDeps {
-  readonly sql: Sql;
-  readonly events: Events;
-  /** 0 to 1. */
-  readonly luck: number;
-  readonly now: Date;
-}
-
 /** After this time a visit decides again about notices that maintenance held back, in milliseconds. */
 const HELD_MS = 60_000;
 
@@ -52,9 +44,13 @@ const HELD_MS = 60_000;
  *
  * While a maintenance window covers a monitor, its notices are held back: what was found is stored, but the monitor is
  * not informed and nothing is remembered of it. So the same is decided again until the window has ended, and what still
- * holds then is noticed once, as with outages.
+ * holds then is noticed once, as with outages. `luck` is 0 to 1.
  */
-export function settleVisit(deps: SettleDeps, claimed: ClaimedTarget, look: Look | null): Promise<Settled | null> {
+export function settleVisit(
+  deps: Pick<App, "sql"> & { readonly events: Events; readonly luck: number; readonly now: Date },
+  claimed: ClaimedTarget,
+  look: Look | null,
+): Promise<Settled | null> {
   return transact(deps.sql, async (tx) => {
     const lockedIds = new Set(await lockMonitorsOf(tx, claimed.id));
     const locked = await lockTarget(tx, claimed);

@@ -1,7 +1,5 @@
-import type { Logger } from "pino";
-import type { Clock, Random } from "#shared/time/clock.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
-import type { Sql } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import type { Events } from "#control-plane/notify/events/events.ts";
 import type { CertificateFacts } from "#control-plane/watching/expiry/facts/certificate.ts";
@@ -22,19 +20,6 @@ import { dismissTarget, releaseTarget } from "#control-plane/watching/expiry/vis
 import { startClaimedWork, type ClaimedWork } from "#control-plane/checks/jobs/claimed-work.ts";
 import { requestChecks } from "#control-plane/watching/checking/schedule/schedule.ts";
 
-/** Dependencies of the visits. */
-interface VisitorDeps {
-  readonly sql: Sql;
-  readonly checks: CheckContext;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  readonly events: Events;
-  /** Milliseconds between two searches for what is due. */
-  readonly everyMs: number;
-  readonly metrics: ExpiryMetrics;
-}
-
 /** Maximum number of visits at the same time; of domains, each belongs to another registry. */
 const MOST_AT_ONCE: Readonly<Record<ExpiryKind, number>> = { certificate: 20, domain: 10 };
 /** Visits that end within this time of each other are followed by one search, in milliseconds. */
@@ -48,8 +33,19 @@ const LEASE_GRACE_MS = 30_000;
 const NOTICE_WAIT_MS = 3_600_000;
 const LEASE_BYTES = 6;
 
-/** Starts to visit the targets of a kind when they are due. Replicas share the work. */
-export function startVisitor(kind: ExpiryKind, deps: VisitorDeps): ClaimedWork<ClaimedTarget> {
+/**
+ * Starts to visit the targets of a kind when they are due. Replicas share the work. What is due is looked for every
+ * `everyMs` milliseconds.
+ */
+export function startVisitor(
+  kind: ExpiryKind,
+  deps: Pick<App, "sql" | "clock" | "random" | "log"> & {
+    readonly checks: CheckContext;
+    readonly events: Events;
+    readonly everyMs: number;
+    readonly metrics: ExpiryMetrics;
+  },
+): ClaimedWork<ClaimedTarget> {
   const { sql, checks, clock, random, log, events, metrics } = deps;
   const luck = () => (random.bytes(1)[0] ?? 0) / BYTE;
 
@@ -114,7 +110,7 @@ export function startVisitor(kind: ExpiryKind, deps: VisitorDeps): ClaimedWork<C
 /** Claims at most so many targets of a kind that are due for a visit. */
 async function claimDue(
   kind: ExpiryKind,
-  { sql, clock, random }: VisitorDeps,
+  { sql, clock, random }: Pick<App, "sql" | "clock" | "random">,
   most: number,
 ): Promise<readonly ClaimedTarget[]> {
   const options = {

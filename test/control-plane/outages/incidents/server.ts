@@ -1,11 +1,12 @@
 import { pino } from "pino";
 import type { Clock } from "#shared/time/clock.ts";
-import { createApp, type App, type AppConfig } from "#control-plane/app/app.ts";
+import { openReplica, type Replica, type ReplicaConfig } from "#control-plane/app/replica.ts";
 import { createEvents } from "#control-plane/notify/events/events.ts";
 import { createGatedServer } from "#control-plane/accounts/gated-server.ts";
 import { readIncidentEvidence } from "#control-plane/watching/evidence/requests.ts";
 import { createWrites } from "#control-plane/http/writes.ts";
 import { createAnswers } from "#control-plane/http/idempotency/answers.ts";
+import { createIncidentWrites } from "#control-plane/outages/incidents/writes.ts";
 import { registerIncidents } from "#control-plane/outages/incidents/routes.ts";
 import type { PlanName } from "#control-plane/core/plans/plans.ts";
 import { apiOf, type Answer, type CallOptions } from "#test/support/control-plane.ts";
@@ -18,7 +19,7 @@ const ADMIN_TOKEN = "operator-token-of-the-tests-0123456789";
 
 /** A replica whose only further routes are those of incidents. */
 export interface IncidentServer {
-  readonly app: App<AppConfig>;
+  readonly app: Replica<ReplicaConfig>;
   call(path: string, options?: CallOptions): Promise<Answer>;
   /** Creates an account with a key. */
   createKey(plan?: PlanName, name?: string): Promise<{ readonly key: string; readonly accountId: number }>;
@@ -27,7 +28,7 @@ export interface IncidentServer {
 
 /** Starts a replica on a test database. An account has the monitors of its rows, and status page 5. */
 export async function startIncidentServer(databaseUrl: string, clock: Clock): Promise<IncidentServer> {
-  const app = await createApp(
+  const app = await openReplica(
     {
       config: { databaseUrl, trustedProxies: [], v1V2Sunset: new Date("2999-01-01T00:00:00Z") },
       adminToken: ADMIN_TOKEN,
@@ -46,13 +47,16 @@ export async function startIncidentServer(databaseUrl: string, clock: Clock): Pr
     clock,
     sql: app.sql,
     writes: createWrites({ ...app, answers, record: app.changes.record }),
-    monitorsOf: async (sql, accountId, ids) => {
-      const rows = await sql<{ id: number }[]>`
+    incidents: createIncidentWrites({
+      clock,
+      monitorsOf: async (sql, accountId, ids) => {
+        const rows = await sql<{ id: number }[]>`
         select id from monitors where account_id = ${accountId} and id = any(${[...ids]}::bigint[])`;
-      return rows.map(({ id }) => id);
-    },
-    pagesOf: (_sql, _accountId, ids) => Promise.resolve(ids.filter((id) => id === 5)),
-    events: createEvents({ random: systemRandom, sources: [] }),
+        return rows.map(({ id }) => id);
+      },
+      pagesOf: (_sql, _accountId, ids) => Promise.resolve(ids.filter((id) => id === 5)),
+      events: createEvents({ random: systemRandom, sources: [] }),
+    }),
     evidenceOf: readIncidentEvidence,
     nameCaller: (sql, { keyId }) => app.keys.label(sql, keyId),
   });

@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createApp, type App } from "#control-plane/app/app.ts";
+import { openReplica, type Replica } from "#control-plane/app/replica.ts";
 import { readConfig } from "#control-plane/core/config.ts";
 import { createEvents } from "#control-plane/notify/events/events.ts";
 import { createGatedServer } from "#control-plane/accounts/gated-server.ts";
@@ -30,7 +30,7 @@ const WEEKLY = {
 const ONCE = { title: "t", tags: ["x"], starts_at: "2026-03-02T00:00:00Z", ends_at: "2026-03-02T01:00:00Z" };
 
 let database: TestDatabase;
-let app: App;
+let app: Replica;
 let maintenance: Maintenance;
 let api: ReturnType<typeof apiOf>;
 let key: string;
@@ -43,7 +43,7 @@ beforeAll(async () => {
   const { config } = read;
   const log = pino({ level: "silent" });
   const inputs = { config, adminToken: ADMIN_TOKEN, masterKey: MASTER_KEY, plans: WIDE_PLANS, hostClock: systemClock };
-  app = await createApp({ ...inputs, random: systemRandom, log }, { clock });
+  app = await openReplica({ ...inputs, random: systemRandom, log }, { clock });
   const { server, gate } = createGatedServer(app, { agents: () => 0 });
   const answers = createAnswers(app);
   const writes = createWrites({ ...app, answers, record: app.changes.record });

@@ -1,8 +1,8 @@
-import type { Logger } from "pino";
-import type { Clock, Random } from "#shared/time/clock.ts";
+import type { Clock } from "#shared/time/clock.ts";
 import type { AddressLimiter, Limiter } from "#control-plane/http/access/ports.ts";
 import { createAccounts, type Accounts } from "#control-plane/accounts/accounts.ts";
 import { createChanges, type Changes } from "#control-plane/accounts/changes/changes.ts";
+import type { App } from "#control-plane/core/app.ts";
 import { createDatabaseClock } from "#control-plane/core/clock.ts";
 import type { Config } from "#control-plane/core/config.ts";
 import { connect, connectListener, type Sql } from "#control-plane/core/database/connect.ts";
@@ -16,15 +16,15 @@ import { createAddressLimiter } from "#control-plane/http/limits/address.ts";
 import { createAccountLimits } from "#control-plane/http/limits/account.ts";
 import { readInstallation } from "#control-plane/core/secrets/installation.ts";
 import { checkMasterKey } from "#control-plane/core/secrets/master-key.ts";
-import { createMetrics, type Metrics } from "#control-plane/core/metrics.ts";
+import { createMetrics } from "#control-plane/core/metrics.ts";
 import { createMigrationCheck } from "#control-plane/core/migrations/migrate.ts";
 import type { Plans } from "#control-plane/core/plans/plans.ts";
 
-/** The part of the configuration that the app itself uses; routes read more of it. */
-export type AppConfig = Pick<Config, "databaseUrl" | "trustedProxies" | "v1V2Sunset">;
+/** The part of the configuration that the replica itself uses; routes read more of it. */
+export type ReplicaConfig = Pick<Config, "databaseUrl" | "trustedProxies" | "v1V2Sunset">;
 
 /** Settings, and the resources that only main is allowed to access. */
-interface AppInputs<C extends AppConfig = Config> {
+interface ReplicaInputs<C extends ReplicaConfig = Config> extends Pick<App, "random" | "log"> {
   readonly config: C;
   /** The operator's bearer token, read or generated. */
   readonly adminToken: string;
@@ -34,26 +34,19 @@ interface AppInputs<C extends AppConfig = Config> {
   readonly plans: Plans;
   /** Clock of the host. */
   readonly hostClock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
 }
 
 /** Replacements for tests. */
-export interface AppOverrides {
+export interface ReplicaOverrides {
   /** Used instead of the database's clock. */
   readonly clock?: Clock;
 }
 
 /** One replica of the control plane: everything that its parts share, open and ready. */
-export interface App<C extends AppConfig = Config> {
+export interface Replica<C extends ReplicaConfig = Config> extends Omit<App, "config"> {
   readonly config: C;
   readonly adminToken: string;
   readonly plans: Plans;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  readonly metrics: Metrics;
-  readonly sql: Sql;
   /** Connections of sign-ins and sessions, which nothing else takes. */
   readonly signInSql: Sql;
   /** Turns of the accounts' writes on `sql`. */
@@ -93,11 +86,11 @@ const SIGN_IN_POOL = 2;
 // Requests with a missing or wrong key are limited per client address, so that keys cannot be guessed without limit.
 const FAILURES_PER_MINUTE = 30;
 
-/** Opens the app. Rejects if the database is away, because its clock is needed, and with WrongMasterKey. */
-export async function createApp<C extends AppConfig>(
-  inputs: AppInputs<C>,
-  overrides: AppOverrides = {},
-): Promise<App<C>> {
+/** Opens a replica. Rejects if the database is away, because its clock is needed, and with WrongMasterKey. */
+export async function openReplica<C extends ReplicaConfig>(
+  inputs: ReplicaInputs<C>,
+  overrides: ReplicaOverrides = {},
+): Promise<Replica<C>> {
   const { config, plans, hostClock, random, log } = inputs;
   const open = (name: string, connections: number, statementTimeoutMs: number, durable = true): Sql =>
     connect(config.databaseUrl, { name: `vantage ${name}`, connections, statementTimeoutMs, durable });
@@ -129,7 +122,7 @@ export async function createApp<C extends AppConfig>(
   const isMigrated = createMigrationCheck();
   let draining = false;
 
-  const app: Omit<App<C>, "installation"> = {
+  const replica: Omit<Replica<C>, "installation"> = {
     config,
     adminToken: inputs.adminToken,
     plans,
@@ -165,9 +158,9 @@ export async function createApp<C extends AppConfig>(
   try {
     await databaseClock.sync();
     await gate.run((client) => checkMasterKey(client, inputs.masterKey));
-    return { ...app, installation: await gate.run((client) => readInstallation(client, random)) };
+    return { ...replica, installation: await gate.run((client) => readInstallation(client, random)) };
   } catch (error) {
-    await app.close();
+    await replica.close();
     throw error;
   }
 }
