@@ -1,4 +1,4 @@
-// HTML is written with the tag `html`: words stand beside their markup, and every value is escaped unless it is HTML itself.
+// HTML is written with the tag `html`: each value is escaped unless it is HTML itself, and words are next to their markup.
 
 /** Markup that is safe to send. Only `html` and `trusted` make it. */
 class Markup extends String {
