@@ -10,6 +10,7 @@ describe("a template of HTML", () => {
     'html`<ul>${items.map((item) => html`<li>${item}`)}</ul><br><path d=""/>`',
     'html`<a href="${path}"${isCurrent && html` aria-current="page"`}>${`${count} }`}</a>`',
     "html`<style>${STYLE}</style>`; trusted(ICONS.down)",
+    'html`<style>${accentStyleOf(colour)}</style><a href="/history?month=${month}"></a>`',
     "html`<table><tr><td>${one}<td>${other}</table>`",
   ])("that is whole passes: %s", (source) => {
     expect(faultsOf(source)).toEqual([]);
