@@ -242,7 +242,7 @@ async function sendPreview(
   try {
     const view = requireWritten(await read());
     reply.header("content-security-policy", previewPolicyOf(view));
-    const page = renderPage(view, `/status/${view.slug}`, false);
+    const page = String(renderPage(view, `/status/${view.slug}`, false));
     return await sendDocument(request, reply, createDocument(page, { type, cacheControl: "no-store" }));
   } catch (error) {
     if (!(error instanceof Refusal) || error.status === 404) throw error;
