@@ -167,7 +167,7 @@ describeBrowser("a status page in a browser", () => {
       renderQuestionPage(place, question),
       renderMessagePage(NO_PLACE, "Not found", "Nothing here."),
     ]) {
-      await page.setContent(html);
+      await page.setContent(String(html));
       expect(await violationsOf(page)).toEqual([]);
     }
     await close();

@@ -11,6 +11,7 @@ describe("a template of HTML", () => {
     'html`<a href="${path}"${isCurrent && html` aria-current="page"`}>${`${count} }`}</a>`',
     'html`<a class="next" href="?page=${page}">${page}</a>`',
     "html`<style>${STYLE}</style>`; trusted(ICONS.down)",
+    'html`<style>${accentStyleOf(colour)}</style><a href="/history?month=${month}"></a>`',
     "html`<table><tr><td>${one}<td>${other}</table>`",
   ])("that is whole passes: %s", (source) => {
     expect(faultsOf(source)).toEqual([]);

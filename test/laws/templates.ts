@@ -23,6 +23,9 @@ const TAG = /<(\/?)([a-zA-Z][\w-]*)((?:"[^"]*"|[^"<>])*)>/g;
 /** A constant of a module, whose text no request decides. */
 const CONSTANT = /^[A-Z][A-Z\d_]*(?:\.[a-z]\w*)?$/;
 
+/** A style that its function makes of colours that it has computed: it has nothing to escape. */
+const COMPUTED_STYLE = /^accentStyleOf\(\w+\)$/;
+
 /**
  * Finds what is wrong with the templates of a file: elements that one template opens and another closes, values where
  * `html` does not escape for them (unquoted attributes, <script>, <style>), and texts other than constants of a module that
@@ -114,6 +117,7 @@ function placeFaults(text: string, values: readonly string[]): readonly string[]
     const value = values[index++] ?? "";
     if (CONSTANT.test(value)) return [];
     const before = characters.slice(Math.max(0, characters.lastIndexOf("<", at)), at).join("");
+    if (before === "<style>" && COMPUTED_STYLE.test(value)) return [];
     if (/^<(?:script|style)\b[^>]*>/.test(before)) return [`\${${value}} is in a script or a style`];
     return /^<(?:"[^"]*"|[^"<>])*=$/.test(before) ? [`\${${value}} is in an attribute without quotes`] : [];
   });

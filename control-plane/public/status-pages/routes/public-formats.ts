@@ -74,7 +74,7 @@ export const PUBLIC_FORMATS: readonly PublicFormat[] = [
     path: "",
     type: "text/html; charset=utf-8",
     operation: { id: "show_status_page", summary: "Show a status page" },
-    render: (view, { base }) => renderPage(view, base),
+    render: (view, { base }) => String(renderPage(view, base)),
     headers: (view) => ({ "content-security-policy": policyOf(view) }),
   },
   feedFormat("/feed.rss", "application/rss+xml", "an RSS 2.0 feed", renderRss),

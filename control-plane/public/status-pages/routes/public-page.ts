@@ -197,7 +197,7 @@ function registerPastPages(server: FastifyInstance, { clock, ...deps }: Entrance
         const { found, isForAll } = await entrance.read(request, reply, readIncident, true);
         const base = entrance.baseOf(found.view);
         reply.header("content-security-policy", policyOf({ ...found.view, canSubscribe: false, responses: null }));
-        const document = sender.documentOf(found.incident, base, TYPE, () => renderIncidentPage(found, base));
+        const document = sender.documentOf(found.incident, base, TYPE, () => String(renderIncidentPage(found, base)));
         return await sender.send(request, reply, document, found, isForAll);
       },
     });
@@ -209,7 +209,7 @@ function registerPastPages(server: FastifyInstance, { clock, ...deps }: Entrance
         const { found, isForAll } = await entrance.read(request, reply, readArchive, true);
         const base = entrance.baseOf(found.view);
         reply.header("content-security-policy", policyOf({ ...found.view, canSubscribe: false, responses: null }));
-        const document = sender.documentOf(found.archive, base, TYPE, () => renderArchivePage(found, base));
+        const document = sender.documentOf(found.archive, base, TYPE, () => String(renderArchivePage(found, base)));
         return await sender.send(request, reply, document, found, isForAll);
       },
     });

@@ -21,7 +21,7 @@ const renderPageError: ErrorRenderer = ({ code, details }, _request, reply) => {
   reply
     .type("text/html; charset=utf-8")
     .header("content-security-policy", policyOf({ ...NO_PLACE.look, canSubscribe: false }));
-  return renderMessagePage(NO_PLACE, code === "not_found" ? "Not found" : "Not available", details.message);
+  return String(renderMessagePage(NO_PLACE, code === "not_found" ? "Not found" : "Not available", details.message));
 };
 
 /**

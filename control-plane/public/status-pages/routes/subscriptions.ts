@@ -62,7 +62,7 @@ const CONFIG = {
   isOfPage: true,
   renderError: ({ details }: { readonly details: { readonly message: string } }, _: unknown, reply: FastifyReply) => {
     describe(reply, NO_PLACE);
-    return renderMessagePage(NO_PLACE, "Not possible", details.message);
+    return String(renderMessagePage(NO_PLACE, "Not possible", details.message));
   },
 } as const;
 const DOCUMENTED = { tag: "Status pages", security: "none", plain: "text/html", data: HTML } as const;
@@ -121,7 +121,7 @@ function registerForm(server: FastifyInstance, deps: SubscriptionRoutesDeps): vo
     const place = { site: page.title, base, look: lookOf(page) };
     describe(reply, place);
     const message = "We have sent you a mail. Open the link in it to confirm your address.";
-    return renderMessagePage(place, "Check your mail", message);
+    return String(renderMessagePage(place, "Check your mail", message));
   }
 }
 
@@ -180,7 +180,7 @@ function registerLink(
       const place = placeOf(found);
       describe(reply, place);
       const { heading, text, button } = WORDS[kind];
-      return renderQuestionPage(place, { heading, text, button, email: found.email });
+      return String(renderQuestionPage(place, { heading, text, button, email: found.email }));
     },
   });
   // In a scope of its own: other routes accept JSON and forms only.
@@ -198,7 +198,8 @@ function registerLink(
         const found = await act(deps.subscribers, kind, request.params.token);
         const place = placeOf(found);
         describe(reply, place);
-        return renderMessagePage(place, WORDS[kind].done, WORDS[kind].message(found.email, found.title));
+        const { done, message } = WORDS[kind];
+        return String(renderMessagePage(place, done, message(found.email, found.title)));
       },
     });
   });

@@ -1,6 +1,11 @@
 import { writeDuration } from "#shared/text/duration.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
-import type { PageView, ShownIncident, ShownMaintenance } from "#control-plane/public/status-pages/page.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
+import type {
+  PageView,
+  ShownIncident,
+  ShownMaintenance,
+  ShownUpdate,
+} from "#control-plane/public/status-pages/page.ts";
 import { changesOfIncident, changesOfMaintenance } from "#control-plane/public/status-pages/render/changes.ts";
 import { namesOf } from "#control-plane/public/status-pages/render/monitor-names.ts";
 import {
@@ -18,8 +23,7 @@ interface FeedEntry {
   readonly url: string;
   readonly title: string;
   readonly category: "incident" | "maintenance";
-  /** The content as HTML. */
-  readonly html: string;
+  readonly html: Html;
   readonly publishedAt: Date;
   readonly updatedAt: Date;
 }
@@ -28,16 +32,7 @@ interface FeedEntry {
 const MOST_ENTRIES = 40;
 
 const DAY_MS = 86_400_000;
-
-const renderContent: (content: {
-  readonly facts: readonly string[];
-  readonly updates: readonly { readonly head: string; readonly lines: readonly string[] }[];
-}) => string = compileTemplate(`
-<p><% it.facts.forEach((fact, index) => { if (index > 0) { %><br><% } %><%= fact %><% }) %></p>
-<% for (const update of it.updates) { %>
-<p><strong><%= update.head %></strong><% for (const line of update.lines) { %><br><%= line %><% } %></p>
-<% } %>
-`);
+const BREAK = html`<br>`;
 
 /** Returns the entries of a page's feeds, the last changed first. `serviceUrl`: address of this service. */
 export function listEntries(view: PageView, serviceUrl: string): readonly FeedEntry[] {
@@ -70,13 +65,7 @@ function describeIncident(view: PageView, incident: ShownIncident, serviceUrl: s
     url: `${view.url}/incidents/${id}`,
     title,
     category: "incident",
-    html: renderContent({
-      facts,
-      updates: updates.map(({ status: word, at, text }) => ({
-        head: `${INCIDENT_WORDS[word]}, ${formatTime(at)}`,
-        lines: text.split("\n"),
-      })),
-    }),
+    html: html`${renderLines(facts)}${updates.map(renderUpdate)}`,
     publishedAt: first,
     updatedAt: last,
   };
@@ -97,10 +86,19 @@ function describeMaintenance(view: PageView, window: ShownMaintenance, serviceUr
     url: `${view.url}#maintenance-${id}`,
     title,
     category: "maintenance",
-    html: renderContent({ facts, updates: [] }),
+    html: renderLines(facts),
     publishedAt: first,
     updatedAt: last,
   };
+}
+
+function renderUpdate({ status, at, text }: ShownUpdate): Html {
+  return renderLines([html`<strong>${INCIDENT_WORDS[status]}, ${formatTime(at)}</strong>`, ...text.split("\n")]);
+}
+
+/** Renders lines as a paragraph. */
+function renderLines(lines: readonly (string | Html)[]): Html {
+  return html`<p>${lines.map((line, index) => html`${index > 0 && BREAK}${line}`)}</p>${"\n"}`;
 }
 
 function affects(view: PageView, monitorIds: readonly number[]): readonly string[] {

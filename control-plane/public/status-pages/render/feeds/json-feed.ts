@@ -14,7 +14,7 @@ export function renderJsonFeed(view: PageView, serviceUrl: string): string {
       id,
       url,
       title,
-      content_html: html,
+      content_html: String(html),
       date_published: publishedAt.toISOString(),
       date_modified: updatedAt.toISOString(),
       tags: [category],

@@ -1,5 +1,5 @@
 import { CHART_STYLE } from "#control-plane/core/charts/style.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
 import type { PageLook } from "#control-plane/public/status-pages/look.ts";
 import type { OverallStatus, PageView } from "#control-plane/public/status-pages/page.ts";
 import { iconOf, SHAPES } from "#control-plane/public/status-pages/render/html/marks.ts";
@@ -63,63 +63,60 @@ interface Head {
   readonly hasCharts?: boolean;
 }
 
-const renderHeadOf: (head: Head & { readonly icon: string; readonly accent: string }) => string = compileTemplate(`
-<!doctype html><html lang="en"><head><meta charset="utf-8"><title><%= it.title %></title>
-<meta name="viewport" content="width=device-width,initial-scale=1">
-<meta name="description" content="<%= it.description %>">
-<% if (it.site !== null) { %><meta property="og:title" content="<%= it.site %>"><meta property="og:description" content="<%= it.preview %>"><% } %>
-<% if (it.canonical === null) { %><meta name="robots" content="noindex"><% } else { %><link rel="canonical" href="<%= it.canonical %>"><% } %>
-<link rel="icon" type="image/svg+xml" href="<%= it.icon %>">
-<% if (it.site !== null) { %><link rel="alternate" type="application/rss+xml" title="RSS" href="<%= it.base %>/feed.rss">
-<link rel="alternate" type="application/atom+xml" title="Atom" href="<%= it.base %>/feed.atom">
-<link rel="alternate" type="application/feed+json" title="JSON Feed" href="<%= it.base %>/feed.json">
-<link rel="alternate" type="application/json" title="Summary" href="<%= it.base %>/summary.json">
-<link rel="alternate" type="image/svg+xml" title="Badge" href="<%= it.base %>/badge.svg"><% } %>
-<% if (it.isRefreshed) { %><noscript><meta http-equiv="refresh" content="300"></noscript><script type="module" src="${REFRESH_PATH}"></script><% } %>
-<style>${STYLE}</style><% if (it.hasCharts) { %><style>${CHART_STYLE}</style><% } %><% if (it.accent !== "") { %><style><%= it.accent %></style><% } %></head><body>${SHAPES}
-`);
+const CSS = trusted(STYLE);
+const CHART_CSS = trusted(CHART_STYLE);
 
-/** Opens a document up to its visible content. */
-export function renderHead(head: Head): string {
+/** Renders a document with its visible content. */
+export function renderDocument(head: Head, body: Html): Html {
+  const { title, description, preview, canonical, base, site, isRefreshed, hasCharts = false } = head;
   const { accentColor } = head.look;
-  const accent = accentColor === null ? "" : accentStyleOf(accentColor);
-  return renderHeadOf({ ...head, icon: iconOf(head.overallStatus), accent });
+  return html`
+    <!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title>
+    <meta name="viewport" content="width=device-width,initial-scale=1">
+    <meta name="description" content="${description}">
+    ${site !== null && html`<meta property="og:title" content="${site}"><meta property="og:description" content="${preview}">`}
+    ${canonical === null ? html`<meta name="robots" content="noindex">` : html`<link rel="canonical" href="${canonical}">`}
+    <link rel="icon" type="image/svg+xml" href="${iconOf(head.overallStatus)}">
+    ${site !== null && renderAlternates(base)}
+    ${isRefreshed && html`<noscript><meta http-equiv="refresh" content="300"></noscript><script type="module" src="${REFRESH_PATH}"></script>`}
+    <style>${CSS}</style>${hasCharts && html`<style>${CHART_CSS}</style>`}
+    ${accentColor !== null && html`<style>${accentStyleOf(accentColor)}</style>`}</head><body>${SHAPES}
+    ${body}</body></html>`;
 }
 
-/** Part of a template: the logo in `it.logo`, in place of the title. */
-export const LOGO = `<img class="logo" src="<%= it.logo.src %>" alt="<%= it.logo.title %>" width="<%= it.logo.width %>" height="<%= it.logo.height %>">`;
-
-/** What LOGO needs; null: there is no logo. */
-export interface LogoImage {
-  readonly src: string;
-  /** Title of the page. */
-  readonly title: string;
-  readonly width: number;
-  readonly height: number;
+/** Renders links to the other forms of a page. */
+function renderAlternates(base: string): Html {
+  return html`
+    <link rel="alternate" type="application/rss+xml" title="RSS" href="${base}/feed.rss">
+    <link rel="alternate" type="application/atom+xml" title="Atom" href="${base}/feed.atom">
+    <link rel="alternate" type="application/feed+json" title="JSON Feed" href="${base}/feed.json">
+    <link rel="alternate" type="application/json" title="Summary" href="${base}/summary.json">
+    <link rel="alternate" type="image/svg+xml" title="Badge" href="${base}/badge.svg">`;
 }
 
-/** Returns what LOGO needs. `base`: the path of the page. */
-export function logoImageOf({ logo }: PageLook, title: string, base: string): LogoImage | null {
-  if (logo === null) return null;
-  return { ...logo, src: logo.src.startsWith("data:") ? logo.src : `${base}${logo.src}`, title };
+/** Renders the title of a page, or its logo in place of it. `base`: the path of the page. */
+export function renderTitle({ logo }: PageLook, title: string, base: string): Html {
+  if (logo === null) return html`${title}`;
+  const src = logo.src.startsWith("data:") ? logo.src : `${base}${logo.src}`;
+  return html`<img class="logo" src="${src}" alt="${title}" width="${logo.width}" height="${logo.height}">`;
 }
-
-const renderTop: (frame: {
-  readonly home: string;
-  readonly site: string | null;
-  readonly logo: LogoImage | null;
-}) => string = compileTemplate(`
-<a class="k" href="#main">Skip to the content</a>
-<header><% if (it.site !== null) { %><p class="h"><a href="<%= it.home %>" dir="auto"><% if (it.logo !== null) { %>${LOGO}<% } else { %><%= it.site %><% } %></a></p><% } %></header>
-<main id="main">
-`);
 
 /**
- * Renders a page below a status page, with a link to it at the top. `body` is HTML that a compiled template has written;
- * what has no address of its own has no times either.
+ * Renders a page below a status page, with a link to it at the top. What has no address of its own has no times either.
  */
-export function renderBelow(head: Head, body: string): string {
-  const home = head.base === "" ? "/" : head.base;
-  const footer = head.canonical === null ? "" : "<footer><p>All times are in UTC.</p></footer>";
-  return `${renderHead(head)}${renderTop({ home, site: head.site, logo: logoImageOf(head.look, head.site ?? "", head.base) })}${body}</main>${footer}</body></html>\n`;
+export function renderBelow(head: Head, body: Html): Html {
+  const { base, site, look, canonical } = head;
+  return renderDocument(
+    head,
+    html`
+      <a class="k" href="#main">Skip to the content</a>
+      <header>${site !== null && html`<p class="h"><a href="${homeOf(base)}" dir="auto">${renderTitle(look, site, base)}</a></p>`}</header>
+      <main id="main">
+      ${body}</main>${canonical !== null && html`<footer><p>All times are in UTC.</p></footer>`}`,
+  );
+}
+
+/** Returns the path of a status page as a link to it. */
+export function homeOf(base: string): string {
+  return base === "" ? "/" : base;
 }

@@ -1,3 +1,4 @@
+import { html } from "#control-plane/core/pages/html.ts";
 import type { OverallStatus, ShownIncident, ShownStatus } from "#control-plane/public/status-pages/page.ts";
 import { OVERALL_COLOURS } from "#control-plane/public/status-pages/render/colours.ts";
 
@@ -48,9 +49,9 @@ const PATHS: Readonly<Record<Mark["shape"], string>> = {
 };
 
 /** The shapes that a document uses with `<use href="#id">`. */
-export const SHAPES = `<svg class="x">${Object.entries(PATHS)
-  .map(([id, path]) => `<symbol id="${id}" viewBox="0 0 16 16"><path fill-rule="evenodd" d="${path}"/></symbol>`)
-  .join("")}</svg>`;
+export const SHAPES = html`<svg class="x">${Object.entries(PATHS).map(
+  ([id, path]) => html`<symbol id="${id}" viewBox="0 0 16 16"><path fill-rule="evenodd" d="${path}"/></symbol>`,
+)}</svg>`;
 
 /** Returns the icon of a document that shows the status of a whole page by shape and colour, as a data: URI. */
 export function iconOf(status: OverallStatus): string {

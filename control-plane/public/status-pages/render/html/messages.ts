@@ -1,4 +1,4 @@
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 import { PLAIN_LOOK, type PageLook } from "#control-plane/public/status-pages/look.ts";
 import { renderBelow } from "#control-plane/public/status-pages/render/html/frame.ts";
 
@@ -14,13 +14,9 @@ export interface MessagePlace {
 /** The place of a message that names no page. */
 export const NO_PLACE: MessagePlace = { site: null, base: "", look: PLAIN_LOOK };
 
-const renderSentence: (it: { readonly heading: string; readonly message: string }) => string = compileTemplate(
-  `<h1><%= it.heading %></h1><p class="l1"><%= it.message %></p>`,
-);
-
 /** Renders a heading and one sentence in the style of status pages. */
-export function renderMessagePage(place: MessagePlace, heading: string, message: string): string {
-  return renderIn(place, heading, renderSentence({ heading, message }));
+export function renderMessagePage(place: MessagePlace, heading: string, message: string): Html {
+  return renderIn(place, heading, html`<p class="l1">${message}</p>`);
 }
 
 /** A question with one button. */
@@ -32,18 +28,18 @@ interface Question {
   readonly button: string;
 }
 
-const renderForm: (question: Question) => string = compileTemplate(`
-<h1><%= it.heading %></h1>
-<p class="l1"><%= it.text %> <strong><%= it.email %></strong>.</p>
-<form method="post"><button><%= it.button %></button></form>
-`);
-
 /** Renders a question in the style of status pages. Its form goes to the address of the document. */
-export function renderQuestionPage(place: MessagePlace, question: Question): string {
-  return renderIn(place, question.heading, renderForm(question));
+export function renderQuestionPage(place: MessagePlace, { heading, text, email, button }: Question): Html {
+  return renderIn(
+    place,
+    heading,
+    html`
+      <p class="l1">${text} <strong>${email}</strong>.</p>
+      <form method="post"><button>${button}</button></form>`,
+  );
 }
 
-function renderIn({ site, base, look }: MessagePlace, heading: string, body: string): string {
+function renderIn({ site, base, look }: MessagePlace, heading: string, body: Html): Html {
   const title = site === null ? heading : `${heading} - ${site}`;
   // The state is none of the message's: it needs no look at the page, which can be away.
   const overallStatus = "unknown";
@@ -55,5 +51,5 @@ function renderIn({ site, base, look }: MessagePlace, heading: string, body: str
     isRefreshed: false,
     overallStatus,
   } as const;
-  return renderBelow({ ...head, site, base, look }, body);
+  return renderBelow({ ...head, site, base, look }, html`<h1>${heading}</h1>${body}`);
 }

@@ -1,95 +1,67 @@
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
-import type { ArchiveView, IncidentView, PageView } from "#control-plane/public/status-pages/page.ts";
-import type { Month } from "#control-plane/public/status-pages/read/month.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
+import type { ArchiveView, IncidentView, PageView, ShownUpdate } from "#control-plane/public/status-pages/page.ts";
 import {
-  describeIncident,
+  colourOf,
+  renderFacts,
   renderMonth,
-  type ShownEvent,
+  renderUpdateHead,
 } from "#control-plane/public/status-pages/render/html/events.ts";
-import { renderBelow } from "#control-plane/public/status-pages/render/html/frame.ts";
-import { formatMonth } from "#control-plane/public/status-pages/render/words.ts";
-
-const renderEvent: (it: {
-  readonly event: ShownEvent;
-  readonly history: string | null;
-  readonly home: string;
-}) => string = compileTemplate(`
-<h1 dir="auto"><%= it.event.title %></h1>
-<div class="<%= it.event.box %> q">
-<p><b><%= it.event.state %></b> &middot; <%= it.event.facts %></p>
-<p class="f"><% if (it.event.to === null) { %>Since <% } %><time datetime="<%= it.event.from.iso %>"><%= it.event.from.words %></time><% if (it.event.to !== null) { %> to <time datetime="<%= it.event.to.iso %>"><%= it.event.to.words %></time><% } %></p>
-<% if (it.event.affects.length > 0) { %><p class="f">Affects <% it.event.affects.forEach((name, index) => { if (index > 0) { %>, <% } %><bdi><%= name %></bdi><% }) %></p><% } %>
-<% if (it.event.regions.length > 0) { %><p class="f">Noticed from <% it.event.regions.forEach((name, index) => { if (index > 0) { %>, <% } %><bdi><%= name %></bdi><% }) %></p><% } %>
-<% if (it.event.cause !== null) { %><p class="f" dir="auto"><%= it.event.cause %></p><% } %>
-</div>
-<section><h2>Updates</h2>
-<% if (it.event.updates.length === 0) { %><p class="w">An automatic check has found this. There are no messages about it.</p><% } else { %>
-<ol class="c"><% for (const update of it.event.updates) { %>
-<li class="e"><p class="f"><b><%= update.word %></b> &middot; <time datetime="<%= update.at.iso %>"><%= update.at.words %></time></p><p class="m" dir="auto"><%= update.text %></p></li>
-<% } %></ol><% } %></section>
-<nav aria-label="Other pages"><ul><li><a href="<%= it.home %>">Present status</a></li><% if (it.history !== null) { %><li><a href="<%= it.history %>">Other incidents of that month</a></li><% } %></ul></nav>
-`);
+import { homeOf, renderBelow } from "#control-plane/public/status-pages/render/html/frame.ts";
+import { formatMonth, INCIDENT_WORDS } from "#control-plane/public/status-pages/render/words.ts";
 
 /** Renders the page of an incident. `base`: path of the status page, without a slash at its end. */
-export function renderIncidentPage({ view, incident, month }: IncidentView, base: string): string {
-  const event = describeIncident(view, incident, base);
-  const described = {
-    // Not in one line, as an outage is on the status page.
-    event: { ...event, box: event.box.replace("e a", "e") },
-    history: month === null ? null : `${base}/history?month=${month}`,
-    home: homeOf(base),
-  };
+export function renderIncidentPage({ view, incident, month }: IncidentView, base: string): Html {
+  const { id, title, status, updates } = incident;
   const head = headOf(
     view,
     base,
-    `${incident.title} - ${view.title}`,
-    `${event.state}: ${incident.title}`,
+    `${title} - ${view.title}`,
+    `${INCIDENT_WORDS[status]}: ${title}`,
     incident.resolvedAt === null,
   );
-  return renderBelow({ ...head, canonical: `${view.url}/incidents/${incident.id}` }, renderEvent(described));
+  return renderBelow(
+    { ...head, canonical: `${view.url}/incidents/${id}` },
+    html`
+      <h1 dir="auto">${title}</h1>
+      <div class="e${colourOf(incident)} q">
+      ${renderFacts(view, incident)}
+      </div>
+      <section><h2>Updates</h2>
+      ${updates.length === 0 ? html`<p class="w">An automatic check has found this. There are no messages about it.</p>` : html`<ol class="c">${updates.map(renderUpdate)}</ol>`}
+      </section>
+      <nav aria-label="Other pages"><ul><li><a href="${homeOf(base)}">Present status</a></li>
+      ${month !== null && html`<li><a href="${base}/history?month=${month}">Other incidents of that month</a></li>`}</ul></nav>`,
+  );
 }
 
-/** Paths are without a month; `before` and `after`: the names of the months, for people. */
-interface Navigation extends Pick<Month, "previous" | "next"> {
-  readonly path: string;
-  readonly home: string;
-  readonly before: string;
-  readonly after: string;
+function renderUpdate(update: ShownUpdate): Html {
+  return html`<li class="e">${renderUpdateHead(update)}<p class="m" dir="auto">${update.text}</p></li>`;
 }
-
-const renderNavigation: (months: Navigation) => string = compileTemplate(`
-<nav aria-label="Months"><ul><% if (it.previous !== null) { %><li><a href="<%= it.path %>?month=<%= it.previous %>" rel="prev"><%= it.before %></a></li><% } %>
-<% if (it.next !== null) { %><li><a href="<%= it.path %>?month=<%= it.next %>" rel="next"><%= it.after %></a></li><% } %>
-<li><a href="<%= it.home %>">Present status</a></li></ul></nav>
-`);
 
 /** Renders a month of the archive. `base`: path of the status page, without a slash at its end. */
-export function renderArchivePage({ view, archive }: ArchiveView, base: string): string {
-  const { month } = archive;
-  const navigation = renderNavigation({
-    ...month,
-    path: `${base}/history`,
-    home: homeOf(base),
-    before: formatMonth(month.previous ?? month.name),
-    after: formatMonth(month.next ?? month.name),
-  });
-  const name = formatMonth(month.name);
+export function renderArchivePage({ view, archive }: ArchiveView, base: string): Html {
+  const { name, previous, next } = archive.month;
+  const words = formatMonth(name);
   const head = headOf(
     view,
     base,
-    `${name} - ${view.title}`,
-    `Incidents and maintenance of ${view.title} in ${name}`,
+    `${words} - ${view.title}`,
+    `Incidents and maintenance of ${view.title} in ${words}`,
     false,
   );
-  const canonical = `${view.url}/history?month=${month.name}`;
   return renderBelow(
-    { ...head, canonical },
-    `<h1>Incidents and maintenance</h1>${renderMonth(view, archive, base)}${navigation}`,
+    { ...head, canonical: `${view.url}/history?month=${name}` },
+    html`
+      <h1>Incidents and maintenance</h1>
+      ${renderMonth(view, archive, base)}
+      <nav aria-label="Months"><ul>${previous !== null && renderMonthLink(base, previous, "prev")}
+      ${next !== null && renderMonthLink(base, next, "next")}
+      <li><a href="${homeOf(base)}">Present status</a></li></ul></nav>`,
   );
 }
 
-function homeOf(base: string): string {
-  return base === "" ? "/" : base;
+function renderMonthLink(base: string, month: string, direction: "prev" | "next"): Html {
+  return html`<li><a href="${base}/history?month=${month}" rel="${direction}">${formatMonth(month)}</a></li>`;
 }
 
 function headOf(view: PageView, base: string, title: string, preview: string, isRefreshed: boolean) {

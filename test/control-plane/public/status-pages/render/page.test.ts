@@ -16,6 +16,7 @@ import {
   makeViews,
 } from "#test/support/status-page-views.ts";
 
+const render = (...given: Parameters<typeof renderPage>): string => String(renderPage(...given));
 const views = makeViews();
 const stylesOf = (html: string) => Array.from(html.matchAll(/<style>([^<]*)<\/style>/g), ([, style = ""]) => style);
 
@@ -23,7 +24,7 @@ describe("the page", () => {
   it.each(["operational", "outage", "maintenance", "stale", "empty", "rtl"])(
     "has at most 64 KB for 10 monitors, and a tenth of it when compressed: %s",
     (name) => {
-      const html = renderPage(views[name] ?? makeView(), "/status/acme");
+      const html = render(views[name] ?? makeView(), "/status/acme");
       expect(Buffer.byteLength(html)).toBeLessThanOrEqual(64_000);
       expect(gzipSync(html).length).toBeLessThan(6_000);
     },
@@ -58,16 +59,16 @@ describe("the page", () => {
         updates: updates(index),
       }),
     );
-    const html = renderPage(makeView({ groups, incidents }), "/status/acme");
+    const html = render(makeView({ groups, incidents }), "/status/acme");
     expect(html.match(/ data-day=/g)).toHaveLength(4_500);
     expect(gzipSync(html).length).toBeLessThan(60_000);
   });
 
   it("has a bar for each day of each monitor, with its date and its figures in words", () => {
-    const html = renderPage(makeView(), "/status/acme");
-    expect(html.match(/ data-day=\d{4}-\d\d-\d\d>/g)).toHaveLength(900);
-    expect(html).toContain(`<li class=p data-day=2026-11-16><p>16 Nov 2026: 99.95 % up, 43 s down`);
-    expect(html).toContain(`<li data-day=2026-11-23><p>23 Nov 2026: 100 % up`);
+    const html = render(makeView(), "/status/acme");
+    expect(html.match(/ data-day="\d{4}-\d\d-\d\d">/g)).toHaveLength(900);
+    expect(html).toContain(`<li class="p" data-day="2026-11-16"><p>16 Nov 2026: 99.95 % up, 43 s down`);
+    expect(html).toContain(`<li data-day="2026-11-23"><p>23 Nov 2026: 100 % up`);
   });
 
   it("shows what is open first, with what people write before what monitors report, then the services, then plans and the past", () => {
@@ -84,7 +85,7 @@ describe("the page", () => {
         makeMaintenance(3, { title: "Done", status: "completed", startsAt: hoursAgo(60), endsAt: hoursAgo(30) }),
       ],
     });
-    const { text } = readHtml(renderPage(view, "/status/acme"));
+    const { text } = readHtml(render(view, "/status/acme"));
     const current = ["All systems operational", "Open incidents", "Now", "Reported by a check", "Running"];
     const order = [...current, "Response", "Planned", "Past 14 days", "Before", "Done"];
     const places = order.map((word) => text.indexOf(word));
@@ -97,19 +98,19 @@ describe("the page", () => {
 
   it("has a line for an outage that nobody wrote about, and a link from the top to what is open", () => {
     const outage = { title: "API is down", isOutage: true, cause: "It answers too slowly.", regions: [], updates: [] };
-    const over = renderPage(makeView({ incidents: [makeIncident(7, outage)] }), "");
+    const over = render(makeView({ incidents: [makeIncident(7, outage)] }), "");
     const line = /<li class="e a" id="incident-7">(.*?)<\/li>/s.exec(over)?.[1] ?? "";
     expect(readHtml(line).text).toMatch(
       /^\s*API is down\s*2\u00A0h · 13:58 UTC to 15:58 UTC · It answers too slowly\.\s*$/,
     );
     expect(over).not.toContain("#open");
-    const open = renderPage(makeView({ incidents: [makeIncident(7, { ...outage, resolvedAt: null })] }), "");
+    const open = render(makeView({ incidents: [makeIncident(7, { ...outage, resolvedAt: null })] }), "");
     expect(open).toContain(`<a href="#open">1 open incident</a>`);
     expect(open).toContain(`<h2 id="open">Open incidents</h2>`);
     // Its title is an English sentence, whatever the first letters of the name are; what a person wrote is as it begins.
     const sentence = { ...outage, title: "\u05e9\u05d9\u05e8\u05d5\u05ea is down", resolvedAt: null };
     const named = (isOutage: boolean) =>
-      renderPage(makeView({ incidents: [makeIncident(7, { ...sentence, isOutage })] }), "");
+      render(makeView({ incidents: [makeIncident(7, { ...sentence, isOutage })] }), "");
     expect(named(true)).not.toMatch(/dir="auto">(?:<a [^>]*>)?\u05e9/);
     expect(named(false)).toMatch(/dir="auto">(?:<a [^>]*>)?\u05e9/);
   });
@@ -117,39 +118,39 @@ describe("the page", () => {
   it("says since when the uptime is if it is not of 90 days, and of each day without data that there is none", () => {
     const days = makeDays((index) => (index < 69 ? { uptime: null } : {}));
     const monitors = [makeMonitor(1, { days, uptime90: 99.989 }), makeMonitor(2, { days: makeDays() })];
-    const html = renderPage(makeView({ groups: [{ name: null, monitors }] }), "");
+    const html = render(makeView({ groups: [{ name: null, monitors }] }), "");
     const { text } = readHtml(html);
     expect(text).toContain("Uptime\u00A099.98 % since\u00A03\u00A0Nov");
     expect(text).toContain("Uptime\u00A099.95 % in\u00A090\u00A0days");
-    expect(html).toContain(`<li class=n data-day=2026-11-02><p>2 Nov 2026: no data`);
+    expect(html).toContain(`<li class="n" data-day="2026-11-02"><p>2 Nov 2026: no data`);
   });
 
   it("has no word that only its operator knows", () => {
     const down = makeIncident(9, { isOutage: true, resolvedAt: null });
     for (const view of [...Object.values(makeViews()), makeView({ incidents: [down] })]) {
-      expect(readHtml(renderPage(view, "")).text).not.toMatch(/monitor|observation|heartbeat|seen from|probe|stale/i);
+      expect(readHtml(render(view, "")).text).not.toMatch(/monitor|observation|heartbeat|seen from|probe|stale/i);
     }
   });
 
   it("says that it is stale, and when the newest observation was", () => {
-    const stale = readHtml(renderPage(views["stale"] ?? makeView(), "")).text;
+    const stale = readHtml(render(views["stale"] ?? makeView(), "")).text;
     expect(stale).toMatch(/This page may be out of date\s*The status below can be wrong\.\s*The last check was at/);
     expect(stale).toContain("23 Nov 2026, 16:58 UTC");
-    expect(readHtml(renderPage(makeView({ stale: { at: null } }), "")).text).toContain("Nothing has been checked yet.");
-    expect(renderPage(makeView(), "")).not.toContain("out of date");
+    expect(readHtml(render(makeView({ stale: { at: null } }), "")).text).toContain("Nothing has been checked yet.");
+    expect(render(makeView(), "")).not.toContain("out of date");
   });
 
   it("has the time of the newest check, or of the newest change if there was no check, to the minute", () => {
-    const [newest, empty] = [renderPage(makeView(), ""), renderPage(views["empty"] ?? makeView(), "")];
+    const [newest, empty] = [render(makeView(), ""), render(views["empty"] ?? makeView(), "")];
     expect(newest).toContain(`Last checked <time datetime="2026-11-23T19:57Z">23 Nov 2026, 19:57 UTC</time>`);
     expect(empty).toContain(`Last change <time datetime="2026-11-11T07:58Z">11 Nov 2026, 07:58 UTC</time>`);
-    expect(renderPage(makeView({ generatedAt: hoursAgo(-1) }), "")).toBe(newest);
-    expect(renderPage(makeView({ checkedAt: hoursAgo(-1 / 60) }), "")).not.toBe(newest);
+    expect(render(makeView({ generatedAt: hoursAgo(-1) }), "")).toBe(newest);
+    expect(render(makeView({ checkedAt: hoursAgo(-1 / 60) }), "")).not.toBe(newest);
   });
 
   it("says how long an open incident has lasted, to the minute", () => {
     const factsOf = (durationSeconds: number, resolvedAt: Date | null) =>
-      readHtml(renderPage(makeView({ incidents: [makeIncident(8, { durationSeconds, resolvedAt })] }), "")).text;
+      readHtml(render(makeView({ incidents: [makeIncident(8, { durationSeconds, resolvedAt })] }), "")).text;
     expect(factsOf(3_725, null)).toContain("Major impact, 1\u00A0h\u00A02\u00A0min\u00A0so\u00A0far");
     expect(factsOf(59, null)).toContain("less\u00A0than\u00A01\u00A0min");
     expect(factsOf(125, hoursAgo(1))).toContain("Major impact, 2\u00A0min\u00A05\u00A0s");
@@ -158,15 +159,15 @@ describe("the page", () => {
   it("has a form only if visitors can subscribe, and its policy allows the form only then", () => {
     const open = makeView();
     const closed = makeView({ canSubscribe: false });
-    expect(renderPage(open, "/status/acme")).toContain(`<form method="post" action="/status/acme/subscribe">`);
-    expect(renderPage(open, "")).toContain(`action="/subscribe"`);
-    expect(renderPage(closed, "/status/acme")).not.toContain("<form");
+    expect(render(open, "/status/acme")).toContain(`<form method="post" action="/status/acme/subscribe">`);
+    expect(render(open, "")).toContain(`action="/subscribe"`);
+    expect(render(closed, "/status/acme")).not.toContain("<form");
     expect(policyOf(open)).toContain("form-action 'self'");
     expect(policyOf(closed)).toContain("form-action 'none'");
   });
 
   it("has one script, a file of the service, and the policy allows its style by the hash", () => {
-    const html = renderPage(makeView(), "/status/acme");
+    const html = render(makeView(), "/status/acme");
     expect(html.match(/<script[^>]*>[^<]*<\/script>/g)).toEqual([
       expect.stringMatching(/^<script type="module" src="\/assets\/status-page-[\w-]{16}\/refresh\.js"><\/script>$/),
     ]);
@@ -181,8 +182,8 @@ describe("the page", () => {
 
   it("has the accent colour of its owner in a style of its own, which its policy and that of its preview allow", () => {
     const accented = makeView({ accentColor: "#ffee00" });
-    const [plain = "", ...none] = stylesOf(renderPage(makeView(), ""));
-    const [first, accent = "", ...others] = stylesOf(renderPage(accented, ""));
+    const [plain = "", ...none] = stylesOf(render(makeView(), ""));
+    const [first, accent = "", ...others] = stylesOf(render(accented, ""));
     // Of everything else, the states among it, the colours stay.
     expect([none, first, others]).toEqual([[], plain, []]);
     expect(accent).toMatch(/^:root{--link:#[0-9a-f]{6};--act:#[0-9a-f]{6}}body{border-top:[^}]*}@media screen and /);
@@ -193,7 +194,7 @@ describe("the page", () => {
   });
 
   it("names its feeds, its summary and its badge where programs look for them", () => {
-    const html = renderPage(makeView(), "/status/acme");
+    const html = render(makeView(), "/status/acme");
     for (const [type, path] of [
       ["application/rss+xml", "feed.rss"],
       ["application/atom+xml", "feed.atom"],
@@ -213,8 +214,7 @@ describe("the page", () => {
     const icons = new Map(
       Object.entries(makeViews()).map(([name, view]) => {
         const [, icon = ""] =
-          /<link rel="icon" type="image\/svg\+xml" href="data:image\/svg\+xml,([^"]*)">/.exec(renderPage(view, "")) ??
-          [];
+          /<link rel="icon" type="image\/svg\+xml" href="data:image\/svg\+xml,([^"]*)">/.exec(render(view, "")) ?? [];
         return [name, decodeURIComponent(icon)];
       }),
     );
@@ -233,32 +233,32 @@ describe("the page", () => {
   });
 
   it("links to the site that it is about, if there is one", () => {
-    expect(renderPage(makeView(), "")).toContain(`<a href="https://www.acme.example/">www.acme.example</a>`);
-    expect(renderPage(makeView({ homepageUrl: null }), "")).not.toContain("www.acme.example");
+    expect(render(makeView(), "")).toContain(`<a href="https://www.acme.example/">www.acme.example</a>`);
+    expect(render(makeView({ homepageUrl: null }), "")).not.toContain("www.acme.example");
   });
 
   it("has the newest five updates of an incident, and a link to the others", () => {
     const updates = Array.from({ length: 6 }, (_, index) => {
       return { id: index, at: hoursAgo(index), status: "identified" as const, text: `Text ${index}.` };
     });
-    const html = renderPage(makeView({ incidents: [makeIncident(7, { updates })] }), "/status/acme");
+    const html = render(makeView({ incidents: [makeIncident(7, { updates })] }), "/status/acme");
     expect(html).toContain("Text 4.");
     expect(html).not.toContain("Text 5.");
     expect(html).toContain(`<a href="/status/acme/incidents/7">All updates</a>`);
-    expect(renderPage(makeView(), "")).not.toContain("All updates");
+    expect(render(makeView(), "")).not.toContain("All updates");
   });
 
   it("has no element twice by the same id, and no empty group", () => {
     const view = makeView({ groups: [...makeView().groups, { name: "Nothing", monitors: [] }] });
-    const { ids, text } = readHtml(renderPage(view, "/status/acme"));
+    const { ids, text } = readHtml(render(view, "/status/acme"));
     expect(new Set(ids).size).toBe(ids.length);
     expect(text).not.toContain("Nothing");
-    expect(readHtml(renderPage(views["empty"] ?? view, "")).text).toContain("No service is listed yet.");
+    expect(readHtml(render(views["empty"] ?? view, "")).text).toContain("No service is listed yet.");
   });
 
   it.each(HOSTILE)("shows any text as text: %j", (text) => {
-    const plain = readHtml(renderPage(changeTexts(makeView(), "plain"), "/status/acme"));
-    const hostile = readHtml(renderPage(changeTexts(makeView(), text), "/status/acme"));
+    const plain = readHtml(render(changeTexts(makeView(), "plain"), "/status/acme"));
+    const hostile = readHtml(render(changeTexts(makeView(), text), "/status/acme"));
     expect(hostile.names).toEqual(plain.names);
     expect(hostile.ids).toEqual(plain.ids);
     // Title of the document, heading, description, footer, groups, monitors, events.

@@ -13,13 +13,14 @@ import {
 } from "#test/support/status-page-views.ts";
 
 const incidentPage = (incident: ShownIncident, view: PageView = makeView(), month: string | null = "2026-11"): string =>
-  renderIncidentPage({ view, incident, month, generatedAt: view.generatedAt }, "/status/acme");
+  String(renderIncidentPage({ view, incident, month, generatedAt: view.generatedAt }, "/status/acme"));
 
 function archivePage(view: PageView, name: string, isCut = false): string {
   const month = monthOf(name, new Date("2026-09-20T00:00:00Z"), view.generatedAt);
   if (month === null) throw new Error("no such month");
   const { incidents, maintenance, generatedAt } = view;
-  return renderArchivePage({ view, archive: { month, incidents, maintenance, isCut }, generatedAt }, "/status/acme");
+  const archive = { month, incidents, maintenance, isCut };
+  return String(renderArchivePage({ view, archive, generatedAt }, "/status/acme"));
 }
 
 describe("the page of an incident", () => {

@@ -13,7 +13,7 @@ import {
   responsesOf,
 } from "#test/support/status-page-views.ts";
 
-const render = (over: Partial<PageView>) => renderPage(makeView(over), "/status/acme");
+const render = (over: Partial<PageView>) => String(renderPage(makeView(over), "/status/acme"));
 
 describe("the response times of a page", () => {
   it("are a chart for each monitor that has any", () => {
