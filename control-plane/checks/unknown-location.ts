@@ -1,6 +1,5 @@
 import { listFirst } from "#shared/text/list.ts";
-import { slug } from "#shared/locations/slug.ts";
-import { matchesTerm, type LocationItem, type Place } from "#shared/internet/locations.ts";
+import { slug, matchesTerm, type LocationItem, type Place } from "#shared/internet/locations.ts";
 import { nearestName } from "#shared/text/nearest-name.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 

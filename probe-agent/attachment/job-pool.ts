@@ -40,7 +40,7 @@ interface JobPoolOptions {
 
 /**
  * A job with less time left than this, in milliseconds, is late: the agent's test of its own network takes that long
- * (self-test.ts).
+ * (net/icmp/main.ts).
  */
 const LATE_MS = 2_500;
 

@@ -1,15 +1,15 @@
 import { ok, type Outcome } from "#shared/contracts/outcome.ts";
-import { createRedact } from "#shared/text/redact.ts";
+import { createRedact, unredacted, type Redact } from "#shared/text/redact.ts";
 import type { MonitorFault } from "#shared/monitor-checks/define.ts";
 import { monitorGrpc as contract } from "#shared/monitor-checks/monitor-grpc.ts";
 import type { ParamsOf } from "#shared/tools/define.ts";
-import { examineHealth } from "#probe-agent/monitor-checks/grpc/answer.ts";
-import { encodeRequest } from "#probe-agent/monitor-checks/grpc/health.ts";
 import { secureStream, type ServerTrust } from "#probe-agent/monitor-checks/server-trust.ts";
 import { answerOverStream } from "#probe-agent/monitor-checks/stream-answer.ts";
-import type { Http2Request, Stream } from "#probe-agent/port/stream.ts";
+import type { Http2Request, Stream, Http2Answer } from "#probe-agent/port/stream.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
+import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
+import { quoted } from "#probe-agent/monitor-checks/words.ts";
 
 type Params = ParamsOf<typeof contract>;
 
@@ -34,8 +34,8 @@ export const monitorGrpc = implement(contract, async (net, params) => {
       secured !== null && secured.status !== "ok" ? explainTls(secured) : await askHealth(net, stream, params, trust);
     if (ended.status !== "ok") return ended;
     const responseMs = net.monotonic() - startedAt;
-    const { code: httpStatus, examined: fault } = ended.data;
-    return ok(await answerOverStream(stream, { fault, httpStatus, responseMs, trust }, params));
+    const { code: httpStatus, examined } = ended.data;
+    return ok(await answerOverStream(stream, { fault: examined, httpStatus, responseMs, trust }, params));
   } finally {
     stream.close();
   }
@@ -48,8 +48,8 @@ interface Asked {
 }
 
 async function askHealth(net: Net, stream: Stream, params: Params, trust: ServerTrust | null): Promise<Outcome<Asked>> {
-  const fault = trust === null ? null : (trust.fault ?? (trust.alpn === "h2" ? null : NO_HTTP2));
-  if (fault !== null) return ok({ code: null, examined: fault });
+  const refusal = trust === null ? null : (trust.fault ?? (trust.alpn === "h2" ? null : NO_HTTP2));
+  if (refusal !== null) return ok({ code: null, examined: refusal });
   const answer = await stream.exchangeHttp2(requestOf(net, stream, params));
   if ("status" in answer) return answer;
   return ok({ code: answer.code, examined: examineHealth(answer, params.service, stream.redact) });
@@ -82,4 +82,173 @@ function requestOf(net: Net, { host, port }: Stream, { service, metadata }: Para
     body: encodeRequest(service),
     maxBodyBytes: MOST_BODY_BYTES,
   };
+}
+
+/** Names of the status codes of gRPC, by number (gRPC core documentation, status codes). */
+const STATUS_NAMES = [
+  "OK",
+  "CANCELLED",
+  "UNKNOWN",
+  "INVALID_ARGUMENT",
+  "DEADLINE_EXCEEDED",
+  "NOT_FOUND",
+  "ALREADY_EXISTS",
+  "PERMISSION_DENIED",
+  "RESOURCE_EXHAUSTED",
+  "FAILED_PRECONDITION",
+  "ABORTED",
+  "OUT_OF_RANGE",
+  "UNIMPLEMENTED",
+  "INTERNAL",
+  "UNAVAILABLE",
+  "DATA_LOSS",
+  "UNAUTHENTICATED",
+] as const;
+const OK = 0;
+
+/** Returns why the answer of a health service is not SERVING; null if it is. `service` null: the server as a whole. */
+function examineHealth(answer: Http2Answer, service: string | null, redact: Redact): MonitorFault | null {
+  const { code, headers, trailers } = answer;
+  if (code !== 200) return fault("unexpected_status", `expected 200, got ${code}`);
+  const [type = ""] = headerValues(headers, "content-type");
+  if (!/^application\/grpc(?:$|[+;])/i.test(type)) {
+    const shown = type === "" ? "it has no content-type" : `its content-type is ${quoted(type, redact)}`;
+    return fault("not_grpc", `the answer is not gRPC: ${shown}`);
+  }
+  // Without a body, the head is the only one and has the status (Trailers-Only).
+  const ending = headerValues(trailers, "grpc-status").length > 0 ? trailers : headers;
+  const [status] = headerValues(ending, "grpc-status");
+  if (status !== undefined && status !== String(OK)) {
+    return examineStatus(status, headerValues(ending, "grpc-message")[0] ?? "", service, redact);
+  }
+  const unread = examinePrefix(answer);
+  if (unread !== null) return unread;
+  if (status === undefined) return fault("no_grpc_status", "the answer ends without a grpc-status");
+  return examineMessage(Buffer.from(answer.body).subarray(PREFIX_BYTES), service);
+}
+
+function examineStatus(status: string, message: string, service: string | null, redact: Redact): MonitorFault {
+  const name = /^\d{1,2}$/.test(status) ? STATUS_NAMES[Number(status)] : undefined;
+  if (name === undefined) return fault("grpc_status", `the server answered the gRPC status ${quoted(status, redact)}`);
+  const reason = `grpc_${name.toLowerCase()}`;
+  if (name === "UNIMPLEMENTED") return fault(reason, "the server has no health service (grpc.health.v1)");
+  if (name === "NOT_FOUND" && service !== null) {
+    return fault(reason, `the server does not know the service ${quoted(service, unredacted)}`);
+  }
+  const text = decodePercent(message);
+  return fault(reason, `the server answered ${name}${text.trim() === "" ? "" : `: ${quoted(text, redact)}`}`);
+}
+
+/** Decodes a grpc-message: octets of UTF-8, some of them as %XX. An invalid escape is kept as it is. */
+function decodePercent(latin1: string): string {
+  const octets = latin1.replaceAll(/%([0-9A-Fa-f]{2})/g, (_whole, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return Buffer.from(octets, "latin1").toString("utf8");
+}
+
+/** Returns the fault of a body that is not one message; null if it is. */
+function examinePrefix({ body, truncated }: Http2Answer): MonitorFault | null {
+  const octets = Buffer.from(body);
+  if (octets.length === 0) return fault("no_message", "the server answered OK without a message");
+  if (octets.length < PREFIX_BYTES) return fault("message_incomplete", "the message is incomplete");
+  const length = octets.readUInt32BE(1);
+  if (truncated || length > octets.length - PREFIX_BYTES) {
+    const announced = `the message has ${length.toLocaleString("en-US")} bytes`;
+    return truncated
+      ? fault("message_too_large", `the server sent more than 64 KB; ${announced}`)
+      : fault("message_incomplete", `${announced}, and ${octets.length - PREFIX_BYTES} were sent`);
+  }
+  if (octets[0] !== 0)
+    return fault("message_compressed", "the message is compressed, which the request does not allow");
+  return length === octets.length - PREFIX_BYTES
+    ? null
+    : fault("several_messages", "the server sent more than one message");
+}
+
+function examineMessage(message: Buffer, service: string | null): MonitorFault | null {
+  const number = decodeStatus(message);
+  if (number === null) return fault("message_malformed", "the message is no HealthCheckResponse");
+  const status = SERVING_STATUS[number];
+  if (status === "SERVING") return null;
+  const who = service === null ? "the server" : `the service ${quoted(service, unredacted)}`;
+  if (status === undefined) return fault("health_status", `${who} has the unknown health status ${number}`);
+  const reason = status === "UNKNOWN" ? "health_unknown" : status.toLowerCase();
+  return fault(reason, `${who} is ${status}`);
+}
+
+function fault(reason: string, message: string): MonitorFault {
+  return { stage: "response", reason, message };
+}
+
+/** What a health service can say (grpc.health.v1.HealthCheckResponse.ServingStatus), by number. */
+const SERVING_STATUS = ["UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN"] as const;
+
+/** Length of the prefix of a message: whether it is compressed, and its length in 32 bits. */
+const PREFIX_BYTES = 5;
+
+/** Encodes a HealthCheckRequest about a service, null for the server as a whole, as a message with its prefix (gRPC over HTTP/2, Length-Prefixed-Message). */
+function encodeRequest(service: string | null): Uint8Array {
+  const name = Buffer.from(service ?? "");
+  // Field 1 of the wire type for lengths. A field of proto3 without a value is left out.
+  const message = name.length === 0 ? name : Buffer.concat([Buffer.from([0x0a, ...encodeVarint(name.length)]), name]);
+  const prefix = Buffer.alloc(PREFIX_BYTES);
+  prefix.writeUInt32BE(message.length, 1);
+  return Buffer.concat([prefix, message]);
+}
+
+function encodeVarint(value: number): number[] {
+  return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...encodeVarint(value >>> 7)];
+}
+
+/**
+ * Decodes the number of the status in a HealthCheckResponse: field 1, a varint, of which the last counts; 0 if there is
+ * none. Other fields are skipped. Returns null if the octets are no such message.
+ */
+function decodeStatus(message: Buffer): number | null {
+  let status = 0;
+  let at = 0;
+  while (at < message.length) {
+    const tag = readVarint(message, at);
+    if (tag === null) return null;
+    at = tag.end;
+    switch (tag.value & 7) {
+      case 0: {
+        const number = readVarint(message, at);
+        if (number === null) return null;
+        at = number.end;
+        if (tag.value >>> 3 === 1) status = number.value;
+        break;
+      }
+      case 1:
+        at += 8;
+        break;
+      case 2: {
+        const length = readVarint(message, at);
+        if (length === null) return null;
+        at = length.end + length.value;
+        break;
+      }
+      case 5:
+        at += 4;
+        break;
+      default:
+        return null;
+    }
+  }
+  return at === message.length ? status : null;
+}
+
+/** Octets of the longest varint that is read: 28 bits are more than any length or status here. */
+const MOST_VARINT_BYTES = 4;
+
+function readVarint(octets: Buffer, from: number): { readonly value: number; readonly end: number } | null {
+  let value = 0;
+  for (let count = 0; count < MOST_VARINT_BYTES; count += 1) {
+    const octet = octets[from + count];
+    if (octet === undefined) return null;
+    value |= (octet & 0x7f) << (7 * count);
+    if (octet < 0x80) return { value, end: from + count + 1 };
+  }
+  return null;
 }

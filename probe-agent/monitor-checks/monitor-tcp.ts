@@ -10,8 +10,13 @@ import {
 import type { ParamsOf } from "#shared/tools/define.ts";
 import { secureStream, type ServerTrust } from "#probe-agent/monitor-checks/server-trust.ts";
 import { answerOverStream } from "#probe-agent/monitor-checks/stream-answer.ts";
-import { DIALOGUES } from "#probe-agent/monitor-checks/tcp/presets.ts";
-import { createTalk, type DialogueEnd, type Heard, type Talk } from "#probe-agent/monitor-checks/tcp/talk.ts";
+import {
+  DIALOGUES,
+  createTalk,
+  type DialogueEnd,
+  type Heard,
+  type Talk,
+} from "#probe-agent/monitor-checks/tcp-presets.ts";
 import type { Stream } from "#probe-agent/port/stream.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { implement } from "#probe-agent/tools/implement.ts";

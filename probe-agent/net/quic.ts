@@ -11,7 +11,7 @@ import {
   readVersions,
   versionProbe,
   type VersionProbe,
-} from "#probe-agent/net/quic/packet.ts";
+} from "#probe-agent/net/quic-packet.ts";
 
 /** Dependencies of the QUIC port. */
 interface QuicDependencies {

@@ -6,16 +6,16 @@ import type { Redact } from "#shared/text/redact.ts";
 import { failed, ok, refused, type Failed, type Outcome } from "#shared/contracts/outcome.ts";
 import { dial, type Dialed } from "#probe-agent/net/http/dial.ts";
 import { MAX_INFORMATIONAL } from "#probe-agent/net/http/exchange.ts";
-import { DeadlineError } from "#probe-agent/net/http/failure.ts";
+import { DeadlineError, exchangeFailure } from "#probe-agent/net/http/failure.ts";
 import { brokenHead, tooManyInformational } from "#probe-agent/net/http/http1.ts";
 import { createHeadReader } from "#probe-agent/net/http/response-head.ts";
-import { exchangeOnce } from "#probe-agent/net/stream/http2.ts";
-import { openInbox, type Inbox } from "#probe-agent/net/stream/inbox.ts";
+import { exchangeOnce } from "#probe-agent/net/stream-http2.ts";
 import { endReason, observe } from "#probe-agent/net/tls/observation.ts";
 import { openSession } from "#probe-agent/net/tls/session.ts";
 import type { DnsPort } from "#probe-agent/port/dns.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";
-import type { Stream, StreamHead, StreamPort, StreamTarget } from "#probe-agent/port/stream.ts";
+import type { Stream, StreamHead, StreamPort, StreamTarget, StreamEnd } from "#probe-agent/port/stream.ts";
+import { createOctets } from "#probe-agent/net/octets.ts";
 
 /** Dependencies of the stream port. */
 interface StreamDeps {
@@ -158,4 +158,76 @@ async function readHead(inbox: Inbox, where: string, redact: Redact): Promise<St
     const words = fed === 0 ? "without a response" : "within the response header";
     return failed("response", "target", "closed", `${where}: the server closed the connection ${words}`);
   }
+}
+
+/** The received octets of one side of a connection. */
+interface Inbox {
+  received(): Buffer;
+  /** Stream.more. */
+  more(): Promise<StreamEnd | null>;
+  /** Removes the first `count` octets. */
+  drop(count: number): void;
+  /** Stops reading, so that another reader can take the socket. */
+  detach(): void;
+}
+
+/**
+ * Starts to read a socket, up to `maxBytes` octets. Octets that arrived before an error are kept. Destroying the socket
+ * with an error (as the deadline does) ends every wait. `where` names the peer in messages.
+ */
+function openInbox(socket: Socket | TLSSocket, maxBytes: number, where: string): Inbox {
+  const octets = createOctets();
+  let total = 0;
+  let seen = 0;
+  let end: StreamEnd | null = null;
+  let wake = (): void => undefined;
+  const data = (chunk: Buffer): void => {
+    const kept = chunk.subarray(0, maxBytes - total);
+    octets.append(kept);
+    total += kept.length;
+    if (total >= maxBytes) {
+      socket.pause();
+      end ??= "full";
+    }
+    wake();
+  };
+  const closed = (): void => finish("closed");
+  const fail = (error: unknown): void => finish(exchangeFailure(error, "response", where));
+  function finish(how: "closed" | Failed): void {
+    end ??= how;
+    wake();
+  }
+  // The listener for errors is never removed, because a late error without a listener would end the process.
+  socket.on("data", data).on("end", closed).on("close", closed).on("error", fail);
+  if (socket.errored !== null) fail(socket.errored);
+  else if (socket.destroyed) closed();
+  const next = (): StreamEnd | null | "wait" => {
+    if (octets.length > seen) {
+      seen = octets.length;
+      return null;
+    }
+    return end ?? "wait";
+  };
+  return {
+    received: () => octets.view(),
+    more() {
+      const { promise, resolve } = Promise.withResolvers<StreamEnd | null>();
+      wake = () => {
+        const found = next();
+        if (found === "wait") return;
+        wake = () => undefined;
+        resolve(found);
+      };
+      wake();
+      return promise;
+    },
+    drop(count) {
+      octets.drop(count);
+      seen = Math.max(0, seen - count);
+    },
+    detach() {
+      socket.off("data", data).off("end", closed).off("close", closed);
+      socket.pause();
+    },
+  };
 }

@@ -58,7 +58,7 @@ export interface DnsFlags {
 /**
  * A resource record. `typed` has the parsed RDATA fields of known types under their RFC names; names in it have no
  * final dot (A: address, NS: nsdname, MX: preference, exchange, TXT: strings in latin1, text; all in
- * dns-codec/rdata/table.ts). It is empty if the RDATA does not match its type.
+ * dns-codec/rdata/codec.ts). It is empty if the RDATA does not match its type.
  */
 export interface DnsRecord {
   /** Presentation form without final dot ("." for the root). */

@@ -1,4 +1,4 @@
-import { readGreenCheck, type GreenCheck } from "#probe-agent/analysis/page/green-check.ts";
+import { readGreenCheck, type GreenCheck } from "#probe-agent/analysis/page/carbon.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { fetchJson } from "#probe-agent/sources/json.ts";
 import { mayReceiveTarget } from "#probe-agent/sources/third-party-services.ts";

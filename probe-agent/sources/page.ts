@@ -1,7 +1,6 @@
 import { ok, type Outcome } from "#shared/contracts/outcome.ts";
 import type { InputOf, PageAnalysisName, ReportOf } from "#probe-agent/analysis/site/analyses.ts";
-import { isHtml } from "#probe-agent/analysis/html/read-page.ts";
-import type { PageInput, RawPage } from "#probe-agent/analysis/html/pages/reading.ts";
+import { isHtml, type PageInput, type RawPage } from "#probe-agent/analysis/html/read-page.ts";
 import { joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { HttpRequest, PageSnapshot } from "#probe-agent/port/http.ts";

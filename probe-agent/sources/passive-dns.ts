@@ -1,4 +1,4 @@
-import { readPassiveDns, type PassiveName } from "#probe-agent/analysis/registry/passive-dns.ts";
+import { readPassiveDns, type PassiveName } from "#probe-agent/analysis/registry/seen-names.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 
 /** Names from the operator's passive DNS service, and one sentence if there was a problem. */

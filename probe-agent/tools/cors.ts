@@ -1,8 +1,7 @@
 import { readOrigin } from "#shared/internet/origin.ts";
 import { ok } from "#shared/contracts/outcome.ts";
 import { cors as contract } from "#shared/tools/cors.ts";
-import { analyseCors, type CorsReport } from "#probe-agent/analysis/web/cors.ts";
-import { describeCorsFindings } from "#probe-agent/analysis/web/cors/described-findings.ts";
+import { analyseCors, type CorsReport, describeCorsFindings } from "#probe-agent/analysis/web/cors.ts";
 import { type CorsExchange, PREFLIGHTED, type CorsAnswer } from "#probe-agent/analysis/web/cors/exchange.ts";
 import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
 import { leadingText } from "#probe-agent/analysis/text/json-size.ts";

@@ -4,19 +4,12 @@ import type { ResultOf } from "#shared/tools/define.ts";
 import type { Finding } from "#shared/contracts/findings.ts";
 import { DKIM_ADVICE, type DkimFindingId } from "#probe-agent/analysis/mail/dkim/advice.ts";
 import { adviseOn, boundFindings, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";
-import { createLookUp } from "#probe-agent/sources/dns-look-up.ts";
-import {
-  bestSelector,
-  discoveryLimits,
-  discoverSelectors,
-  inspectSelector,
-  selectorFindings,
-  selectorRow,
-  type Discovery,
-  type SelectorFacts,
-} from "#probe-agent/tools/dkim/selectors.ts";
+import { createLookUp, textsOf, type LookUp } from "#probe-agent/sources/dns-look-up.ts";
 import { implement, type Untimed } from "#probe-agent/tools/implement.ts";
 import { nameBelow, describeFailedLookups } from "#probe-agent/tools/mx/announcements.ts";
+import { KNOWN_SELECTORS } from "#probe-agent/analysis/mail/dkim/selectors.ts";
+import { isDkimRecord, parseDkimKey, type DkimKey } from "#probe-agent/analysis/mail/dkim-key.ts";
+import { toPrintableAscii } from "#probe-agent/analysis/mail/tag-list.ts";
 
 type Result = Untimed<ResultOf<typeof contract>>;
 
@@ -119,4 +112,148 @@ function selectorNameFindings(selector: string): FindingDraft<DkimFindingId>[] {
   const labels = selector.toLowerCase().split(".");
   const message = "The selector contains _domainkey; a selector is only the part before ._domainkey.";
   return labels.includes("_domainkey") ? [{ id: "selector-holds-domainkey", message }] : [];
+}
+
+/** Records of one selector. */
+interface SelectorFacts {
+  readonly selector: string;
+  /** Service that usually publishes under the selector; null if unknown. */
+  readonly usedBy: string | null;
+  /** unknown: the lookup failed. */
+  readonly state: "key" | "none" | "unknown";
+  /** The key that verifiers use; null unless `state` is key. */
+  readonly key: DkimKey | null;
+  /** Number of TXT records at the name; null if the lookup failed. */
+  readonly recordsFound: number | null;
+  /** Target if the name is an alias; null otherwise. */
+  readonly cnameTarget: string | null;
+  readonly issues: readonly FindingDraft<DkimFindingId>[];
+}
+
+/** Selectors found by trying those in wide use. */
+interface Discovery {
+  readonly found: readonly SelectorFacts[];
+  /** Selectors that are aliases of names without a key: DKIM is not yet or no longer enabled at the service. */
+  readonly dangling: readonly SelectorFacts[];
+  /** Whether a wildcard record answers for every selector; null if the lookup failed. */
+  readonly wildcard: boolean | null;
+  /** Number of selectors whose lookup failed. */
+  readonly unanswered: number;
+}
+
+/** One selector in a result. */
+type SelectorRow = ResultOf<typeof contract>["selectors"][number];
+
+/** Selector that no domain publishes. A key under it comes from a wildcard record. */
+const UNUSED_SELECTOR = "no-such-selector-0f8e2";
+const MAX_ISSUES = 15;
+const MAX_SHOWN = 260;
+
+/**
+ * Looks up and checks one selector. Several key records are invalid, because verifiers can use any of them (RFC 6376
+ * section 3.6.2.2).
+ */
+async function inspectSelector(
+  lookUp: LookUp,
+  domain: string,
+  selector: string,
+  usedBy: string | null = null,
+): Promise<SelectorFacts> {
+  const found = await lookUp(nameBelow(`${selector}._domainkey`, domain), "TXT");
+  const alias = found.aliases.at(-1);
+  const cnameTarget = alias === undefined ? null : toPrintableAscii(alias, MAX_SHOWN);
+  const base = { selector, usedBy, cnameTarget };
+  if (found.state === "unknown") return { ...base, state: "unknown", key: null, recordsFound: null, issues: [] };
+  const texts = textsOf(found);
+  const keys = texts.filter(isDkimRecord);
+  const [text] = keys;
+  if (text === undefined) {
+    return {
+      ...base,
+      state: "none",
+      key: null,
+      recordsFound: texts.length,
+      issues: missingKeyFindings(cnameTarget, texts),
+    };
+  }
+  const issues: FindingDraft<DkimFindingId>[] = [];
+  if (keys.length > 1) {
+    const message = `There are ${keys.length} key records at one name; verifiers can use any of them, so none is reliable.`;
+    issues.push({ id: "several-key-records", message });
+  } else if (texts.length > 1) {
+    const message = `The name of the key also has ${texts.length - 1} other TXT ${texts.length === 2 ? "record" : "records"}.`;
+    issues.push({ id: "other-records-beside", message });
+  }
+  const key = parseDkimKey(text);
+  const valid = key.valid && keys.length === 1;
+  return {
+    ...base,
+    state: "key",
+    key: { ...key, valid },
+    recordsFound: texts.length,
+    issues: [...issues, ...key.issues],
+  };
+}
+
+function missingKeyFindings(cnameTarget: string | null, texts: readonly string[]): FindingDraft<DkimFindingId>[] {
+  if (texts.length > 0) {
+    const [text = ""] = texts;
+    return [{ id: "not-a-key-record", message: `The TXT record is not a DKIM key: "${toPrintableAscii(text, 60)}".` }];
+  }
+  const message = `The name is an alias of ${cnameTarget ?? ""}, which has no TXT record.`;
+  return cnameTarget === null ? [] : [{ id: "alias-dangling", message }];
+}
+
+/** Tries the selectors in wide use. If there is a wildcard record, only keys that differ from its key count. */
+export async function discoverSelectors(lookUp: LookUp, domain: string): Promise<Discovery> {
+  const [unused, ...tried] = await Promise.all([
+    inspectSelector(lookUp, domain, UNUSED_SELECTOR),
+    ...KNOWN_SELECTORS.map(({ selector, used_by: usedBy }) => inspectSelector(lookUp, domain, selector, usedBy)),
+  ]);
+  const wild = unused.key?.record ?? null;
+  const found = tried.filter(({ key }) => key !== null && key.record !== wild);
+  const unanswered = tried.filter(({ state }) => state === "unknown").length;
+  // If the unused selector is also an alias, the aliases come from a wildcard record.
+  const dangling =
+    unused.cnameTarget === null
+      ? tried.filter(({ state, cnameTarget }) => state === "none" && cnameTarget !== null)
+      : [];
+  return { found, dangling, wildcard: unused.state === "unknown" ? null : wild !== null, unanswered };
+}
+
+/** Returns the limitation of a list of selectors that was found by trying. */
+export function discoveryLimits({ found, unanswered }: Discovery): string {
+  const tried = "DKIM selectors cannot be listed, so well-known selectors were tried";
+  if (found.length > 0) return `${tried}; other selectors may exist.`;
+  if (unanswered === KNOWN_SELECTORS.length) return `${tried}; all lookups failed.`;
+  const failed = unanswered > 0 ? ` (${unanswered} lookups failed)` : "";
+  return `${tried}; none has a key${failed}, but the domain may sign under another selector.`;
+}
+
+/** Returns the selector that the domain most probably signs with: valid keys first, then weak, invalid, revoked. */
+function bestSelector(found: readonly SelectorFacts[]): SelectorFacts | null {
+  const rank = ({ key }: SelectorFacts): number =>
+    key?.valid === true ? (key.weak === true ? 2 : 3) : key?.revoked === true ? 0 : 1;
+  return found.toSorted((one, other) => rank(other) - rank(one))[0] ?? null;
+}
+
+/** Makes the result row of a selector with a key. */
+export function selectorRow({ selector, usedBy, key, cnameTarget, issues }: SelectorFacts): SelectorRow {
+  const valid = key?.valid ?? false;
+  return {
+    selector,
+    used_by: usedBy,
+    valid,
+    invalid_reason: valid ? null : (issues[0]?.message ?? null),
+    key: key?.key ?? null,
+    revoked: key?.revoked ?? false,
+    testing: key?.testing ?? false,
+    cname_target: cnameTarget,
+  };
+}
+
+/** Makes the findings on one selector, each with the record to publish. */
+export function selectorFindings({ selector, key, issues }: SelectorFacts, domain: string): Finding[] {
+  const name = nameBelow(`${selector}._domainkey`, domain);
+  return adviseOn(DKIM_ADVICE, issues.slice(0, MAX_ISSUES), { name, key }, selector);
 }

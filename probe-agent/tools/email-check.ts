@@ -15,14 +15,8 @@ import { walkSpf } from "#probe-agent/analysis/mail/spf/tree.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { createLookUp, type LookUp } from "#probe-agent/sources/dns-look-up.ts";
 import { spfResolver } from "#probe-agent/sources/spf-resolver.ts";
-import {
-  discoverSelectors,
-  discoveryLimits,
-  selectorFindings,
-  selectorRow,
-} from "#probe-agent/tools/dkim/selectors.ts";
-import { inspectDmarc } from "#probe-agent/tools/email-check/dmarc.ts";
-import { inspectMtaSts } from "#probe-agent/tools/email-check/mta-sts.ts";
+import { discoverSelectors, discoveryLimits, selectorFindings, selectorRow } from "#probe-agent/tools/dkim.ts";
+import { inspectDmarc, inspectMtaSts } from "#probe-agent/tools/email-check-policies.ts";
 import { implement, type Implementation, type Untimed } from "#probe-agent/tools/implement.ts";
 import { lookUpTlsRpt, describeFailedLookups, textsBelow } from "#probe-agent/tools/mx/announcements.ts";
 import { areExchangersSecure } from "#probe-agent/tools/mx/dane.ts";

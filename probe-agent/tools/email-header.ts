@@ -1,7 +1,12 @@
 import { ok } from "#shared/contracts/outcome.ts";
 import { emailHeader as contract } from "#shared/tools/email-header.ts";
-import { MAX_HEADERS_BYTES } from "#shared/tools/email-header/limits.ts";
-import { headerFindings, spfNowFindings } from "#probe-agent/analysis/mail/email-headers/findings.ts";
+import { MAX_HEADERS_BYTES } from "#shared/tools/mail/limits.ts";
+import {
+  headerFindings,
+  spfNowFindings,
+  findDelivery,
+  type DeliveryRows,
+} from "#probe-agent/analysis/mail/email-headers/findings.ts";
 import type { Locate } from "#probe-agent/analysis/mail/email-headers/received/hops.ts";
 import { boundFindings } from "#probe-agent/analysis/text/findings.ts";
 import { leading } from "#probe-agent/analysis/text/json-size.ts";
@@ -13,7 +18,6 @@ import { isLocalName } from "#shared/egress/names.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { waitAtMost } from "#shared/time/time-limit.ts";
 import { evaluateSpf } from "#probe-agent/analysis/mail/spf.ts";
-import { findDelivery, type DeliveryRows } from "#probe-agent/analysis/mail/email-headers/delivery.ts";
 import type { SpfResolver } from "#probe-agent/analysis/mail/spf/lookup.ts";
 import { isSpfRecord } from "#probe-agent/analysis/mail/spf/parse.ts";
 import { printable, printableOrNull } from "#probe-agent/analysis/text/printable.ts";

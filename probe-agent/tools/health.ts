@@ -9,7 +9,7 @@ import type { HttpBody, PageSnapshot, Hop } from "#probe-agent/port/http.ts";
 import { analysePageOrHeaders, fetchPage } from "#probe-agent/sources/page.ts";
 import { askPlainHttp } from "#probe-agent/sources/plain-http.ts";
 import { fetchSiteFile } from "#probe-agent/sources/site-file.ts";
-import { gatherTls, type TlsTarget } from "#probe-agent/tools/health/tls.ts";
+import { gatherTls, type TlsTarget } from "#probe-agent/tools/health-tls.ts";
 import { implement, type Implementation } from "#probe-agent/tools/implement.ts";
 import { literalFamily } from "#shared/egress/addresses.ts";
 import type { Ipv6Facts } from "#probe-agent/analysis/site/health/snapshot.ts";

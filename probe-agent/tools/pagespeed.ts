@@ -2,7 +2,7 @@ import { failed, ok, type Outcome } from "#shared/contracts/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { pagespeed as contract } from "#shared/tools/pagespeed.ts";
 import { conditionsOf, type Strategy, networkOf } from "#probe-agent/analysis/page/pagespeed/conditions.ts";
-import { pagespeedFindings } from "#probe-agent/analysis/page/pagespeed/findings.ts";
+import { pagespeedFindings, scorePerformance } from "#probe-agent/analysis/page/pagespeed/findings.ts";
 import type { Insights } from "#probe-agent/analysis/page/pagespeed/insights.ts";
 import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
 import { plain } from "#probe-agent/analysis/text/plain-data.ts";
@@ -11,7 +11,6 @@ import { mayReceiveTarget } from "#probe-agent/sources/third-party-services.ts";
 import { askInsights, type InsightsOutcome } from "#probe-agent/sources/pagespeed.ts";
 import { implement, type Untimed } from "#probe-agent/tools/implement.ts";
 import { leadingText } from "#probe-agent/analysis/text/json-size.ts";
-import { scorePerformance } from "#probe-agent/analysis/page/pagespeed/score.ts";
 import type { BrowserConditions, LoadedKind, PageLoad } from "#probe-agent/port/browser.ts";
 
 type Result = Untimed<ResultOf<typeof contract>>;

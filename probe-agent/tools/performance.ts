@@ -14,8 +14,7 @@ import {
   type Measurement,
 } from "#probe-agent/analysis/page/page-resources/measured.ts";
 import { performanceChecks, performanceScore } from "#probe-agent/analysis/page/performance/checks.ts";
-import { connectionReuse } from "#probe-agent/analysis/page/performance/connection.ts";
-import { performanceFindings } from "#probe-agent/analysis/page/performance/findings.ts";
+import { connectionReuse, performanceFindings } from "#probe-agent/analysis/page/performance/findings.ts";
 import type { PerformanceFacts } from "#probe-agent/analysis/page/performance/facts.ts";
 import { isKeptForWeek, isStatic, isText, resourceReport } from "#probe-agent/analysis/page/performance/resources.ts";
 import { plain } from "#probe-agent/analysis/text/plain-data.ts";

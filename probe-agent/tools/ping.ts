@@ -1,4 +1,4 @@
-import { ok, type Outcome, failed } from "#shared/contracts/outcome.ts";
+import { failed, ok, type Outcome } from "#shared/contracts/outcome.ts";
 import { ping as contract, type PingResult, type PingReply, type PortRow } from "#shared/tools/ping.ts";
 import { toMicroseconds } from "#probe-agent/analysis/network/statistics.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
@@ -6,13 +6,17 @@ import type { Address } from "#probe-agent/port/address.ts";
 import { implement, type Implementation, type Untimed } from "#probe-agent/tools/implement.ts";
 import { blockedNote, hasRaw, onlyVersion, preferredAddress } from "#probe-agent/tools/ping/address.ts";
 import { pingByTcp } from "#probe-agent/tools/ping/tcp.ts";
-import { type Part, type PingParams, RESERVE_MS } from "#probe-agent/tools/ping/part.ts";
+import {
+  probeFault,
+  RESERVE_MS,
+  scheduleEchoes,
+  summarize,
+  type Part,
+  type PingParams,
+} from "#probe-agent/tools/ping/part.ts";
 import { traceRoute } from "#probe-agent/tools/ping/traceroute.ts";
 import { type EchoReply, ONE_SYN_MS } from "#probe-agent/port/packets.ts";
-import { scheduleEchoes } from "#probe-agent/tools/ping/schedule.ts";
-import { summarize } from "#probe-agent/tools/ping/summary.ts";
 import { usualService } from "#probe-agent/analysis/network/port-services.ts";
-import { probeFault } from "#probe-agent/tools/ping/probe-fault.ts";
 
 /** Runs ping, ports or traceroute: one name lookup, then the action on one vetted address. */
 export const ping: Implementation<typeof contract.params.properties, typeof contract.result.properties> = implement(

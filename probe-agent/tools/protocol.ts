@@ -9,8 +9,14 @@ import { plain } from "#probe-agent/analysis/text/plain-data.ts";
 import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import type { Hop, HopTls } from "#probe-agent/port/http.ts";
 import { askHttpsRecords, timedOutRecords, type HttpsRecords } from "#probe-agent/sources/https-record.ts";
-import { attempt, firstAnswer, type Attempt, isSpoken, isUpgraded } from "#probe-agent/tools/protocol/attempts.ts";
-import { probeHttp3 } from "#probe-agent/tools/protocol/quic.ts";
+import {
+  attempt,
+  firstAnswer,
+  type Attempt,
+  isSpoken,
+  isUpgraded,
+  probeHttp3,
+} from "#probe-agent/tools/protocol-attempts.ts";
 import { implement, type Untimed } from "#probe-agent/tools/implement.ts";
 import { protocolFindings } from "#probe-agent/analysis/web/protocol-findings.ts";
 import { VERSIONS } from "#probe-agent/analysis/tls/ssl/hellos.ts";

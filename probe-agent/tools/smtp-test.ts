@@ -6,7 +6,7 @@ import type { Conversation } from "#probe-agent/analysis/mail/smtp/conversation.
 import { smtpReport } from "#probe-agent/analysis/mail/smtp/report.ts";
 import { lookUpReverseName } from "#probe-agent/sources/reverse-name.ts";
 import { lookUpTlsa, type TlsaAnswer } from "#probe-agent/tools/dns/tlsa.ts";
-import { converse } from "#probe-agent/tools/smtp-test/converse.ts";
+import { converse } from "#probe-agent/tools/smtp-test-converse.ts";
 import { implement, type Implementation } from "#probe-agent/tools/implement.ts";
 import { followCnames } from "#probe-agent/analysis/dns/cname-chain.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";

@@ -2,7 +2,7 @@ import { Type, type Static } from "typebox";
 import { defineTool } from "#shared/tools/define.ts";
 import { Nullable, Site } from "#shared/tools/fields.ts";
 import { robots } from "#shared/tools/robots.ts";
-import { HEADINGS_IN_ORDER } from "#shared/tools/seo-audit/content.ts";
+import { HEADINGS_IN_ORDER } from "#shared/tools/seo-audit.ts";
 import {
   count,
   findings,

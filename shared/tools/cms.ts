@@ -2,7 +2,7 @@ import { Type, type Static } from "typebox";
 import { defineTool } from "#shared/tools/define.ts";
 import { Nullable, Url } from "#shared/tools/fields.ts";
 import { list, OBSERVED_FIELDS, PAGE_FIELDS, record, text, texts, truth, word } from "#shared/tools/shapes.ts";
-import { TechEvidence } from "#shared/tools/tech-detect/evidence.ts";
+import { TechEvidence } from "#shared/tools/tech-detect.ts";
 
 const SYSTEM = {
   name: text("Name of the system"),

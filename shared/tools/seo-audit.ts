@@ -1,8 +1,6 @@
 import { Type } from "typebox";
 import { defineTool } from "#shared/tools/define.ts";
 import { Nullable, Url } from "#shared/tools/fields.ts";
-import { Headings, Images, Links } from "#shared/tools/seo-audit/content.ts";
-import { Canonical, Directives, Indexable } from "#shared/tools/seo-audit/indexing.ts";
 import {
   count,
   findings,
@@ -19,6 +17,122 @@ import {
   truth,
   word,
 } from "#shared/tools/shapes.ts";
+
+/** Field for the order of headings, shared by all tools that report it. */
+export const HEADINGS_IN_ORDER = truth(
+  "Whether headings start with h1 and skip no level downwards; false without headings",
+);
+
+/** Headings of a page. */
+const Headings = record(
+  {
+    h1: count("Number of h1 headings"),
+    h2: count("Number of h2 headings"),
+    h3: count("Number of h3 headings"),
+    h4: count("Number of h4 headings"),
+    h5: count("Number of h5 headings"),
+    h6: count("Number of h6 headings"),
+    texts: list(
+      Type.Object({ level: integer("Level, 1 to 6"), text: text("First 200 characters of the text") }),
+      "The first 50 headings, in page order",
+    ),
+    outline_ok: HEADINGS_IN_ORDER,
+  },
+  "Headings; null if the response is not HTML",
+);
+
+/** Images of a page, with those that have no alternative text. */
+const Images = record(
+  {
+    total: count("Number of img elements"),
+    missing_alt: list(
+      Type.Object({ src: text("src attribute, unchanged"), line: integer("Line of the page, from 1") }),
+      "The first 50 visible images without alt, label, title or presentational role",
+    ),
+    missing_alt_total: count("Number of all such images"),
+    decorative: count("Number of images with an empty alt"),
+  },
+  "Images; null if the response is not HTML",
+);
+
+/** Links of a page, with those that have a generic text and those that crawlers cannot follow. */
+const Links = record(
+  {
+    total: count("Number of a and area elements"),
+    internal: count("Number of links to the host of the page"),
+    external: count("Number of links to other hosts"),
+    nofollow: count("Number of links with rel=nofollow"),
+    non_descriptive: list(
+      Type.Object({
+        text: text("Text of the link"),
+        url: text("Resolved address of the link"),
+        line: integer("Line of the page, from 1"),
+      }),
+      "The first 50 links with a text that does not describe the target, e.g. click here",
+    ),
+    non_descriptive_total: count("Number of all such links"),
+    uncrawlable: list(
+      Type.Object({
+        href: Nullable(text("href attribute, unchanged; null if it is absent")),
+        text: text("Text of the link"),
+        line: integer("Line of the page, from 1"),
+      }),
+      "The first 50 links without an address that crawlers can follow",
+    ),
+    uncrawlable_total: count("Number of all such links"),
+  },
+  "Links; null if the response is not HTML",
+);
+
+/** Directives for one crawler or for all crawlers, from a robots meta element or X-Robots-Tag. */
+const Directives = Type.Object({
+  user_agent: text("Crawler in lower case; * for all crawlers"),
+  directives: texts("Directives in lower case, e.g. noindex or max-snippet:20"),
+  unavailable_after: Nullable(
+    text("Time at which search engines drop the page from the index, ISO 8601 UTC; null without a readable date"),
+  ),
+  expired: Nullable(truth("Whether that time has passed; null without a readable date")),
+});
+
+/** The canonical address of a page. */
+const Canonical = record(
+  {
+    url: Nullable(text("Resolved canonical address; null if there is none, or if there are several different ones")),
+    source: Nullable(
+      word(["html", "http_header"], "Source of the link: the head of the page or the Link header; null without one"),
+    ),
+    named: texts("The first 20 canonical addresses, unchanged"),
+    self: Nullable(truth("Whether it is the address of the page itself; null without a canonical address")),
+  },
+  "Canonical address: the one that search engines are asked to show",
+);
+
+/** Whether search engines are allowed to index a page, and the rules that keep it out. */
+const Indexable = record(
+  {
+    value: Nullable(
+      truth(
+        "Whether at least one crawler is allowed to index the page; null if unknown, without a readable robots.txt",
+      ),
+    ),
+    blocked_by: list(
+      Type.Object({
+        source: word(["robots_txt", "meta_robots", "x_robots_tag", "http_status"], "Source of the rule"),
+        user_agent: text("Crawler that the rule is for, in lower case; * for all crawlers"),
+        rule: text("The rule or status"),
+      }),
+      "Rules that keep the page out of the index of one or all crawlers",
+    ),
+    crawlers: list(
+      Type.Object({
+        crawler: text("Name of a search engine's crawler; * represents any other crawler"),
+        indexable: Nullable(truth("Whether the crawler is allowed to index the page; null if unknown")),
+      }),
+      "Result for each crawler",
+    ),
+  },
+  "Whether search engines are allowed to index the page",
+);
 
 const Check = Type.Object({
   id: text("Stable name of the check. Checks of Lighthouse's SEO category have Lighthouse's names"),

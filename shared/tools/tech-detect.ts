@@ -2,7 +2,37 @@ import { Type, type Static } from "typebox";
 import { defineTool } from "#shared/tools/define.ts";
 import { Nullable, Url } from "#shared/tools/fields.ts";
 import { count, integer, list, OBSERVED_FIELDS, PAGE_FIELDS, record, text, word } from "#shared/tools/shapes.ts";
-import { TechEvidence } from "#shared/tools/tech-detect/evidence.ts";
+
+/** Kinds of evidence for a technology, as in results. */
+const EVIDENCE_TYPES = [
+  "url",
+  "header",
+  "cookie",
+  "meta",
+  "html",
+  "text",
+  "css",
+  "script_src",
+  "script",
+  "dom",
+  "robots",
+  "dns",
+  "certificate_issuer",
+  "xhr",
+  "path",
+  "implied",
+] as const;
+/** One of these kinds. */
+export type EvidenceType = (typeof EVIDENCE_TYPES)[number];
+
+/** One piece of evidence for a technology. */
+export const TechEvidence = Type.Object({
+  type: word(
+    EVIDENCE_TYPES,
+    "Kind of evidence; dom: an element by CSS selector; path: a well-known file of the technology; implied: another technology requires it",
+  ),
+  match: text("Matched text, at most 160 characters"),
+});
 
 const Technology = Type.Object({
   name: text("Name of the technology"),

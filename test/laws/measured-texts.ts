@@ -22,7 +22,7 @@ export const MEASURED: Readonly<Record<string, string>> = {
   "control-plane/people/users/passwords.ts": "256 characters, looked at first",
   "shared/internet/egress.ts": "a host: 1,024 characters, looked at first",
   "shared/egress/names.ts": "a suffix: 1,024 characters, looked at first",
-  "shared/locations/slug.ts": "an item of a location: 200 characters; a city of an agent: 100",
+  "shared/internet/locations.ts": "an item of a location: 200 characters; a city of an agent: 100",
   "shared/presentation/tools/wayback.ts": "years",
   "shared/settings/mail-server.ts": "a setting of the operator",
 };

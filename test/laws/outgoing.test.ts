@@ -18,13 +18,13 @@ const SENDERS: readonly string[] = [
   "control-plane/notify/webhooks/send/exchange.ts",
   "control-plane/notify/webhooks/send/lookup.ts",
   // The mail server of the settings, and no other.
-  "shared/process/smtp/session.ts",
+  "shared/process/smtp-session.ts",
   // Targets of jobs: each address is checked before a connection.
   "probe-agent/net/",
   // Asks the system for a route to root servers, and sends them nothing.
   "probe-agent/attachment/canaries.ts",
   // The control plane of the settings, before its certificate is known.
-  "probe-agent/membership/first-contact.ts",
+  "probe-agent/membership/enroll.ts",
 ];
 
 /** Packages that open connections and that nothing may use. Those that are used are wrapped: architecture.test.ts. */

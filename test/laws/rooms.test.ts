@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { findSmallFiles, REGISTRIES, STAY } from "#test/laws/small-files.ts";
+import { findSmallFiles, STAY } from "#test/laws/small-files.ts";
 import { parseSourceFile, readSourceFiles, wingOf, type SourceFile } from "#test/laws/source-files.ts";
 
 const product = readSourceFiles(["control-plane", "probe-agent", "shared"]);
+const tests = readSourceFiles(["test"]);
 
 /** Names the part of the product to which a file belongs. */
 type PartOf = (path: string) => string;
@@ -80,8 +81,7 @@ describe("wings and rooms", () => {
 });
 
 describe("a file of a few lines", () => {
-  const paths = new Set(product.map(({ path }) => path));
-  const small = findSmallFiles(product);
+  const small = findSmallFiles(product, tests);
 
   it("is part of the one file that imports it, where both are in one room", () => {
     expect(small.filter((path) => !STAY.has(path))).toEqual([]);
@@ -89,24 +89,47 @@ describe("a file of a few lines", () => {
 
   it("leaves the list of exceptions once it is merged or has grown", () => {
     expect([...STAY.keys()].filter((path) => !small.includes(path))).toEqual([]);
-    expect(REGISTRIES.filter((path) => !paths.has(path))).toEqual([]);
   });
 
-  it("has a second importer, another room, a registry or a full importer as its reason", () => {
-    const file = (path: string, lines: number, ...imports: readonly string[]) =>
-      parseSourceFile(path, imports.map((name) => `import { a } from "#${name}";\n`).join("") + "\n".repeat(lines));
-    const registry = REGISTRIES[0] ?? "";
+  const file = (path: string, lines: number, ...imports: readonly string[]) =>
+    parseSourceFile(path, imports.map((name) => `import { a } from "#${name}";\n`).join("") + "\n".repeat(lines));
+
+  it("has a second importer, another room or a full importer as its reason", () => {
     const files = [
-      ...["shared/a/one.ts", "shared/a/two.ts", "shared/a/far.ts", "shared/a/tool.ts", "shared/a/beside.ts"].map(
-        (path) => file(path, 39),
-      ),
-      file("shared/a/long.ts", 40),
+      ...["one", "two", "far", "beside"].map((name) => file(`shared/a/${name}.ts`, 49)),
+      file("shared/a/long.ts", 50),
       file("shared/a/uses.ts", 90, "shared/a/one.ts", "shared/a/two.ts", "shared/a/long.ts"),
       file("shared/a/also.ts", 90, "shared/a/two.ts"),
       file("shared/b/uses.ts", 90, "shared/a/far.ts"),
-      file(registry, 90, "shared/a/tool.ts"),
       file("shared/a/full.ts", 181, "shared/a/beside.ts"),
     ];
-    expect(findSmallFiles(files)).toEqual(["shared/a/one.ts"]);
+    expect(findSmallFiles(files, [])).toEqual(["shared/a/one.ts"]);
+  });
+
+  it("or an importer that lists files like it", () => {
+    const entries = ["a", "b", "c", "d"].map((name) => file(`shared/list/${name}.ts`, 9));
+    const listing = (count: number) =>
+      file("shared/list/all.ts", 9, ...entries.slice(0, count).map(({ path }) => path));
+    expect(findSmallFiles([...entries, listing(4)], [])).toEqual([]);
+    expect(findSmallFiles([...entries, listing(3)], [])).toHaveLength(3);
+  });
+
+  it("or a test that loads it without what its importer opens or starts", () => {
+    const socket = parseSourceFile(
+      "shared/a/socket.ts",
+      'import { connect } from "node:net";\nimport { a } from "#shared/a/plan.ts";\n',
+    );
+    const main = file("shared/b/main.ts", 9, "shared/b/part.ts");
+    const files = [
+      file("shared/a/plan.ts", 9),
+      socket,
+      file("shared/a/run.ts", 9, "shared/a/socket.ts"),
+      file("shared/a/open.ts", 230, "shared/a/run.ts"),
+      file("shared/b/part.ts", 9),
+      main,
+    ];
+    const loading = [file("test/a.test.ts", 9, "shared/a/plan.ts", "shared/a/socket.ts", "shared/b/part.ts")];
+    expect(findSmallFiles(files, [])).toEqual(["shared/a/plan.ts", "shared/a/socket.ts", "shared/b/part.ts"]);
+    expect(findSmallFiles(files, loading)).toEqual(["shared/a/socket.ts"]);
   });
 });

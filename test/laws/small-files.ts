@@ -1,51 +1,61 @@
+import { whyImpure } from "#test/laws/pure-files.ts";
 import { isStore, roomOf, type SourceFile } from "#test/laws/source-files.ts";
 
 /** A file with fewer lines is small. */
-const SMALL = 40;
+const SMALL = 50;
 /** The largest file that a merge may make: its importer's lines and its own. */
-const FULL = 220;
-
-/** Files that list others by name: their entries are found by the list, and each is a file of its own. */
-export const REGISTRIES: readonly string[] = [
-  "control-plane/checks/job-inputs/open.ts",
-  "control-plane/outages/kinds/kinds.ts",
-  "control-plane/notify/mail/content/event-body.ts",
-  "control-plane/public/status-pages/routes/public-formats.ts",
-  "control-plane/notify/webhooks/formats/formats.ts",
-  "probe-agent/analysis/site/analyses.ts",
-  "probe-agent/data/open.ts",
-  "probe-agent/monitor-checks/list.ts",
-  "probe-agent/net/create.ts",
-  "probe-agent/tools/index.ts",
-  "shared/client/program.ts",
-  "shared/monitor-checks/list.ts",
-  "shared/presentation/presenters.ts",
-  "shared/tools/index.ts",
-];
+const FULL = 230;
+/** A file that takes so many others of its folder, or alone takes so many, is a list of them: each entry has a file. */
+const LISTED = 4;
 
 /** Small files that stay, each with its reason. */
 export const STAY: ReadonlyMap<string, string> = new Map([
-  ["probe-agent/attachment/inside-target.ts", "a pure decision beside the wiring of the service"],
-  ["probe-agent/net/icmp/host-jobs.ts", "pure, beside the process of host.ts"],
-  ["probe-agent/net/icmp/probers/source-ports.ts", "pure, beside the sockets of tcp.ts"],
-  ["probe-agent/net/icmp/restart-wait.ts", "pure, beside the process of host.ts"],
-  ["probe-agent/net/icmp/stall.ts", "pure, beside the raw socket of socket.ts"],
-  ["shared/process/write-progress.ts", "pure, beside the connections of stalled-clients.ts"],
+  ["control-plane/checks/job-inputs/reverse-ip.ts", "the input of one tool's jobs, under the tool's name"],
 ]);
 
 /**
- * Files under 40 lines that one file of the product alone imports, a file of their own room that is no registry and
- * has space for them. A reader crosses two files there for one thought. A store stays apart, however small. Pure.
+ * Small files that one file of the product alone imports, a file of their own room that has space for them. A reader
+ * crosses two files there for one thought. Apart stay, however small: a store, an entry of a list, and what a test
+ * loads without its importer's sockets, processes and clocks or without starting its importer's process. Pure.
  */
-export function findSmallFiles(product: readonly SourceFile[]): readonly string[] {
-  const importers = new Map<string, SourceFile[]>();
-  for (const file of product)
-    for (const name of new Set(file.imports)) importers.set(name, [...(importers.get(name) ?? []), file]);
+export function findSmallFiles(product: readonly SourceFile[], tests: readonly SourceFile[]): readonly string[] {
+  const importers = importersOf(product);
+  const tested = new Set(tests.flatMap(({ imports }) => imports));
+  const impure = findImpure([...product, ...tests]);
+  const isList = ({ path, imports }: SourceFile): boolean => {
+    const own = [...new Set(imports)].filter((name) => importers.has(name));
+    const alone = own.filter((name) => importers.get(name)?.length === 1);
+    const beside = own.filter((name) => folderOf(name) === folderOf(path));
+    return Math.max(alone.length, beside.length) >= LISTED;
+  };
+  const staysForTests = (path: string, importer: string): boolean =>
+    tested.has(path) && ((!impure.has(path) && impure.has(importer)) || !importers.has(importer));
   const belongsToImporter = ({ path, lines }: SourceFile): boolean => {
-    if (isStore(path)) return false;
     const [importer, ...others] = importers.get(path) ?? [];
-    if (importer === undefined || others.length > 0 || REGISTRIES.includes(importer.path)) return false;
-    return lines < SMALL && roomOf(importer.path) === roomOf(path) && lines + importer.lines <= FULL;
+    if (importer === undefined || others.length > 0 || isStore(path)) return false;
+    if (lines >= SMALL || lines + importer.lines > FULL || roomOf(importer.path) !== roomOf(path)) return false;
+    return !isList(importer) && !staysForTests(path, importer.path);
   };
   return product.filter(belongsToImporter).map(({ path }) => path);
+}
+
+function importersOf(files: readonly SourceFile[]): ReadonlyMap<string, readonly SourceFile[]> {
+  const importers = new Map<string, SourceFile[]>();
+  for (const file of files)
+    for (const name of new Set(file.imports)) importers.set(name, [...(importers.get(name) ?? []), file]);
+  return importers;
+}
+
+/** The files that open sockets, start processes or change global state, themselves or over what they load. */
+function findImpure(files: readonly SourceFile[]): ReadonlySet<string> {
+  const loaders = new Map<string, string[]>();
+  for (const { path, loads } of files)
+    for (const name of loads) loaders.set(name, [...(loaders.get(name) ?? []), path]);
+  const impure = new Set(files.filter((file) => whyImpure(file) !== null).map(({ path }) => path));
+  for (const path of impure) for (const loader of loaders.get(path) ?? []) impure.add(loader);
+  return impure;
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, path.lastIndexOf("/"));
 }

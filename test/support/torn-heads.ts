@@ -2,7 +2,7 @@
 // test/support/torn-heads.ts. Node ends the process if a session is collected before its stream.
 import { connect } from "node:net";
 import { once } from "node:events";
-import { exchangeOnce } from "#probe-agent/net/stream/http2.ts";
+import { exchangeOnce } from "#probe-agent/net/stream-http2.ts";
 import { fieldBlock, frame, startFrameServer } from "#test/servers/h2-frames.ts";
 
 const ROUNDS = 60;

@@ -18,7 +18,7 @@ import {
   TEST_MAIL_MS,
 } from "#control-plane/notify/mail/mailer.ts";
 import { createSmtpPool } from "#control-plane/notify/mail/smtp-pool.ts";
-import { clientName } from "#shared/process/smtp/session.ts";
+import { clientName } from "#shared/process/smtp-session.ts";
 import type { Encryption } from "#control-plane/core/secrets/encryption.ts";
 import type { Attachment } from "#control-plane/notify/mail/compose.ts";
 import { writeConfirmation } from "#control-plane/notify/mail/content/confirmation.ts";

@@ -1,6 +1,6 @@
 import type { Outcome } from "#control-plane/notify/deliveries/delivery.ts";
 import { toPlainLine } from "#shared/text/plain-line.ts";
-import type { SmtpFault, SmtpResult, SmtpStage } from "#shared/process/smtp/result.ts";
+import type { SmtpFault, SmtpResult, SmtpStage } from "#shared/process/smtp-result.ts";
 
 /** Words of a stage: the code of a delivery that failed in it, and a sentence for people. */
 type StageWords = readonly [code: string, message: string];

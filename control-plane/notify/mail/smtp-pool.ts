@@ -1,6 +1,6 @@
 import type { MailServer } from "#shared/settings/mail-server.ts";
-import type { RawMail, SmtpResult } from "#shared/process/smtp/result.ts";
-import { openSession, type SmtpSession } from "#shared/process/smtp/session.ts";
+import type { RawMail, SmtpResult } from "#shared/process/smtp-result.ts";
+import { openSession, type SmtpSession } from "#shared/process/smtp-session.ts";
 
 /** Sends mails over sessions that it keeps open for a while. */
 export interface SmtpPool {

@@ -62,7 +62,7 @@ const SCHEMA = Nullable(
 
 const DEFAULTS: GrpcSettings = { service: null, tls: null, metadata: {} };
 
-/** Faults of the answer of a health service (probe-agent/monitor-checks/grpc/answer.ts), but for status codes of gRPC. */
+/** Faults of the answer of a health service (probe-agent/monitor-checks/monitor-grpc.ts), but for status codes of gRPC. */
 const HEALTH_FAULTS = [
   "not_serving",
   "health_unknown",

@@ -1,25 +1,22 @@
-import type { HeaderRows } from "#probe-agent/analysis/mail/email-headers/rows.ts";
-import { MAX_HEADERS_BYTES } from "#shared/tools/email-header/limits.ts";
-import { describeAlignment } from "#probe-agent/analysis/mail/email-headers/alignment.ts";
-import { readAddresses } from "#probe-agent/analysis/mail/email-headers/address-rows.ts";
+import { type HeaderRows, readAddresses, fitLists } from "#probe-agent/analysis/mail/email-headers/rows.ts";
+import { MAX_HEADERS_BYTES } from "#shared/tools/mail/limits.ts";
 import { readArrival } from "#probe-agent/analysis/mail/email-headers/arrival.ts";
 import { readAddressList } from "#probe-agent/analysis/mail/email-headers/addresses.ts";
 import { findAnomalies } from "#probe-agent/analysis/mail/email-headers/anomalies/find-anomalies.ts";
 import { readArcChain } from "#probe-agent/analysis/mail/email-headers/arc.ts";
-import { domainOf, summariseAuth } from "#probe-agent/analysis/mail/email-headers/auth-summary.ts";
-import { resultsRow, spfRow } from "#probe-agent/analysis/mail/email-headers/auth-rows.ts";
+import { domainOf, summariseAuth, resultsRow, spfRow } from "#probe-agent/analysis/mail/email-headers/auth-summary.ts";
 import { readMailDate } from "#probe-agent/analysis/mail/email-headers/date.ts";
 import { decodeWords } from "#probe-agent/analysis/mail/email-headers/encoded-words.ts";
-import { MAX_FIELDS, readHeaderBlock } from "#probe-agent/analysis/mail/email-headers/fields.ts";
-import { fitLists } from "#probe-agent/analysis/mail/email-headers/fit.ts";
+import { MAX_FIELDS, readHeaderBlock, type Field } from "#probe-agent/analysis/mail/email-headers/fields.ts";
 import { isoOrNull, MAX_HOPS, traceHops, type Locate } from "#probe-agent/analysis/mail/email-headers/received/hops.ts";
 import { tokenize } from "#probe-agent/analysis/mail/email-headers/lexer.ts";
-import { readListUnsubscribe } from "#probe-agent/analysis/mail/email-headers/list-unsubscribe.ts";
 import { readParameters } from "#probe-agent/analysis/mail/email-headers/parameters.ts";
 import { readReceivedSpf } from "#probe-agent/analysis/mail/email-headers/received/spf.ts";
 import { describeSignatures } from "#probe-agent/analysis/mail/email-headers/signatures.ts";
 import { readSpamHeaders } from "#probe-agent/analysis/mail/email-headers/spam.ts";
 import { printable, printableOrNull } from "#probe-agent/analysis/text/printable.ts";
+import { registrableDomain } from "#shared/internet/registrable-domain.ts";
+import { alignmentOf } from "#probe-agent/analysis/mail/email-headers/domains.ts";
 
 type Result = HeaderRows;
 /** Analysis of headers. The tool adds the source and the time. */
@@ -183,4 +180,88 @@ function readContentType(value: string | null): Result["content_type"] {
       .slice(0, MAX_PARAMETERS)
       .map((one) => ({ name: printable(one.name), value: printable(one.value) })),
   };
+}
+
+type Alignment = Result["alignment"];
+
+/** Facts that decide on alignment. */
+interface AlignmentFacts {
+  readonly fromDomain: string | null;
+  /** Domain of Return-Path, used if the receiver does not name the domain that it checked. */
+  readonly bounceDomain: string | null;
+  readonly auth: Result["auth"];
+  readonly signatures: Result["dkim_signatures"];
+}
+
+const MAX_ROWS = 50;
+
+/** Compares the domain of From with the authenticated domains (RFC 7489 section 3.1). */
+function describeAlignment({ fromDomain, bounceDomain, auth, signatures }: AlignmentFacts): Alignment {
+  const row = (domain: string | null, result: string | null): Alignment["spf"] => {
+    const aligned = alignmentOf(fromDomain, domain);
+    return { domain, result, strict: aligned?.strict ?? null, relaxed: aligned?.relaxed ?? null };
+  };
+  const spf = row(auth.spf === null ? bounceDomain : auth.spf.domain, auth.spf?.result ?? null);
+  const results = auth.dkim.map(({ domain, result }) => row(domain, result));
+  const dkim = results.length > 0 ? results : signatures.map(({ d }) => row(d, null));
+  const isSilent = auth.spf === null && auth.dkim.length === 0;
+  const proves = ({ result, relaxed }: Alignment["spf"]): boolean => result === "pass" && relaxed === true;
+  return {
+    from_domain: fromDomain,
+    registrable_domain: registrableDomain(fromDomain),
+    spf,
+    dkim: dkim.slice(0, MAX_ROWS),
+    aligned: isSilent || fromDomain === null ? null : [spf, ...results].some(proves),
+  };
+}
+
+const MAX_URIS = 20;
+const MAX_URI = 2048;
+const ONE_CLICK = /^list-unsubscribe=one-click$/i;
+
+/** Reads the ways to unsubscribe (RFC 2369 section 3.2, RFC 8058). Null without the field. */
+function readListUnsubscribe(
+  fields: readonly Field[],
+  signatures: Result["dkim_signatures"],
+): Result["list_unsubscribe"] {
+  const field = fields.find(({ key }) => key === "list-unsubscribe");
+  if (field === undefined) return null;
+  const uris = readUris(field.value);
+  const of = (scheme: string): string[] =>
+    uris.flatMap((uri) => (uri.toLowerCase().startsWith(scheme) ? [printable(uri, MAX_URI)] : []));
+  const [https, http, mailto] = [of("https:"), of("http:"), of("mailto:")];
+  const post = fields.find(({ key }) => key === "list-unsubscribe-post");
+  const asksForPost = post !== undefined && ONE_CLICK.test(post.value.replaceAll(/\s/g, ""));
+  const covers = ({ h }: Result["dkim_signatures"][number]): boolean =>
+    h.includes("list-unsubscribe") && h.includes("list-unsubscribe-post");
+  const isSigned = post !== undefined && signatures.some(covers);
+  const others = uris.length - https.length - http.length - mailto.length;
+  return {
+    https,
+    http,
+    mailto,
+    one_click: asksForPost && https.length > 0,
+    one_click_signed: isSigned,
+    issues: [
+      ...(uris.length === 0 ? ["The field has no address in angle brackets."] : []),
+      ...(others > 0 ? ["Some addresses have a scheme that mail programs do not support."] : []),
+      ...(post !== undefined && !asksForPost ? ["List-Unsubscribe-Post is not List-Unsubscribe=One-Click."] : []),
+      ...(asksForPost && https.length === 0
+        ? ["One-click unsubscription needs an https address (RFC 8058 section 3.1)."]
+        : []),
+      ...(asksForPost && !isSigned ? ["No DKIM signature covers both fields (RFC 8058 section 4)."] : []),
+    ],
+  };
+}
+
+/** Reads the texts in angle brackets. Removes white space, which comes from folding (RFC 2369 section 2). */
+function readUris(value: string): string[] {
+  const uris: string[] = [];
+  for (let at = value.indexOf("<"); at >= 0 && uris.length < MAX_URIS; at = value.indexOf("<", at + 1)) {
+    const end = value.indexOf(">", at);
+    if (end < 0) break;
+    uris.push(value.slice(at + 1, end).replaceAll(/\s+/g, ""));
+    at = end;
+  }
+  return uris;
 }

@@ -1,11 +1,28 @@
-import { type Check, expandTarget, expand, getValidatedNames } from "#probe-agent/analysis/mail/spf/check.ts";
-import { isMailDomain, type DomainSpec, isName } from "#probe-agent/analysis/mail/spf/domain-spec.ts";
-import { parseClient, parseSender } from "#probe-agent/analysis/mail/spf/identity.ts";
-import { spendLookup, SpfStop, type SpfResolver, askRecords, LIMITS } from "#probe-agent/analysis/mail/spf/lookup.ts";
+import { isMailDomain, type DomainSpec, isName, truncateName } from "#probe-agent/analysis/mail/spf/domain-spec.ts";
+import {
+  parseClient,
+  parseSender,
+  dottedAddress,
+  type Client,
+  type Sender,
+} from "#probe-agent/analysis/mail/spf/identity.ts";
+import {
+  spendLookup,
+  SpfStop,
+  type SpfResolver,
+  askRecords,
+  LIMITS,
+  type Spent,
+} from "#probe-agent/analysis/mail/spf/lookup.ts";
 import { isSpfRecord, parseSpf, type SpfRecord, type Mechanism } from "#probe-agent/analysis/mail/spf/parse.ts";
-import { parseMacros } from "#probe-agent/analysis/mail/spf/macro.ts";
+import { parseMacros, expandMacros, type MacroPart } from "#probe-agent/analysis/mail/spf/macro.ts";
 import { isIn, readIp, type IpBlock, type IpNumber } from "#probe-agent/analysis/network/ip-numbers.ts";
-import { isWithin } from "#probe-agent/analysis/mail/spf/validated-names.ts";
+import {
+  isWithin,
+  validatedName,
+  validateNames,
+  type ValidatedNames,
+} from "#probe-agent/analysis/mail/spf/validated-names.ts";
 
 /** Results of check_host() (RFC 7208 section 2.6). */
 type SpfResult = "none" | "neutral" | "pass" | "fail" | "softfail" | "temperror" | "permerror";
@@ -209,4 +226,59 @@ function isWithinPrefix(ip: IpNumber, network: string, prefix: number): boolean 
   const bits = BigInt((ip.version === 4 ? 32 : 128) - prefix);
   const block: IpBlock = { ...read, value: (read.value >> bits) << bits, prefix };
   return isIn(ip, block);
+}
+
+/** State of one SPF check, shared by all records that it reads. */
+interface Check {
+  readonly client: Client;
+  readonly sender: Sender;
+  readonly helo: string;
+  readonly now: Date;
+  readonly resolver: SpfResolver;
+  readonly spent: Spent;
+  /** Validated names of the client, looked up once; null before the first use. */
+  names: Promise<ValidatedNames> | null;
+}
+
+/** Returns the client's validated names. Looks them up on the first call. */
+function getValidatedNames(check: Check): Promise<ValidatedNames> {
+  check.names ??= validateNames(check.resolver, check.client);
+  return check.names;
+}
+
+/** Expands macros for `domain`, the domain whose record is being read (RFC 7208 section 7.2). */
+function expand(check: Check, domain: string, parts: readonly MacroPart[]): Promise<string> {
+  const { client, sender, helo, now } = check;
+  return expandMacros(parts, async (letter) => {
+    switch (letter) {
+      case "s":
+        return `${sender.local}@${sender.domain}`;
+      case "l":
+        return sender.local;
+      case "o":
+        return sender.domain;
+      case "d":
+        return domain;
+      case "i":
+        return dottedAddress(client);
+      case "p":
+        return validatedName(await getValidatedNames(check), domain);
+      case "v":
+        return client.ip.version === 4 ? "in-addr" : "ip6";
+      case "h":
+        return helo;
+      case "c":
+        return client.text;
+      case "t":
+        return String(Math.floor(now.getTime() / 1000));
+      default:
+        // The macro r is the name of the checking mail host. This program is not a mail host and has no such name.
+        return "unknown";
+    }
+  });
+}
+
+/** Returns the name that a term looks up: its expanded domain-spec, or `domain` if it has none. */
+async function expandTarget(check: Check, domain: string, spec: DomainSpec | null): Promise<string> {
+  return spec === null ? domain : truncateName(await expand(check, domain, spec.parts));
 }

@@ -1,7 +1,7 @@
 import { documentBase, resolveAddress } from "#probe-agent/analysis/http/address.ts";
 import { walkElements } from "#probe-agent/analysis/html/document.ts";
 import { INERT_ELEMENTS, attribute } from "#probe-agent/analysis/html/page.ts";
-import { type Page, readHtml } from "#probe-agent/analysis/html/read-page.ts";
+import { type Page, readHtml, type ReadPage } from "#probe-agent/analysis/html/read-page.ts";
 import { type HeaderLink, parseLinkHeader } from "#probe-agent/analysis/http/link-header.ts";
 import { destinationType, findReferences } from "#probe-agent/analysis/page/page-resources/elements.ts";
 import type { Screen } from "#probe-agent/analysis/page/page-resources/media-query.ts";
@@ -13,7 +13,6 @@ import type {
 } from "#probe-agent/analysis/page/page-resources/resource.ts";
 import { isSameSite } from "#probe-agent/analysis/http/same-site.ts";
 import { isTag, type Element } from "domhandler";
-import type { ReadPage } from "#probe-agent/analysis/html/pages/reading.ts";
 import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 
 /** Resources that the HTML of a page makes a browser load. */

@@ -1,10 +1,8 @@
 import type { Element } from "domhandler";
-import type { Page } from "#probe-agent/analysis/html/read-page.ts";
+import type { Page, ReadPage } from "#probe-agent/analysis/html/read-page.ts";
 import { textOf, walkElements } from "#probe-agent/analysis/html/document.ts";
 import { attribute } from "#probe-agent/analysis/html/page.ts";
-import type { ReadPage } from "#probe-agent/analysis/html/pages/reading.ts";
 import { isSameSite } from "#probe-agent/analysis/http/same-site.ts";
-import { findTracker, type TrackerCategory } from "#probe-agent/analysis/page/trackers/hosts.ts";
 
 /** Host of a tracker that a page loads or names. */
 interface FoundTracker {
@@ -81,4 +79,112 @@ function addTracker(
   const tracker = findTracker(host);
   if (tracker === null || isSameSite(host, pageHost)) return;
   found.set(host, { host, ...tracker, found_in: where });
+}
+
+/** Purpose of a tracker. */
+type TrackerCategory = "analytics" | "ads" | "tag_manager" | "session_replay" | "testing" | "marketing" | "social";
+
+/** Operator and purpose of a tracker's host. */
+interface Tracker {
+  readonly vendor: string;
+  readonly category: TrackerCategory;
+}
+
+/**
+ * Hosts, including their subdomains, that pages load to measure their visitors or to show them advertising. They are
+ * taken from the vendors' manuals, which tell site owners to embed them or to allow them in a Content-Security-Policy.
+ * The list is Vantage's own and not complete.
+ */
+const VENDORS: readonly (readonly [vendor: string, category: TrackerCategory, hosts: string])[] = [
+  ["Google Analytics", "analytics", "google-analytics.com analytics.google.com"],
+  ["Google Tag Manager", "tag_manager", "googletagmanager.com googletagservices.com"],
+  ["Google Ads", "ads", "doubleclick.net googlesyndication.com googleadservices.com adservice.google.com"],
+  ["Meta", "ads", "connect.facebook.net pixel.facebook.com"],
+  ["Meta", "social", "www.facebook.com"],
+  ["Microsoft Advertising", "ads", "bat.bing.com bat.bing.net"],
+  ["Microsoft Clarity", "session_replay", "clarity.ms"],
+  ["LinkedIn", "ads", "snap.licdn.com ads.linkedin.com px.ads.linkedin.com"],
+  ["TikTok", "ads", "analytics.tiktok.com"],
+  ["Snap", "ads", "sc-static.net tr.snapchat.com"],
+  ["Pinterest", "ads", "ct.pinterest.com"],
+  ["X", "ads", "ads-twitter.com analytics.twitter.com ads-api.twitter.com"],
+  ["Reddit", "ads", "alb.reddit.com pixel-config.reddit.com"],
+  ["Quora", "ads", "q.quora.com a.quora.com"],
+  ["Amazon Ads", "ads", "amazon-adsystem.com"],
+  ["Criteo", "ads", "criteo.com criteo.net"],
+  ["Taboola", "ads", "taboola.com"],
+  ["Outbrain", "ads", "outbrain.com"],
+  ["Xandr", "ads", "adnxs.com"],
+  ["Magnite", "ads", "rubiconproject.com"],
+  ["PubMatic", "ads", "pubmatic.com"],
+  ["OpenX", "ads", "openx.net"],
+  ["Index Exchange", "ads", "casalemedia.com indexww.com"],
+  ["The Trade Desk", "ads", "adsrvr.org"],
+  ["LiveRamp", "ads", "rlcdn.com"],
+  ["Adform", "ads", "adform.net"],
+  ["Equativ", "ads", "smartadserver.com"],
+  ["Teads", "ads", "teads.tv"],
+  ["Media.net", "ads", "media.net"],
+  ["Quantcast", "ads", "quantserve.com quantcount.com"],
+  ["Yandex Metrica", "analytics", "mc.yandex.ru mc.yandex.com"],
+  ["Yandex Direct", "ads", "an.yandex.ru"],
+  ["Baidu Tongji", "analytics", "hm.baidu.com"],
+  ["VK", "analytics", "top-fwz1.mail.ru"],
+  ["Comscore", "analytics", "scorecardresearch.com"],
+  ["Adobe Experience Cloud", "analytics", "demdex.net omtrdc.net 2o7.net adobedc.net everesttech.net"],
+  ["Adobe Tags", "tag_manager", "assets.adobedtm.com"],
+  ["Tealium", "tag_manager", "tiqcdn.com tealiumiq.com"],
+  ["Matomo", "analytics", "matomo.cloud"],
+  ["Piwik PRO", "analytics", "piwik.pro"],
+  ["Plausible", "analytics", "plausible.io"],
+  ["Fathom", "analytics", "usefathom.com"],
+  ["Simple Analytics", "analytics", "simpleanalyticscdn.com simpleanalytics.com"],
+  ["Cloudflare Web Analytics", "analytics", "cloudflareinsights.com"],
+  ["Umami", "analytics", "cloud.umami.is"],
+  ["StatCounter", "analytics", "statcounter.com"],
+  ["Histats", "analytics", "histats.com"],
+  ["Mixpanel", "analytics", "mixpanel.com mxpnl.com"],
+  ["Amplitude", "analytics", "amplitude.com"],
+  ["Segment", "analytics", "cdn.segment.com api.segment.io"],
+  ["RudderStack", "analytics", "rudderlabs.com rudderstack.com"],
+  ["Heap", "analytics", "heapanalytics.com heap-api.com"],
+  ["PostHog", "analytics", "posthog.com"],
+  ["Parse.ly", "analytics", "parsely.com"],
+  ["Chartbeat", "analytics", "chartbeat.com chartbeat.net"],
+  ["New Relic", "analytics", "js-agent.newrelic.com nr-data.net"],
+  ["Hotjar", "session_replay", "hotjar.com hotjar.io"],
+  ["FullStory", "session_replay", "fullstory.com"],
+  ["Mouseflow", "session_replay", "mouseflow.com"],
+  ["Lucky Orange", "session_replay", "luckyorange.com luckyorange.net"],
+  ["Smartlook", "session_replay", "smartlook.com smartlook.cloud"],
+  ["LogRocket", "session_replay", "logrocket.io logrocket.com lr-ingest.io lr-in.com"],
+  ["Contentsquare", "session_replay", "contentsquare.net contentsquare.com"],
+  ["Quantum Metric", "session_replay", "quantummetric.com"],
+  ["Crazy Egg", "session_replay", "script.crazyegg.com"],
+  ["Inspectlet", "session_replay", "inspectlet.com"],
+  ["Optimizely", "testing", "optimizely.com"],
+  ["VWO", "testing", "visualwebsiteoptimizer.com"],
+  ["AB Tasty", "testing", "abtasty.com"],
+  ["Kameleoon", "testing", "kameleoon.eu kameleoon.com"],
+  ["Dynamic Yield", "testing", "dynamicyield.com"],
+  ["HubSpot", "marketing", "hs-analytics.net hs-scripts.com hs-banner.com hsadspixel.net track.hubspot.com"],
+  ["Adobe Marketo", "marketing", "marketo.net mktoresp.com"],
+  ["Salesforce Pardot", "marketing", "pardot.com"],
+  ["Klaviyo", "marketing", "klaviyo.com"],
+  ["Braze", "marketing", "appboycdn.com braze.com braze.eu"],
+  ["6sense", "marketing", "6sc.co"],
+  ["Demandbase", "marketing", "demandbase.com company-target.com"],
+];
+
+const BY_HOST: ReadonlyMap<string, Tracker> = new Map(
+  VENDORS.flatMap(([vendor, category, hosts]) => hosts.split(" ").map((host) => [host, { vendor, category }] as const)),
+);
+
+/** Finds the tracker of a host by its most specific entry in the list. Returns null if the host is not in the list. */
+export function findTracker(host: string): Tracker | null {
+  for (let name = host.toLowerCase().replace(/\.$/, ""); name.includes("."); name = name.slice(name.indexOf(".") + 1)) {
+    const found = BY_HOST.get(name);
+    if (found !== undefined) return found;
+  }
+  return null;
 }

@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from "node:child_process";
-import { createHostJobs } from "#probe-agent/net/icmp/host-jobs.ts";
+import { createHostJobs, createRestartWait, type RestartBackOff } from "#probe-agent/net/icmp/host-jobs.ts";
 import type {
   BoundedTrace,
   FromChild,
@@ -9,7 +9,6 @@ import type {
   RefusalRequest,
   ToChild,
 } from "#probe-agent/net/icmp/messages.ts";
-import { createRestartWait, type RestartBackOff } from "#probe-agent/net/icmp/restart-wait.ts";
 import type { EchoRequest } from "#probe-agent/port/packets.ts";
 import { fileURLToPath } from "node:url";
 

@@ -1,6 +1,6 @@
 import type { AnalysisName } from "#probe-agent/analysis/site/analyses.ts";
 import type { CmsReport } from "#probe-agent/analysis/page/cms/report.ts";
-import type { RawPage } from "#probe-agent/analysis/html/pages/reading.ts";
+import type { RawPage } from "#probe-agent/analysis/html/read-page.ts";
 import type { RuleData } from "#probe-agent/analysis/page/tech/rule.ts";
 import type { TechPage } from "#probe-agent/analysis/page/tech/subject.ts";
 import type { Technology } from "#probe-agent/analysis/page/tech/technology.ts";

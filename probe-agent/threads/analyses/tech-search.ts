@@ -1,5 +1,5 @@
 import { cmsReport } from "#probe-agent/analysis/page/cms/report.ts";
-import { readRawPage } from "#probe-agent/analysis/html/pages/reading.ts";
+import { readRawPage } from "#probe-agent/analysis/html/read-page.ts";
 import { detectWatched } from "#probe-agent/analysis/page/tech.ts";
 import { compileRules } from "#probe-agent/analysis/page/tech/compile.ts";
 import type { TechRules } from "#probe-agent/analysis/page/tech/rule.ts";

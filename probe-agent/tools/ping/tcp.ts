@@ -5,10 +5,14 @@ import { isLate } from "#probe-agent/analysis/network/late-reply.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Address } from "#probe-agent/port/address.ts";
 import { ONE_SYN_MS, type TcpPort } from "#probe-agent/port/packets.ts";
-import { RESERVE_MS, type Part, type PingParams } from "#probe-agent/tools/ping/part.ts";
-import { probeFault } from "#probe-agent/tools/ping/probe-fault.ts";
-import { scheduleEchoes } from "#probe-agent/tools/ping/schedule.ts";
-import { summarize } from "#probe-agent/tools/ping/summary.ts";
+import {
+  probeFault,
+  RESERVE_MS,
+  scheduleEchoes,
+  summarize,
+  type Part,
+  type PingParams,
+} from "#probe-agent/tools/ping/part.ts";
 
 type Probed = Awaited<ReturnType<TcpPort["probe"]>>;
 

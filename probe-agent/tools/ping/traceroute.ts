@@ -1,8 +1,13 @@
 import { failed, ok, type Outcome } from "#shared/contracts/outcome.ts";
 import type { HopRow, TraceResult } from "#shared/tools/trace-result.ts";
-import { hopLoss, pathHash, findRefusal, type EchoEvidence } from "#probe-agent/analysis/network/route-loss.ts";
+import {
+  hopLoss,
+  pathHash,
+  findRefusal,
+  type EchoEvidence,
+  traceFindings,
+} from "#probe-agent/analysis/network/trace-findings.ts";
 import { hopStatistics, toMicroseconds } from "#probe-agent/analysis/network/statistics.ts";
-import { traceFindings } from "#probe-agent/analysis/network/trace-findings.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Address } from "#probe-agent/port/address.ts";
 import type { TraceHop } from "#probe-agent/port/packets.ts";

@@ -5,9 +5,8 @@ import { isExpired } from "#probe-agent/analysis/tls/certificate/validity.ts";
 import type { ServerChain } from "#probe-agent/analysis/tls/ssl/server.ts";
 import { isDecisive, type AuthorityStatus, type RevocationFacts } from "#probe-agent/analysis/tls/ssl/revocation.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
-import { lookUpInList } from "#probe-agent/sources/crl.ts";
+import { lookUpInList, askResponder } from "#probe-agent/sources/revocation.ts";
 import { createFetches, type Fetches } from "#probe-agent/sources/fetch-budget.ts";
-import { askResponder } from "#probe-agent/sources/ocsp.ts";
 
 /** Maximum number of fetches for one check, for all certificates together. */
 const MAX_FETCHES = 3;

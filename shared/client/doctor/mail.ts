@@ -1,7 +1,7 @@
 import { toPlainLine } from "#shared/text/plain-line.ts";
 import { fail, ok, type Finding, type Patient } from "#shared/client/doctor/finding.ts";
-import type { SmtpFault } from "#shared/process/smtp/result.ts";
-import { clientName, openSession, type SmtpSession } from "#shared/process/smtp/session.ts";
+import type { SmtpFault } from "#shared/process/smtp-result.ts";
+import { clientName, openSession, type SmtpSession } from "#shared/process/smtp-session.ts";
 import { formatAddress, linkedUrl } from "#shared/settings/address.ts";
 import type { MailServer } from "#shared/settings/mail-server.ts";
 

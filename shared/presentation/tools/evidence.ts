@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import type { EvidenceType, TechEvidence } from "#shared/tools/tech-detect/evidence.ts";
+import type { EvidenceType, TechEvidence } from "#shared/tools/tech-detect.ts";
 
 /** Kinds of evidence in words. */
 const TYPES: Readonly<Record<EvidenceType, string>> = {

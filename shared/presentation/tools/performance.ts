@@ -1,11 +1,12 @@
 import { existing, fact, table, waterfall } from "#shared/presentation/build.ts";
 import { definePresenter } from "#shared/presentation/presenter.ts";
 import { pageFacts, verdictOfPage } from "#shared/presentation/tools/page.ts";
-import { listResources } from "#shared/presentation/tools/performance-resources.ts";
 import { bytes, counted, duration, shortUrl, yesNo } from "#shared/presentation/values.ts";
 import { verdictOf, verdictOfPractice } from "#shared/presentation/verdict.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { performance as contract } from "#shared/tools/performance.ts";
+import type { Table } from "#shared/presentation/presentation.ts";
+import { writeDuration } from "#shared/text/duration.ts";
 
 type Performance = ResultOf<typeof contract>;
 
@@ -85,5 +86,76 @@ function listChecks({ grade, checks }: Performance) {
         ],
         tone: status === "fail" ? "warning" : null,
       })),
+  );
+}
+
+type Resources = ResultOf<typeof contract>["resources"];
+
+const KINDS = {
+  image: "images",
+  script: "scripts",
+  stylesheet: "styles",
+  font: "fonts",
+  media: "audio and video",
+  frame: "frames",
+  other: "other",
+} as const;
+
+/** Lists the resources of a page: weight by kind, and those that slow it down or do not arrive. */
+function listResources(resources: Resources): readonly (Table | null)[] {
+  const { failed, third_party: others } = resources;
+  return [
+    listKinds(resources),
+    listSized("Blocks the first paint", resources.render_blocking, resources.render_blocking_total),
+    listSized("Sent uncompressed", resources.without_compression, resources.without_compression_total),
+    table(
+      "Cached for less than a week",
+      ["Kind", "Cached for", "Cache-Control", "Address"],
+      resources.without_cache.map(({ type, fresh_s: fresh, cache_control: header, url }) => [
+        type,
+        fresh === null ? "not stated" : writeDuration(fresh),
+        header,
+        url,
+      ]),
+      resources.without_cache_total,
+    ),
+    table(
+      "Not loaded",
+      ["Reason", "Address"],
+      failed.map(({ url, reason }) => ({ cells: [reason, url], tone: "warning" })),
+    ),
+    table(
+      "Other sites",
+      ["Host", "#Requests"],
+      others.hosts.map(({ host, count }) => [host, count]),
+    ),
+  ];
+}
+
+function listKinds({ count, bytes: sizes }: Resources): Table | null {
+  return table(
+    "Resources by kind",
+    ["Kind", "#Number", "#Size"],
+    Object.entries(KINDS)
+      .map(([kind, name]) => ({
+        name,
+        number: count[kind as keyof typeof KINDS],
+        size: sizes[kind as keyof typeof KINDS],
+      }))
+      .filter(({ number }) => number > 0)
+      .toSorted((one, other) => other.size - one.size)
+      .map(({ name, number, size }) => [name, number, bytes(size)]),
+  );
+}
+
+/** Lists resources, the largest first. */
+function listSized(title: string, rows: Resources["render_blocking"], total: number): Table | null {
+  return table(
+    title,
+    ["#Size", "Kind", "Address"],
+    rows
+      .toSorted((one, other) => (other.bytes ?? 0) - (one.bytes ?? 0))
+      .map(({ bytes: size, type, url }) => [size === null ? "unknown" : bytes(size), type, url]),
+    total,
   );
 }

@@ -1,13 +1,13 @@
 import { existing, fact, table, waterfall } from "#shared/presentation/build.ts";
 import { definePresenter } from "#shared/presentation/presenter.ts";
 import { reverseNameFact } from "#shared/presentation/tools/reverse-name.ts";
-import { daneFact, describeTls, describeTrust, nameTls, toneOfTls } from "#shared/presentation/tools/smtp-tls.ts";
 import { trustReason } from "#shared/presentation/tools/trust-reason.ts";
 import { bytes, date, milliseconds } from "#shared/presentation/values.ts";
 import { verdictOf, worst } from "#shared/presentation/verdict.ts";
 import { listFirst } from "#shared/text/list.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { smtpTest as contract } from "#shared/tools/smtp-test.ts";
+import type { Fact, Verdict } from "#shared/presentation/presentation.ts";
 
 type SmtpTest = ResultOf<typeof contract>;
 
@@ -105,4 +105,42 @@ function headlineOf(data: SmtpTest): string {
 /** The conversation ended before the server could say what it offers. */
 function isCutOff({ banner, ehlo, ehlo_tls: again, helo_only: isOld }: SmtpTest): boolean {
   return banner === null || (banner.code === READY && ehlo === null && again === null && !isOld);
+}
+
+/** What TLSA records say that were not compared with a certificate. */
+const UNCOMPARED = { secure: "signed", insecure: "not signed, so without effect", unknown: "not known" } as const;
+
+/** Writes a version of TLS: "TLS 1.3"; "TLS" if it is not known. */
+function nameTls(protocol: string | null | undefined): string {
+  return protocol?.replace(/^TLSv/, "TLS ") ?? "TLS";
+}
+
+/** Says with what the server encrypts, or why it does not; null if that is not known. */
+function describeTls({ starttls, implicit_tls: implicit }: SmtpTest): string | null {
+  const { tls, failure, offered, code, text } = starttls;
+  if (failure !== null) return `fails: ${failure.message}`;
+  if (tls?.protocol != null) return `${nameTls(tls.protocol)}${implicit ? " from the start" : ""}`;
+  if (offered === true) return code === null ? "offered" : `refused: ${code} ${text ?? ""}`;
+  return offered === false ? "not offered" : null;
+}
+
+/** Returns how the encryption is marked; null if it was not tried. */
+function toneOfTls({ starttls, implicit_tls: implicit }: SmtpTest): Verdict | null {
+  if (starttls.success === true) return "good";
+  return implicit || starttls.offered === null ? null : "warning";
+}
+
+/** Says whether senders that check the certificate accept it. */
+function describeTrust({ trusted, error }: NonNullable<SmtpTest["starttls"]["tls"]>): string {
+  return trusted ? "trusted" : `not trusted: ${trustReason(error)}`;
+}
+
+/** Says whether DANE confirms the certificate; null without TLSA records. */
+function daneFact(dane: SmtpTest["dane"]): Fact | null {
+  if (dane === null || dane.status === "absent") return null;
+  if (dane.status === "bogus") return fact("DANE", "validation fails", { tone: "bad" });
+  if (dane.valid === null) return fact("DANE", UNCOMPARED[dane.status]);
+  return fact("DANE", dane.valid ? "the certificate matches" : "the certificate does not match", {
+    tone: dane.valid ? "good" : "bad",
+  });
 }

@@ -5,7 +5,7 @@ import { isLinkItem } from "#probe-agent/analysis/page/ai/llms-txt.ts";
 import { isHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { lineCounter } from "#probe-agent/analysis/html/lines.ts";
 import { readTlsRpt } from "#probe-agent/analysis/mail/domain/tls-rpt.ts";
-import { parseSrcsetAddresses } from "#probe-agent/analysis/page/mixed-content/references.ts";
+import { parseSrcsetAddresses } from "#probe-agent/analysis/page/mixed-content.ts";
 import { styleReferences } from "#probe-agent/analysis/page/page-resources/style-references.ts";
 import { parseRobotsTags } from "#probe-agent/analysis/http/robots-tag.ts";
 import { isNonDescriptive } from "#probe-agent/analysis/page/seo/content.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { failed, isOwnNetworkDown } from "#shared/contracts/outcome.ts";
 import { createCanaries } from "#probe-agent/attachment/canaries.ts";
-import { createInside } from "#probe-agent/attachment/inside-target.ts";
+import { createInside } from "#probe-agent/attachment/serve.ts";
 import { isNetworkGone, startSelfTest, type CanaryResults, type SelfTest } from "#probe-agent/attachment/self-test.ts";
 
 const timeout = failed("connect", "target", "timeout", "no answer");

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { readConfig } from "#probe-agent/config.ts";
-import { openMmdb, type Mmdb } from "#probe-agent/data/mmdb.ts";
+import { openMmdb, type Mmdb } from "#probe-agent/data/places.ts";
 import { openData } from "#probe-agent/data/open.ts";
 import { writeMmdb, type MmdbContent } from "#test/support/mmdb.ts";
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, expect, it } from "vitest";
-import { readIdentity, writeIdentity } from "#probe-agent/membership/identity-files.ts";
+import { readIdentity, writeIdentity } from "#probe-agent/membership/membership.ts";
 import { renewalDueAt, type Identity } from "#probe-agent/membership/identity.ts";
 import { issue, type Issued } from "#test/servers/pki.ts";
 import { systemRandom } from "#test/support/clock.ts";

@@ -11,7 +11,7 @@ import {
   readRequest,
   requestReply,
 } from "#probe-agent/net/browser/gate.ts";
-import { documentFailure } from "#probe-agent/net/browser/failure.ts";
+import { documentFailure } from "#probe-agent/net/browser.ts";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { makeRecord } from "#test/servers/dns-zones.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";

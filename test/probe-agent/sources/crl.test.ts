@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { lookUpInList } from "#probe-agent/sources/crl.ts";
+import { lookUpInList } from "#probe-agent/sources/revocation.ts";
 import type { Fetched, Fetches } from "#probe-agent/sources/fetch-budget.ts";
 import { certificateList, manyEntries } from "#test/servers/crl.ts";
 import { createPki } from "#test/servers/pki.ts";

@@ -5,7 +5,7 @@ import { adviseOn } from "#probe-agent/analysis/text/findings.ts";
 import type { HttpPort } from "#probe-agent/port/http.ts";
 import type { Found, LookUp } from "#probe-agent/sources/dns-look-up.ts";
 import type { AnalysesPort } from "#probe-agent/toolkit/analyses.ts";
-import { inspectMtaSts } from "#probe-agent/tools/email-check/mta-sts.ts";
+import { inspectMtaSts } from "#probe-agent/tools/email-check-policies.ts";
 import { netOf } from "#test/support/net.ts";
 
 const POLICY = "version: STSv1\nmode: enforce\nmx: mail.good.test\nmax_age: 604800\n";

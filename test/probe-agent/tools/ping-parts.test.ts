@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { TraceHop } from "#probe-agent/port/packets.ts";
 import { nameHops } from "#probe-agent/tools/ping/traceroute.ts";
-import { scheduleEchoes } from "#probe-agent/tools/ping/schedule.ts";
-import { summarize } from "#probe-agent/tools/ping/summary.ts";
+import { scheduleEchoes, summarize } from "#probe-agent/tools/ping/part.ts";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { testServices } from "#test/support/services.ts";
 import { builtInData } from "#test/support/tool.ts";

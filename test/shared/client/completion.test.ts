@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { quoted } from "#shared/text/quoted.ts";
-import { SHELLS } from "#shared/client/completion/scripts.ts";
+import { SHELLS } from "#shared/client/commands/completion.ts";
 import { runVantage } from "#test/shared/client/command-line.ts";
 
 let folder: string;

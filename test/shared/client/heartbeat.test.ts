@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { pingUrl, keepEnd } from "#shared/client/heartbeat.ts";
+import { pingUrl, keepEnd } from "#shared/client/commands/heartbeat.ts";
 import { LAUNCHER_PATH } from "#shared/client/programs.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readTrial } from "#shared/client/nouns/trial.ts";
+import { readTrial } from "#shared/client/commands/nouns.ts";
 
 const tried = (verdict: string, ...checks: readonly object[]) => ({ verdict, checked: true, cause: null, checks });
 const silent = (source: string) => ({ status: "unknown", error: { source } });

@@ -15,7 +15,7 @@ type Result = HeaderRows;
 type Auth = Result["auth"];
 
 /** An Authentication-Results field, and whether its results count. */
-export interface TrustedResults {
+interface TrustedResults {
   readonly parsed: AuthenticationResults;
   readonly trusted: boolean;
 }
@@ -191,5 +191,44 @@ function dmarcOf(result: MethodResult | undefined): Auth["dmarc"] {
     domain: domainOf(propertyOf(result, "header.from")),
     policy: printableOrNull(policy?.toLowerCase()),
     disposition: printableOrNull(done?.toLowerCase()),
+  };
+}
+
+const MAX_COMMENTS = 10;
+
+/** Makes the result row of an Authentication-Results field. */
+export function resultsRow({ parsed, trusted }: TrustedResults): HeaderRows["authentication_results"][number] {
+  return {
+    authserv_id: printableOrNull(parsed.authservId),
+    version: parsed.version,
+    trusted,
+    malformed: parsed.malformed,
+    results: parsed.results.map(({ method, result, reason, properties, comments }) => ({
+      method: printable(method),
+      result: printable(result),
+      reason: printableOrNull(reason),
+      properties: properties.map(({ type, property, value }) => ({
+        type: printable(type),
+        property: printable(property),
+        value: printable(value),
+      })),
+      comments: comments.slice(0, MAX_COMMENTS).map((comment) => printable(comment)),
+    })),
+  };
+}
+
+/** Makes the result row of a Received-SPF field. */
+export function spfRow({ result, comment, pairs }: ReceivedSpf): HeaderRows["received_spf"][number] {
+  const pair = (key: string): string | null => printableOrNull(pairs.get(key));
+  return {
+    result,
+    comment: printableOrNull(comment),
+    client_ip: pair("client-ip"),
+    envelope_from: pair("envelope-from"),
+    helo: pair("helo"),
+    receiver: pair("receiver"),
+    identity: pair("identity"),
+    mechanism: pair("mechanism"),
+    problem: pair("problem"),
   };
 }

@@ -12,9 +12,8 @@ import { MAX_TRANSCRIPT, type Conversation } from "#probe-agent/analysis/mail/sm
 import { adviseOn } from "#probe-agent/analysis/text/findings.ts";
 import { SMTP_ADVICE } from "#probe-agent/analysis/mail/smtp/advice.ts";
 import type { ServerReport } from "#probe-agent/analysis/mail/smtp/draft.ts";
-import { smtpFindings } from "#probe-agent/analysis/mail/smtp/server-findings.ts";
+import { smtpFindings, describeSmtpTls, type TlsTrust } from "#probe-agent/analysis/mail/smtp/server-findings.ts";
 import type { SmtpReply } from "#probe-agent/port/smtp.ts";
-import { describeSmtpTls, type TlsTrust } from "#probe-agent/analysis/mail/smtp/tls.ts";
 import { leading } from "#probe-agent/analysis/text/json-size.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
 import { toMicroseconds } from "#probe-agent/analysis/network/statistics.ts";

@@ -10,8 +10,7 @@ import { semanticHtml } from "#probe-agent/analysis/page/ai/semantics.ts";
 import { locateData } from "#probe-agent/analysis/page/html-metadata.ts";
 import { visibleText } from "#probe-agent/analysis/html/text.ts";
 import { countWords } from "#probe-agent/analysis/html/words.ts";
-import type { Page } from "#probe-agent/analysis/html/read-page.ts";
-import type { ReadPage } from "#probe-agent/analysis/html/pages/reading.ts";
+import type { Page, ReadPage } from "#probe-agent/analysis/html/read-page.ts";
 import { readEntities } from "#probe-agent/analysis/page/structured/entity.ts";
 
 const MAX_TYPES = 50;

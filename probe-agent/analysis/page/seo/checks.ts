@@ -1,7 +1,9 @@
 import { robotsFaults } from "#probe-agent/analysis/web/robots/faults.ts";
 import { parseRobots } from "#probe-agent/analysis/web/robots/parse.ts";
-import type { SeoFacts } from "#probe-agent/analysis/page/seo/audit.ts";
+import { type SeoFacts, joinFacts, type SeoPage } from "#probe-agent/analysis/page/seo/audit.ts";
 import type { SeoCheckId } from "#probe-agent/analysis/page/seo/advice.ts";
+import { letterGrade, type LetterGrade } from "#probe-agent/analysis/text/letter-grade.ts";
+import type { SeoSite } from "#probe-agent/analysis/page/seo/snapshot.ts";
 
 /** Result of a check; null if the check does not apply, or if the facts that it needs are unknown. */
 export type SeoCheckResult = { readonly pass: boolean; readonly value: string | null } | null;
@@ -234,4 +236,70 @@ function result(pass: boolean, value: string | null | undefined): SeoCheckResult
 /** Checks the length of a text. Returns null without a text, which another check reports. */
 function checkLength(text: { readonly length: number } | null, min: number, max: number): SeoCheckResult {
   return text === null ? null : result(text.length >= min && text.length <= max, String(text.length));
+}
+
+/** A check in the result of the tool. */
+export interface ScoredCheck {
+  readonly id: SeoCheckId;
+  /** Share of the score in percent; 0 if the check does not apply. The weights add up to 100. */
+  readonly weight: number;
+  readonly status: "pass" | "fail" | "na";
+  readonly value: string | null;
+  readonly expected: string;
+  readonly recommendation: string | null;
+}
+
+/** The score, from 0 to 100, and its checks. */
+interface SeoScore {
+  readonly score: number;
+  readonly grade: LetterGrade;
+  readonly checks: ScoredCheck[];
+}
+
+/** Share of each part in the score, in percent. */
+const PARTS = { lighthouse: 80, extra: 20 } as const;
+
+/**
+ * Evaluates all checks and scores the results. A check that does not apply does not count in its part. A part in which
+ * no check applies does not count in the score.
+ */
+export function scoreSeo(facts: SeoFacts): SeoScore {
+  return scoreResults(SEO_CHECKS.map((check) => check.evaluate(facts)));
+}
+
+/** Audits a page with the facts about its site. */
+export function auditSeo({ page, site }: { readonly page: SeoPage; readonly site: SeoSite }): {
+  readonly facts: SeoFacts;
+  readonly score: SeoScore;
+} {
+  const facts = joinFacts(page, site);
+  return { facts, score: scoreSeo(facts) };
+}
+
+/** Scores the results of the checks. `results` has one entry for each check, in the order of SEO_CHECKS. */
+export function scoreResults(results: readonly SeoCheckResult[]): SeoScore {
+  const applies = (index: number): boolean => (results[index] ?? null) !== null;
+  const sums = { lighthouse: 0, extra: 0 };
+  for (const [index, { part, weight }] of SEO_CHECKS.entries()) sums[part] += applies(index) ? weight : 0;
+  const whole = (sums.lighthouse > 0 ? PARTS.lighthouse : 0) + (sums.extra > 0 ? PARTS.extra : 0);
+  const shares = SEO_CHECKS.map(({ part, weight }, index) =>
+    applies(index) ? ((weight / sums[part]) * PARTS[part] * 100) / whole : 0,
+  );
+  const earned = shares.reduce((sum, share, index) => sum + (results[index]?.pass === true ? share : 0), 0);
+  const score = Math.round(earned);
+  return {
+    score,
+    grade: letterGrade(score),
+    checks: SEO_CHECKS.map(({ id, expected, recommendation }, index) => {
+      const checked = results[index] ?? null;
+      return {
+        id,
+        weight: Math.round((shares[index] ?? 0) * 100) / 100,
+        status: checked === null ? "na" : checked.pass ? "pass" : "fail",
+        value: checked?.value ?? null,
+        expected,
+        recommendation: checked?.pass === false ? recommendation : null,
+      };
+    }),
+  };
 }

@@ -2,7 +2,7 @@ import { adviseOn, finding, type FindingDraft } from "#probe-agent/analysis/text
 import type { Finding, Severity } from "#shared/contracts/findings.ts";
 import { SEO_ADVICE, type SeoCheckId } from "#probe-agent/analysis/page/seo/advice.ts";
 import type { SeoFacts } from "#probe-agent/analysis/page/seo/audit.ts";
-import type { ScoredCheck } from "#probe-agent/analysis/page/seo/score.ts";
+import type { ScoredCheck } from "#probe-agent/analysis/page/seo/checks.ts";
 import { URL_LIMITS, type UrlFault } from "#probe-agent/analysis/page/seo/url-hygiene.ts";
 
 type Draft = FindingDraft<keyof typeof SEO_ADVICE>;

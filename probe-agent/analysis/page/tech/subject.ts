@@ -1,13 +1,13 @@
-import { isTag, isText, type ChildNode, type Document } from "domhandler";
+import { isTag, isText, type ChildNode, type Document, type Element } from "domhandler";
 import { readHtml, type Page } from "#probe-agent/analysis/html/read-page.ts";
 import { textOf, walkElements } from "#probe-agent/analysis/html/document.ts";
-import type { MetaTag } from "#probe-agent/analysis/html/page.ts";
+import { type MetaTag, attribute } from "#probe-agent/analysis/html/page.ts";
 import { parseAssets } from "#probe-agent/analysis/page/tech/asset.ts";
-import { containsCode, scriptAddress } from "#probe-agent/analysis/page/tech/delayed.ts";
-import { Elements } from "#probe-agent/analysis/page/tech/elements.ts";
 import { Assets } from "#probe-agent/analysis/page/tech/library.ts";
 import type { LiteralIndex } from "#probe-agent/analysis/page/tech/literal-index.ts";
 import type { NamedSource, PlainSource } from "#probe-agent/analysis/page/tech/rule.ts";
+import { appendTo } from "#probe-agent/analysis/text/multi-map.ts";
+import type { Selector, SelectorKey } from "#probe-agent/analysis/page/tech/selector.ts";
 
 /** A fetched page. Plain data that can be sent to another thread. Further facts are read from the HTML. */
 export interface TechPage {
@@ -179,4 +179,109 @@ function visibleText(root: Document): string {
     } else if (isTag(node) && node.firstChild !== null && !UNSEEN.has(node.name)) stack.push(node.firstChild);
   }
   return parts.join("").slice(0, MAX_TEXT).replaceAll(/\s+/g, " ").trim();
+}
+
+const JAVASCRIPT = /^(?:module|(?:text|application)\/(?:x-)?(?:java|ecma)script)$/i;
+/**
+ * Script types that optimisers set on scripts that they run later: WP Rocket, LiteSpeed Cache, Perfmatters,
+ * FlyingPress, Partytown, and Cloudflare's Rocket Loader, which puts a number before the type.
+ */
+const DELAYED =
+  /^(?:rocketlazyloadscript|litespeed\/javascript|pmdelayedscript|flyingpress\/delayed|text\/partytown|[0-9a-f]{20,32}-(?:module|(?:text|application)\/javascript))$/i;
+/** Attributes that consent tools document for scripts of the type text/plain that run after consent. */
+const CONSENT_ATTRIBUTES = [
+  "data-cookieconsent",
+  "data-cookiecategory",
+  "data-category",
+  "data-consent",
+  "data-usercentrics",
+  "data-service",
+  "data-cmp-vendor",
+  "data-borlabs-cookie-script-blocker-id",
+];
+/** Class names with the same purpose: OneTrust, Complianz, CookieYes, iubenda. */
+const CONSENT_CLASS = /(?:^|\s)(?:optanon-category-|cmplz-|cli-|_iub_cs_activate)/;
+/** Attributes that hold the address of a script. */
+const ADDRESSES = ["src", "data-src", "data-rocket-src", "data-cmp-src", "data-suppressedsrc", "data-cookieblock-src"];
+
+/** Returns the address that a script element loads now or later, or null for an inline script. */
+function scriptAddress(element: Element): string | null {
+  for (const name of ADDRESSES) {
+    const value = attribute(element, name);
+    if (value !== null && value !== "") return value;
+  }
+  return null;
+}
+
+/**
+ * Reports whether the text of an inline script is code that runs now or later, or a data block with an id, which holds
+ * the state of a framework.
+ */
+function containsCode(element: Element): boolean {
+  const type = attribute(element, "type") ?? "";
+  if (type === "" || JAVASCRIPT.test(type) || DELAYED.test(type)) return true;
+  if (type.toLowerCase() === "text/plain") return waitsForConsent(element);
+  return attribute(element, "id") !== null;
+}
+
+function waitsForConsent(element: Element): boolean {
+  return (
+    CONSENT_ATTRIBUTES.some((name) => attribute(element, name) !== null) ||
+    CONSENT_CLASS.test(attribute(element, "class")?.slice(0, 1000) ?? "")
+  );
+}
+
+/** Elements whose content is not part of the page. */
+const SKIPPED = new Set(["template"]);
+
+/** Index of a page's elements. A selector is tested only on the smallest set of elements that can match. */
+export class Elements {
+  readonly #all: Element[] = [];
+  readonly #by: Readonly<Record<SelectorKey["kind"], Map<string, Element[]>>> = {
+    tag: new Map(),
+    id: new Map(),
+    class: new Map(),
+    attribute: new Map(),
+  };
+
+  constructor(root: Document) {
+    const { tag, id, class: classes, attribute: byAttribute } = this.#by;
+    for (const element of walkElements(root, SKIPPED)) {
+      this.#all.push(element);
+      appendTo(tag, element.name, element);
+      for (const name in element.attribs) appendTo(byAttribute, name, element);
+      const { id: ownId, class: ownClasses } = element.attribs;
+      if (ownId !== undefined) appendTo(id, ownId, element);
+      if (ownClasses !== undefined)
+        for (const one of new Set(splitClasses(ownClasses))) appendTo(classes, one, element);
+    }
+  }
+
+  /**
+   * Returns the first matching elements, up to `limit`. An element that matches several selectors of the list can be
+   * returned more than once.
+   */
+  find(selector: Selector, limit: number): Element[] {
+    const found: Element[] = [];
+    for (const { keys, matches } of selector) {
+      for (const element of this.#candidates(keys)) {
+        if (found.length >= limit) return found;
+        if (matches(element)) found.push(element);
+      }
+    }
+    return found;
+  }
+
+  #candidates(keys: readonly SelectorKey[]): readonly Element[] {
+    let best: readonly Element[] = this.#all;
+    for (const { kind, name } of keys) {
+      const some = this.#by[kind].get(name) ?? [];
+      if (some.length < best.length) best = some;
+    }
+    return best;
+  }
+}
+
+function splitClasses(text: string): string[] {
+  return text.split(/[ \t\n\f\r]+/).filter((word) => word !== "");
 }

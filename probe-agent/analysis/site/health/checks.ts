@@ -1,9 +1,148 @@
 import type { Severity } from "#shared/contracts/findings.ts";
 import type { CheckDefinition } from "#probe-agent/analysis/site/health/definition.ts";
-import { PAGE_CHECKS } from "#probe-agent/analysis/site/health/table-page.ts";
 
 const MDN = "https://developer.mozilla.org/en-US/docs/Web";
 const HEADERS = `${MDN}/HTTP/Reference/Headers`;
+
+/** Checks of the categories Performance and Best Practices. */
+const PAGE_CHECKS = {
+  ttfb: {
+    category: "Performance",
+    max: 8,
+    name: "Time to first byte",
+    expected: "200 ms or less",
+    how: "Cache pages, reduce the work per request, or serve from a location near visitors.",
+    reference: "https://web.dev/articles/ttfb",
+  },
+  total: {
+    category: "Performance",
+    max: 3,
+    name: "Load time of the page's HTML",
+    expected: "1 s or less, including redirects",
+    how: "Make the HTML smaller, compress it, and avoid redirects.",
+    reference: "https://web.dev/articles/optimize-ttfb",
+  },
+  compression: {
+    category: "Performance",
+    max: 4,
+    name: "Compression",
+    expected: "Brotli or Zstandard",
+    how: "Compress text with Brotli or Zstandard.",
+    reference: `${HEADERS}/Content-Encoding`,
+  },
+  http_version: {
+    category: "Performance",
+    max: 3,
+    name: "HTTP version",
+    expected: "HTTP/2 or HTTP/3",
+    how: "Enable HTTP/2 on the server.",
+    reference: "https://www.rfc-editor.org/rfc/rfc9113",
+  },
+  html_size: {
+    category: "Performance",
+    max: 3,
+    name: "Size of the page's HTML",
+    expected: "100 KB or less on the wire",
+    how: "Compress the page, and remove inline data.",
+    reference: "https://web.dev/articles/optimizing-content-efficiency-optimize-encoding-and-transfer",
+  },
+  caching: {
+    category: "Performance",
+    max: 2,
+    name: "Cache policy",
+    expected: "A valid Cache-Control, and a validator (ETag or Last-Modified) or no-store",
+    how: "Send Cache-Control and an ETag.",
+    reference: "https://www.rfc-editor.org/rfc/rfc9111",
+  },
+  redirects: {
+    category: "Performance",
+    max: 2,
+    name: "Redirects",
+    expected: "At most one redirect",
+    how: "Point links and redirects directly to the final address.",
+    reference: "https://web.dev/articles/redirects",
+  },
+  status: {
+    category: "Best Practices",
+    max: 3,
+    name: "Status",
+    expected: "2xx",
+    how: "Serve the page with status 200.",
+    reference: `${MDN}/HTTP/Reference/Status`,
+  },
+  mixed_content: {
+    category: "Best Practices",
+    max: 3,
+    name: "Mixed content",
+    expected: "Nothing loaded over http://",
+    how: "Use https:// addresses for everything the page loads.",
+    reference: `${MDN}/Security/Mixed_content`,
+  },
+  title_desc: {
+    category: "Best Practices",
+    max: 3,
+    name: "Title and description",
+    expected: "A title and a meta description",
+    how: "Give the page a title element and a meta description.",
+    reference: `${MDN}/HTML/Reference/Elements/title`,
+  },
+  lang: {
+    category: "Best Practices",
+    max: 2,
+    name: "Language",
+    expected: "A valid language tag in the lang attribute of the html element",
+    how: 'Set the language, e.g. <html lang="en">.',
+    reference: `${MDN}/HTML/Reference/Global_attributes/lang`,
+  },
+  viewport: {
+    category: "Best Practices",
+    max: 2,
+    name: "Viewport",
+    expected: "width=device-width, without user-scalable=no",
+    how: 'Add <meta name="viewport" content="width=device-width, initial-scale=1">.',
+    reference: `${MDN}/HTML/Reference/Elements/meta/name/viewport`,
+  },
+  doctype_charset: {
+    category: "Best Practices",
+    max: 2,
+    name: "Doctype and character encoding",
+    expected: "<!doctype html>, and the encoding in the header or the first 1024 bytes",
+    how: 'Start the page with <!doctype html>, and its head with <meta charset="utf-8">.',
+    reference: "https://html.spec.whatwg.org/multipage/semantics.html#charset",
+  },
+  cookies: {
+    category: "Best Practices",
+    max: 2,
+    name: "Cookies",
+    expected: "Secure on every cookie, HttpOnly on session cookies, a valid SameSite",
+    how: "Set Secure, HttpOnly and SameSite=Lax on cookies.",
+    reference: `${MDN}/Security/Practical_implementation_guides/Cookies`,
+  },
+  indexable_robots: {
+    category: "Best Practices",
+    max: 1,
+    name: "robots.txt",
+    expected: "A readable robots.txt, or none (404)",
+    how: "Serve /robots.txt as plain text, or return status 404.",
+    reference: "https://www.rfc-editor.org/rfc/rfc9309",
+  },
+  security_txt: {
+    category: "Best Practices",
+    max: 1,
+    name: "security.txt",
+    expected: "A valid /.well-known/security.txt that has not expired",
+    how: "Serve /.well-known/security.txt with Contact and Expires.",
+    reference: "https://www.rfc-editor.org/rfc/rfc9116",
+  },
+  ipv6: {
+    category: "Best Practices",
+    max: 1,
+    name: "IPv6",
+    expected: "An AAAA record with an address that accepts connections",
+    how: "Add an AAAA record for the host, and serve the site over IPv6.",
+    reference: "https://www.rfc-editor.org/rfc/rfc6540",
+  },
+} as const satisfies Readonly<Record<string, CheckDefinition>>;
 
 /** Checks of the categories Security Headers and SSL/TLS. */
 const TRANSPORT_CHECKS = {

@@ -1,5 +1,5 @@
 import type { HealthSnapshot, TlsFacts } from "#probe-agent/analysis/site/health/snapshot.ts";
-import type { ReadPage } from "#probe-agent/analysis/html/pages/reading.ts";
+import type { ReadPage } from "#probe-agent/analysis/html/read-page.ts";
 import { sortFindings, type Finding, type Severity } from "#shared/contracts/findings.ts";
 import { letterGrade, worseGrade, type LetterGrade } from "#probe-agent/analysis/text/letter-grade.ts";
 import {

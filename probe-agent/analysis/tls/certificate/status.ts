@@ -1,4 +1,4 @@
-import type { CrlResult } from "#probe-agent/analysis/tls/certificate/crl/evaluate.ts";
+import type { CrlResult } from "#probe-agent/analysis/tls/certificate/crl.ts";
 import type { OcspResult } from "#probe-agent/analysis/tls/certificate/ocsp/evaluate.ts";
 
 /** Outcome of a request to an OCSP responder. */

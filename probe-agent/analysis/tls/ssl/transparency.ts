@@ -2,18 +2,18 @@ import type { CtLogs } from "#probe-agent/analysis/tls/ssl/ct-log.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { ssl } from "#shared/tools/ssl.ts";
 import {
-  embeddedList,
-  readTimestampList,
-  type SignedTimestamp,
-} from "#probe-agent/analysis/tls/certificate/ct/timestamps.ts";
-import {
-  certificateEntry,
-  isTimestampOf,
-  precertificateEntry,
-  type LogEntry,
-} from "#probe-agent/analysis/tls/certificate/ct/verify.ts";
-import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
+  MalformedDer,
+  childrenOf,
+  expectTag,
+  oidText,
+  sequenceOf,
+  TAG,
+  type Der,
+  readDer,
+} from "#probe-agent/analysis/tls/certificate/der.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
+import { createHash, createPublicKey, verify, type KeyObject } from "node:crypto";
+import { encodeDer, encodeSequence } from "#probe-agent/analysis/tls/certificate/der-encode.ts";
 
 type Result = ResultOf<typeof ssl>;
 type Row = Result["ct"]["scts"][number];
@@ -131,4 +131,153 @@ function readable<T>(read: () => T): T | undefined {
     if (error instanceof MalformedDer) return undefined;
     throw error;
   }
+}
+
+/**
+ * The entry that a log signed (RFC 6962 section 3.2). Type 0 is the certificate itself. Type 1 is the precertificate
+ * with the hash of its issuer's key.
+ */
+type LogEntry = { readonly type: 0 | 1; readonly value: Uint8Array };
+
+const SHA256 = 4;
+const RSA = 1;
+const ECDSA = 3;
+const EXTENSIONS = 0xa3;
+
+/** Returns the entry for timestamps from a TLS extension or an OCSP response. Throws MalformedDer. */
+export function certificateEntry({ der }: Certificate): LogEntry {
+  return { type: 0, value: vector24(der) };
+}
+
+/**
+ * Returns the entry for timestamps inside the certificate. The precertificate without its poison extension equals the
+ * certificate without its list of timestamps (RFC 6962 section 3.2). Throws MalformedDer.
+ */
+export function precertificateEntry(certificate: Certificate, issuer: Certificate): LogEntry {
+  const [tbs] = sequenceOf(certificate.der);
+  const fields = childrenOf(expectTag(tbs, TAG.sequence).contents);
+  const kept = fields.flatMap((field) => (field.tag === EXTENSIONS ? withoutList(field) : [field.whole]));
+  const issuerKeyHash = createHash("sha256").update(issuer.spki).digest();
+  return { type: 1, value: Buffer.concat([issuerKeyHash, vector24(encodeSequence(...kept))]) };
+}
+
+function withoutList(wrapped: Der): Uint8Array[] {
+  const others = sequenceOf(wrapped.contents).filter((extension) => {
+    const [oid] = childrenOf(expectTag(extension, TAG.sequence).contents);
+    return oidText(expectTag(oid, TAG.oid).contents) !== TIMESTAMPS_EXTENSION;
+  });
+  if (others.length === 0) return [];
+  return [encodeDer(EXTENSIONS, encodeSequence(...others.map(({ whole }) => whole)))];
+}
+
+/** Reports whether the log with this key (DER SubjectPublicKeyInfo) signed the timestamp for the entry. */
+export function isTimestampOf(timestamp: SignedTimestamp, entry: LogEntry, logKey: Uint8Array): boolean {
+  const key = readKey(logKey);
+  if (key === null || timestamp.hash !== SHA256) return false;
+  const kind = timestamp.scheme === ECDSA ? "ec" : timestamp.scheme === RSA ? "rsa" : null;
+  if (key.asymmetricKeyType !== kind) return false;
+  const head = Buffer.alloc(12);
+  head.writeBigUInt64BE(timestamp.timestamp, 2);
+  head[11] = entry.type;
+  const signed = Buffer.concat([head, entry.value, timestamp.extensions]);
+  try {
+    return verify("sha256", signed, key, timestamp.signature);
+  } catch {
+    return false;
+  }
+}
+
+function readKey(spki: Uint8Array): KeyObject | null {
+  try {
+    return createPublicKey({ key: Buffer.from(spki), format: "der", type: "spki" });
+  } catch {
+    return null;
+  }
+}
+
+/** Encodes a value with a length field of three octets. */
+function vector24(value: Uint8Array): Uint8Array {
+  const { length } = value;
+  if (length > 0xff_ff_ff) throw new MalformedDer("certificate");
+  return Buffer.concat([Uint8Array.of(length >> 16, (length >> 8) & 0xff, length & 0xff), value]);
+}
+
+/** Signed certificate timestamp (SCT) of version 1: a log's promise to publish a certificate (RFC 6962 section 3.2). */
+interface SignedTimestamp {
+  /** SHA-256 of the log's key in base64, as in lists of logs. */
+  readonly logId: string;
+  /** Milliseconds since the start of 1970 in UTC. */
+  readonly timestamp: bigint;
+  /** CtExtensions with their length field, as the log signed them. */
+  readonly extensions: Uint8Array;
+  /** HashAlgorithm (RFC 5246 section 7.4.1.4.1). */
+  readonly hash: number;
+  /** SignatureAlgorithm (RFC 5246 section 7.4.1.4.1). */
+  readonly scheme: number;
+  readonly signature: Uint8Array;
+}
+
+/** A parsed list of timestamps. */
+interface TimestampList {
+  readonly timestamps: readonly SignedTimestamp[];
+  /** Number of entries that are malformed, have another version, or exceed the maximum number. */
+  readonly unreadable: number;
+}
+
+/** OID of the certificate extension that contains a list of timestamps (RFC 6962 section 3.3). */
+const TIMESTAMPS_EXTENSION = "1.3.6.1.4.1.11129.2.4.2";
+/** Maximum number of timestamps read from one list; certificates have two to five. */
+const MAX_TIMESTAMPS = 20;
+const VERSION_1 = 0;
+const FIXED_OCTETS = 1 + 32 + 8;
+
+/** Returns the TLS-encoded list in a certificate, or null if there is none. Throws MalformedDer. */
+export function embeddedList({ extensions }: Certificate): Uint8Array | null {
+  const value = extensions.get(TIMESTAMPS_EXTENSION)?.value;
+  return value === undefined ? null : readDer(value, TAG.octetString).contents;
+}
+
+/** Parses a SignedCertificateTimestampList (RFC 6962 section 3.3). Returns null if the list is malformed. */
+export function readTimestampList(octets: Uint8Array): TimestampList | null {
+  const list = vector(octets, 0);
+  if (list === null || list.end !== octets.length) return null;
+  const timestamps: SignedTimestamp[] = [];
+  let unreadable = 0;
+  for (let at = 2; at < octets.length;) {
+    const entry = vector(octets, at);
+    if (entry === null) return null;
+    at = entry.end;
+    const timestamp = timestamps.length < MAX_TIMESTAMPS ? readTimestamp(entry.value) : null;
+    if (timestamp === null) unreadable += 1;
+    else timestamps.push(timestamp);
+  }
+  return { timestamps, unreadable };
+}
+
+function readTimestamp(octets: Uint8Array): SignedTimestamp | null {
+  const extensions = vector(octets, FIXED_OCTETS);
+  if (octets[0] !== VERSION_1 || extensions === null) return null;
+  const [hash, scheme] = octets.subarray(extensions.end);
+  const signature = vector(octets, extensions.end + 2);
+  if (hash === undefined || scheme === undefined || signature?.end !== octets.length) return null;
+  const fixed = Buffer.from(octets.subarray(0, FIXED_OCTETS));
+  return {
+    logId: fixed.toString("base64", 1, 33),
+    timestamp: fixed.readBigUInt64BE(33),
+    extensions: octets.subarray(FIXED_OCTETS, extensions.end),
+    hash,
+    scheme,
+    signature: signature.value,
+  };
+}
+
+/**
+ * Returns the value after a length field of two octets (RFC 5246 section 4.3), and the offset of its end. Returns null
+ * if the value is incomplete.
+ */
+function vector(octets: Uint8Array, at: number): { readonly value: Uint8Array; readonly end: number } | null {
+  const [high, low] = [octets[at], octets[at + 1]];
+  if (high === undefined || low === undefined) return null;
+  const end = at + 2 + high * 256 + low;
+  return end > octets.length ? null : { value: octets.subarray(at + 2, end), end };
 }

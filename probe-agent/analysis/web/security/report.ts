@@ -1,6 +1,5 @@
 import { leadingText } from "#probe-agent/analysis/text/json-size.ts";
-import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
-import type { ReadPage } from "#probe-agent/analysis/html/pages/reading.ts";
+import { readHtml, type ReadPage } from "#probe-agent/analysis/html/read-page.ts";
 import { gradeSecurity } from "#probe-agent/analysis/web/security-headers.ts";
 import { describeFailedTests, GUIDE } from "#probe-agent/analysis/web/security/described-findings.ts";
 import type { SecuritySnapshot } from "#probe-agent/analysis/web/security/snapshot.ts";

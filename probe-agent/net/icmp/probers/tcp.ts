@@ -12,8 +12,7 @@ import {
   type ProberTools,
   type SegmentListener,
 } from "#probe-agent/net/icmp/probers/prober.ts";
-import { findFreePorts } from "#probe-agent/net/icmp/probers/source-ports.ts";
-import { parseSegment, synSegment } from "#probe-agent/net/icmp/probers/tcp-segment.ts";
+import { findFreePorts, parseSegment, synSegment } from "#probe-agent/net/icmp/probers/tcp-segment.ts";
 import type { TraceRequest } from "#probe-agent/port/packets.ts";
 
 const DEFAULT_TCP_PORT = 80;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { toOutcome } from "#control-plane/notify/mail/outcome.ts";
-import type { SmtpStage } from "#shared/process/smtp/result.ts";
+import type { SmtpStage } from "#shared/process/smtp-result.ts";
 
 describe("the outcome of a mail", () => {
   it.each<[SmtpStage, number | null, "retry" | "refused", string]>([

@@ -3,7 +3,7 @@ import { createServer, type AddressInfo, type Socket } from "node:net";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { MailServer } from "#shared/settings/mail-server.ts";
 import { createSmtpPool, type SmtpPool } from "#control-plane/notify/mail/smtp-pool.ts";
-import type { RawMail } from "#shared/process/smtp/result.ts";
+import type { RawMail } from "#shared/process/smtp-result.ts";
 import { startMailSink, type MailSink, type MailSinkOptions } from "#test/servers/mail-sink.ts";
 import { createPki, type Issued, type Pki } from "#test/servers/pki.ts";
 import { endsBy } from "#test/support/deadlines.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { DNS_TYPES } from "#shared/monitor-checks/monitor-dns.ts";
 import { readDnsValues } from "#control-plane/outages/kinds/dns.ts";
-import { expectedData } from "#probe-agent/monitor-checks/dns/condition.ts";
+import { expectedData } from "#probe-agent/monitor-checks/monitor-dns.ts";
 
 const read = (type: string, ...values: readonly string[]) =>
   readDnsValues({ type, op: "not_contains", values, dnssec: "not_bogus" });

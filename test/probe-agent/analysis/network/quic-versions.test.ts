@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { quicVersionName } from "#probe-agent/analysis/network/quic-versions.ts";
+import { quicVersionName } from "#probe-agent/analysis/web/protocol-findings.ts";
 
 it.each([
   ["0x00000001", "QUIC version 1 (RFC 9000)"],

@@ -5,7 +5,7 @@ import {
   findRefusal,
   type PathHop,
   type ProbedHop,
-} from "#probe-agent/analysis/network/route-loss.ts";
+} from "#probe-agent/analysis/network/trace-findings.ts";
 
 /** Builds hops from one word each: addresses, or - for no answer. */
 function hops(...lines: readonly string[]): PathHop[] {

@@ -1,7 +1,6 @@
 import { co2PerVisit } from "#test/entry-points.ts";
 import { describe, expect, it } from "vitest";
-import { carbonReport, GRID_INTENSITY_G_PER_KWH } from "#probe-agent/analysis/page/carbon.ts";
-import { readGreenCheck } from "#probe-agent/analysis/page/green-check.ts";
+import { carbonReport, GRID_INTENSITY_G_PER_KWH, readGreenCheck } from "#probe-agent/analysis/page/carbon.ts";
 
 const GB = 1e9;
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { sortFindings } from "#shared/contracts/findings.ts";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { findMixedContent } from "#probe-agent/analysis/page/mixed-content.ts";
-import { describeMixedContent, mixedContentReport } from "#probe-agent/analysis/page/mixed-content/report.ts";
+import { describeMixedContent, mixedContentReport } from "#probe-agent/analysis/page/mixed-content-report.ts";
 import { expectWellFormed, kinds } from "#test/support/findings.ts";
 
 const SCRIPT = "<script src=http://a.example/x.js></script>";

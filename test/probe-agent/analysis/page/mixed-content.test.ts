@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { readHtml, readPage } from "#probe-agent/analysis/html/read-page.ts";
-import { findMixedContent } from "#probe-agent/analysis/page/mixed-content.ts";
-import { parseSrcsetAddresses } from "#probe-agent/analysis/page/mixed-content/references.ts";
+import { findMixedContent, parseSrcsetAddresses } from "#probe-agent/analysis/page/mixed-content.ts";
 
 const FIXTURE = readFileSync(new URL("../../../fixtures/html/page.html", import.meta.url));
 const NO_POLICY = { upgradeInsecureRequests: false, blockAllMixedContent: false };

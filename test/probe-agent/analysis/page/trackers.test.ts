@@ -3,8 +3,7 @@ import { cookiePurpose } from "#probe-agent/analysis/web/cookies/purpose.ts";
 import { knownCookie } from "#probe-agent/analysis/web/cookies/vendors.ts";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { isSameSite, siteOf } from "#probe-agent/analysis/http/same-site.ts";
-import { findTrackers } from "#probe-agent/analysis/page/trackers.ts";
-import { findTracker } from "#probe-agent/analysis/page/trackers/hosts.ts";
+import { findTrackers, findTracker } from "#probe-agent/analysis/page/trackers.ts";
 
 function find(html: string, host = "www.example.com") {
   return findTrackers(readHtml(html), host).map((one) => `${one.host} ${one.vendor} ${one.category} ${one.found_in}`);

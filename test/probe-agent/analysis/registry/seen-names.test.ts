@@ -1,6 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { readPassiveDns } from "#probe-agent/analysis/registry/passive-dns.ts";
-import { countRegistrable, mergeNames, readName, type SourceName } from "#probe-agent/analysis/registry/seen-names.ts";
+import {
+  readPassiveDns,
+  countRegistrable,
+  mergeNames,
+  readName,
+  type SourceName,
+} from "#probe-agent/analysis/registry/seen-names.ts";
 
 const name = (host: string, source: SourceName["source"], first: string | null = null, last = first): SourceName => {
   return { host, source, first_seen: first, last_seen: last };

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { analyseCors } from "#probe-agent/analysis/web/cors.ts";
+import { analyseCors, CORS_ADVICE, describeCorsFindings } from "#probe-agent/analysis/web/cors.ts";
 import { corsGrant, preflightGrant, readCorsHeaders } from "#probe-agent/analysis/web/cors/check.ts";
-import { CORS_ADVICE, describeCorsFindings } from "#probe-agent/analysis/web/cors/described-findings.ts";
 import type { CorsExchange } from "#probe-agent/analysis/web/cors/exchange.ts";
 import { probeOrigins } from "#probe-agent/analysis/web/cors/origins.ts";
 import type { HeaderPair } from "#probe-agent/analysis/http/header-list.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createRestartWait } from "#probe-agent/net/icmp/restart-wait.ts";
+import { createRestartWait } from "#probe-agent/net/icmp/host-jobs.ts";
 
 it("doubles the wait up to the longest one", () => {
   const wait = createRestartWait({ first: 250, longest: 1_500 });

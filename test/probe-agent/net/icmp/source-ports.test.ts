@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createDemux } from "#probe-agent/net/icmp/demux.ts";
-import { findFreePorts } from "#probe-agent/net/icmp/probers/source-ports.ts";
+import { findFreePorts } from "#probe-agent/net/icmp/probers/tcp-segment.ts";
 
 const FIRST = 20_000;
 const LAST = 31_999;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { conditionsOf } from "#probe-agent/analysis/page/pagespeed/conditions.ts";
-import { scorePerformance } from "#probe-agent/analysis/page/pagespeed/score.ts";
+import { scorePerformance } from "#probe-agent/analysis/page/pagespeed/findings.ts";
 
 describe("the performance score of a local load", () => {
   it("is that of Lighthouse, with the speed index's weight shared by the other metrics", () => {

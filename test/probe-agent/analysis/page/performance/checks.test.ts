@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { performanceChecks, performanceScore } from "#probe-agent/analysis/page/performance/checks.ts";
-import { connectionReuse } from "#probe-agent/analysis/page/performance/connection.ts";
+import { connectionReuse } from "#probe-agent/analysis/page/performance/findings.ts";
 import type { PerformanceFacts } from "#probe-agent/analysis/page/performance/facts.ts";
 
 const IMAGES = { total: 4, lazy: 0, missing_dimensions: 0, modern_formats: 4, known_formats: 4, responsive: 0 };

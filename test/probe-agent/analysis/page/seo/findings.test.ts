@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { SEO_ADVICE } from "#probe-agent/analysis/page/seo/advice.ts";
-import { SEO_CHECKS } from "#probe-agent/analysis/page/seo/checks.ts";
+import { SEO_CHECKS, scoreSeo } from "#probe-agent/analysis/page/seo/checks.ts";
 import { seoFindings } from "#probe-agent/analysis/page/seo/findings.ts";
-import { scoreSeo } from "#probe-agent/analysis/page/seo/score.ts";
 import { GOOD, readFacts, snapshot } from "#test/probe-agent/analysis/page/seo/snapshot.ts";
 import { expectWellFormed, kinds } from "#test/support/findings.ts";
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SEO_CHECKS, type SeoCheckResult } from "#probe-agent/analysis/page/seo/checks.ts";
-import { scoreResults } from "#probe-agent/analysis/page/seo/score.ts";
+import { SEO_CHECKS, type SeoCheckResult, scoreResults } from "#probe-agent/analysis/page/seo/checks.ts";
 import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import {
   audit,

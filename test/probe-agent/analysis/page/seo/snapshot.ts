@@ -1,6 +1,6 @@
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { joinFacts, readSeoPage, type SeoFacts } from "#probe-agent/analysis/page/seo/audit.ts";
-import { scoreSeo } from "#probe-agent/analysis/page/seo/score.ts";
+import { scoreSeo } from "#probe-agent/analysis/page/seo/checks.ts";
 import type { SeoSite, SeoSource } from "#probe-agent/analysis/page/seo/snapshot.ts";
 
 /** All input of an audit. */

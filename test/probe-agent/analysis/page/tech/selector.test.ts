@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseDocument } from "#probe-agent/analysis/html/document.ts";
-import { Elements } from "#probe-agent/analysis/page/tech/elements.ts";
+import { Elements } from "#probe-agent/analysis/page/tech/subject.ts";
 import { parseSelector } from "#probe-agent/analysis/page/tech/selector.ts";
 import { cpuTime } from "#test/support/cpu-time.ts";
 

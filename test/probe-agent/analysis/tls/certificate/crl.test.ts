@@ -1,11 +1,6 @@
 import { describe, expect, it } from "vitest";
-import {
-  evaluateCrl,
-  type CrlResult,
-  MAX_ENTRIES,
-  scanEntries,
-} from "#probe-agent/analysis/tls/certificate/crl/evaluate.ts";
-import { readCrl } from "#probe-agent/analysis/tls/certificate/crl/read.ts";
+import { evaluateCrl, type CrlResult, MAX_ENTRIES, scanEntries } from "#probe-agent/analysis/tls/certificate/crl.ts";
+import { readCrl } from "#probe-agent/analysis/tls/certificate/crl-read.ts";
 import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
 import {
   certificateIssuer,

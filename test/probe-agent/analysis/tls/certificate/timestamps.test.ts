@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { embeddedList, readTimestampList } from "#probe-agent/analysis/tls/certificate/ct/timestamps.ts";
 import {
+  embeddedList,
+  readTimestampList,
   certificateEntry,
   isTimestampOf,
   precertificateEntry,
-} from "#probe-agent/analysis/tls/certificate/ct/verify.ts";
-import { reportTransparency, type TransparencyFacts } from "#probe-agent/analysis/tls/ssl/transparency.ts";
+  reportTransparency,
+  type TransparencyFacts,
+} from "#probe-agent/analysis/tls/ssl/transparency.ts";
 import { parseCtLogs } from "#probe-agent/data/ct-logs.ts";
 import { createLog, embedded, issueLogged, logList, tbsOf, timestampList, timestampOf } from "#test/servers/ct.ts";
 import { createPki, daysFromNow } from "#test/servers/pki.ts";

@@ -1,6 +1,6 @@
 // The supervisor with the stand-ins in a separate process, so that it can be killed.
 import { fileURLToPath } from "node:url";
-import { runUp } from "#shared/client/up/run.ts";
+import { runUp } from "#shared/client/commands/up.ts";
 
 const stop = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop.abort());
