@@ -6,16 +6,16 @@ import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
 import { readListQuery } from "#control-plane/surfaces/dashboard/monitors/list-query.ts";
 import type { Overviews } from "#control-plane/surfaces/dashboard/monitors/overviews.ts";
 import { selectRows } from "#control-plane/surfaces/dashboard/monitors/select-rows.ts";
-import { BULK } from "#control-plane/surfaces/dashboard/strings/monitors.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import { MOST_IDS } from "#control-plane/monitors/bulk/fields.ts";
 import { parseBulk } from "#control-plane/monitors/bulk/parse.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import { changeOf } from "#control-plane/monitors/changed-fields.ts";
-import { FIELD_WORDS } from "#control-plane/surfaces/dashboard/strings/monitor-form.ts";
+import { wordsOf } from "#control-plane/surfaces/dashboard/monitor-form/field-words.ts";
+import { counted } from "#control-plane/surfaces/dashboard/strings/frame.ts";
 import type { ManyChanged } from "#control-plane/monitors/bulk/bulk.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 
 /** Dependencies of the change of many. */
 interface BulkDeps {
@@ -50,7 +50,7 @@ export function registerBulk(scope: FastifyInstance, { door, monitors, overviews
         .text("ids")
         .split(",")
         .flatMap((id) => toId(id) ?? []);
-      const typed = new Map(BULK_FIELDS.map((name) => [name, form.text(name)]));
+      const typed = new Map(FIELDS.map(({ name }) => [name, form.text(name)]));
       const isApplied = form.text("do") === "apply";
       try {
         const change = requireWritten(parseBulk({ ids, set: setOf(form), dry_run: !isApplied }));
@@ -74,37 +74,49 @@ export function registerBulk(scope: FastifyInstance, { door, monitors, overviews
   });
 }
 
-/** The fields of the form. */
-const BULK_FIELDS = [
-  "interval_minutes",
-  "locations",
-  "tags_add",
-  "tags_remove",
-  "notify_email",
-  "notify_emails",
-  "is_active",
-  "timeout_seconds",
-  "degraded_ms",
-] as const;
+/** A field of the form. choice: yes, no or neither; lines: one item a line; words: items with spaces or commas. */
+interface Field {
+  readonly name: string;
+  /** Absent: that of the form of a monitor. */
+  readonly label?: string;
+  readonly input: "choice" | "number" | "lines" | "words";
+}
+
+/** The fields of the form, in their order. */
+const FIELDS: readonly Field[] = [
+  { name: "is_active", label: "Checked (no: paused)", input: "choice" },
+  { name: "interval_minutes", input: "number" },
+  { name: "locations", input: "lines" },
+  { name: "timeout_seconds", input: "number" },
+  { name: "degraded_ms", input: "number" },
+  { name: "tags_add", label: "Add tags", input: "words" },
+  { name: "tags_remove", label: "Take tags away", input: "words" },
+  { name: "notify_email", input: "choice" },
+  { name: "notify_emails", input: "lines" },
+];
 
 /** Returns what the form sets: a field that is empty stays as each monitor has it. */
 function setOf(form: Form): Record<string, unknown> {
   const set: Record<string, unknown> = {};
-  for (const name of BULK_FIELDS) {
+  for (const { name, input } of FIELDS) {
     const text = form.text(name).trim();
     if (text === "") continue;
-    if (name === "notify_email" || name === "is_active") set[name] = text === "yes";
-    else if (name === "locations" || name === "notify_emails")
-      set[name] = text.split(/[\r\n]+/).map((one) => one.trim());
-    else if (name === "tags_add" || name === "tags_remove") set[name] = text.split(/[\s,]+/);
+    if (input === "choice") set[name] = text === "yes";
+    else if (input === "lines") set[name] = text.split(/[\r\n]+/).map((one) => one.trim());
+    else if (input === "words") set[name] = text.split(/[\s,]+/);
     else set[name] = /^\d{1,9}$/.test(text) ? Number(text) : text;
   }
   return set;
 }
 
-function send(request: FastifyRequest, reply: FastifyReply, body: string): Promise<FastifyReply> {
-  const session = memberOf(request);
-  return sendPage(request, reply, { title: BULK.title, session, section: "monitors", body, isForm: true });
+function send(request: FastifyRequest, reply: FastifyReply, body: Html): Promise<FastifyReply> {
+  const page = {
+    title: "Change many monitors",
+    session: memberOf(request),
+    section: "monitors",
+    isForm: true,
+  } as const;
+  return sendPage(request, reply, { ...page, body });
 }
 
 /** The form that changes many monitors. */
@@ -116,77 +128,46 @@ interface BulkForm {
   readonly typed: ReadonlyMap<string, string>;
 }
 
+/** Renders the form: a field that stays empty changes nothing. */
+function renderBulk({ ids, formToken, problem, typed }: BulkForm): Html {
+  return html`
+    <h1>Change many monitors</h1>
+    <p>${counted(ids.length, "monitor")}. What you leave empty stays as each of them has it.</p>
+    ${problem !== null && html`<p class="note bad" role="alert">${problem}</p>`}
+    <form class="stack" method="post" action="/app/monitors/bulk">
+      <input type="hidden" name="_csrf" value="${formToken}">
+      <input type="hidden" name="ids" value="${ids.join(",")}">
+      ${FIELDS.map((field) => renderField(field, typed.get(field.name) ?? ""))}
+      <div class="row"><button class="primary">Show what changes</button> <a href="/app/monitors">Cancel</a></div>
+    </form>`;
+}
+
+function renderField(field: Field, value: string): Html {
+  const { name, label = wordsOf(name).label } = field;
+  return html`
+    <div class="field">
+      <label for="f-${name}">${label}</label>
+      ${renderControl(field, value)}
+    </div>`;
+}
+
+function renderControl({ name, input }: Field, value: string): Html {
+  if (input === "choice")
+    return html`
+      <select id="f-${name}" name="${name}">
+        <option value="">as it is</option>
+        <option value="yes"${value === "yes" && html` selected`}>yes</option>
+        <option value="no"${value === "no" && html` selected`}>no</option>
+      </select>`;
+  if (input === "lines")
+    return html`
+      <textarea id="f-${name}" name="${name}" rows="2" maxlength="10000" placeholder="as it is">
+        ${value}</textarea>`;
+  return html`<input id="f-${name}" name="${name}" value="${value}" maxlength="2000" autocomplete="off" placeholder="as it is">`;
+}
+
 /** Monitors whose changes are listed one by one. */
 const MOST_LISTED = 200;
-
-const render: (form: {
-  readonly monitors: string;
-  readonly ids: string;
-  readonly formToken: string;
-  readonly problem: string | null;
-  readonly fields: readonly Field[];
-}) => string = compileTemplate(`
-<h1>${BULK.title}</h1><p><%= it.monitors %> ${BULK.hint}</p>
-<% if (it.problem !== null) { %><p class="note bad" role="alert"><%= it.problem %></p><% } %>
-<form class="stack" method="post" action="/app/monitors/bulk"><input type="hidden" name="_csrf" value="<%= it.formToken %>">
-<input type="hidden" name="ids" value="<%= it.ids %>">
-<% for (const field of it.fields) { %><div class="field"><label for="f-<%= field.name %>"><%= field.label %></label>
-<% if (field.isChoice) { %><select id="f-<%= field.name %>" name="<%= field.name %>"><option value="">${BULK.keep}</option><option value="yes"<% if (field.value === "yes") { %> selected<% } %>>${BULK.yes}</option><option value="no"<% if (field.value === "no") { %> selected<% } %>>${BULK.no}</option></select>
-<% } else if (field.isLong) { %><textarea id="f-<%= field.name %>" name="<%= field.name %>" rows="2" maxlength="10000" placeholder="${BULK.keep}">
-<%= field.value %></textarea>
-<% } else { %><input id="f-<%= field.name %>" name="<%= field.name %>" value="<%= field.value %>" maxlength="2000" autocomplete="off" placeholder="${BULK.keep}"><% } %></div><% } %>
-<div class="row"><button class="primary">${BULK.show}</button> <a href="/app/monitors">${BULK.cancel}</a></div></form>
-`);
-
-interface Field {
-  readonly name: string;
-  readonly label: string;
-  readonly value: string;
-  readonly isChoice: boolean;
-  readonly isLong: boolean;
-}
-
-/** Renders the form: a field that stays empty changes nothing. */
-function renderBulk({ ids, formToken, problem, typed }: BulkForm): string {
-  const labelled = (name: string, label: string, how: "text" | "choice" | "long" = "text"): Field => {
-    return { name, label, value: typed.get(name) ?? "", isChoice: how === "choice", isLong: how === "long" };
-  };
-  const word = (name: string): string => FIELD_WORDS[name]?.label ?? name;
-  return render({
-    monitors: BULK.monitors(ids.length),
-    ids: ids.join(","),
-    formToken,
-    problem,
-    fields: [
-      labelled("is_active", BULK.active, "choice"),
-      labelled("interval_minutes", word("interval_minutes")),
-      labelled("locations", word("locations"), "long"),
-      labelled("timeout_seconds", word("timeout_seconds")),
-      labelled("degraded_ms", word("degraded_ms")),
-      labelled("tags_add", BULK.tagsAdd),
-      labelled("tags_remove", BULK.tagsRemove),
-      labelled("notify_email", word("notify_email"), "choice"),
-      labelled("notify_emails", word("notify_emails"), "long"),
-    ],
-  });
-}
-
-const renderPlan: (plan: {
-  readonly change: string;
-  readonly rest: string;
-  readonly isChange: boolean;
-  readonly rows: readonly { readonly name: string; readonly lines: readonly string[] }[];
-  readonly more: number;
-  readonly formToken: string;
-  readonly fields: readonly { readonly name: string; readonly value: string }[];
-}) => string = compileTemplate(`
-<h1>${BULK.planTitle}</h1><p><b><%= it.change %></b>, <%= it.rest %></p>
-<ul><% for (const row of it.rows) { %><li><b><%= row.name %></b><ul><% for (const line of row.lines) { %><li><%= line %></li><% } %></ul></li><% } %></ul>
-<% if (it.more > 0) { %><p class="faint">${BULK.more} <%= it.more %></p><% } %>
-<form class="row" method="post" action="/app/monitors/bulk"><input type="hidden" name="_csrf" value="<%= it.formToken %>">
-<% for (const field of it.fields) { %><input type="hidden" name="<%= field.name %>" value="<%= field.value %>"><% } %>
-<% if (it.isChange) { %><button class="primary" name="do" value="apply">${BULK.apply}</button><% } %> <a href="/app/monitors">${BULK.cancel}</a></form>
-`);
 
 /** Renders what a change would do to each monitor, before it is done. */
 function renderBulkPlan({
@@ -194,27 +175,32 @@ function renderBulkPlan({
   formToken,
   typed,
   monitors,
-}: Omit<BulkForm, "problem"> & { readonly monitors: ManyChanged["monitors"] }): string {
+}: Omit<BulkForm, "problem"> & { readonly monitors: ManyChanged["monitors"] }): Html {
   const changed = monitors.filter((one) => one.changed.length > 0);
-  return renderPlan({
-    change: BULK.changed(changed.length),
-    rest: BULK.unchanged(monitors.length - changed.length),
-    isChange: changed.length > 0,
-    rows: changed.slice(0, MOST_LISTED).map(({ name, changed: fields }) => ({
-      name,
-      lines: fields.map(
-        ({ field, before, after }) => `${FIELD_WORDS[field]?.label ?? field}: ${show(before)} → ${show(after)}`,
-      ),
-    })),
-    more: Math.max(0, changed.length - MOST_LISTED),
-    formToken,
-    fields: [{ name: "ids", value: ids.join(",") }, ...Array.from(typed, ([name, value]) => ({ name, value }))],
-  });
+  const change = counted(changed.length, "monitor changes", "monitors change");
+  const rest = counted(monitors.length - changed.length, "stays as it is", "stay as they are");
+  const fields = [["ids", ids.join(",")] as const, ...typed];
+  return html`
+    <h1>This changes</h1>
+    <p><b>${change}</b>, ${rest}</p>
+    <ul>${changed.slice(0, MOST_LISTED).map(renderChanged)}</ul>
+    ${changed.length > MOST_LISTED && html`<p class="faint">More monitors that change: ${changed.length - MOST_LISTED}</p>`}
+    <form class="row" method="post" action="/app/monitors/bulk">
+      <input type="hidden" name="_csrf" value="${formToken}">
+      ${fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+      ${changed.length > 0 && html`<button class="primary" name="do" value="apply">Change them</button>`}
+      <a href="/app/monitors">Cancel</a>
+    </form>`;
+}
+
+function renderChanged({ name, changed }: ManyChanged["monitors"][number]): Html {
+  const lines = changed.map(({ field, before, after }) => `${wordsOf(field).label}: ${show(before)} → ${show(after)}`);
+  return html`<li><b>${name}</b><ul>${lines.map((line) => html`<li>${line}</li>`)}</ul></li>`;
 }
 
 function show(value: unknown): string {
-  if (value === null || (Array.isArray(value) && value.length === 0)) return BULK.nothing;
+  if (value === null || (Array.isArray(value) && value.length === 0)) return "nothing";
   if (Array.isArray(value)) return value.map((one) => (typeof one === "string" ? one : JSON.stringify(one))).join(", ");
-  if (typeof value === "boolean") return value ? BULK.yes : BULK.no;
+  if (typeof value === "boolean") return value ? "yes" : "no";
   return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -8,14 +8,14 @@ import { sendFragment } from "#control-plane/surfaces/dashboard/frame/page.ts";
 import { renderPlanned, viewerTimeOf, writePlanned } from "#control-plane/surfaces/dashboard/frame/times.ts";
 import { fieldsOf, type FormField } from "#control-plane/surfaces/dashboard/monitor-form/form-fields.ts";
 import { toBody, type Typed } from "#control-plane/surfaces/dashboard/monitor-form/values.ts";
-import { FIELD_WORDS, RUNS } from "#control-plane/surfaces/dashboard/strings/monitor-form.ts";
+import { wordsOf } from "#control-plane/surfaces/dashboard/monitor-form/field-words.ts";
 import { nextRuns } from "#control-plane/watching/heartbeats/deadline.ts";
 import { findScheduleProblem } from "#control-plane/watching/heartbeats/heartbeats.ts";
 import { defaultDraft } from "#control-plane/outages/kinds/defaults.ts";
 import type { HeartbeatSettings } from "#control-plane/outages/kinds/heartbeat.ts";
 import { mergeGiven } from "#control-plane/monitors/settings/merge.ts";
 import { parseCreation } from "#control-plane/monitors/settings/parse.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
 import { openTimeZone } from "#control-plane/core/time-zone.ts";
 
 /** Path of the fragment with the next runs of what is typed. */
@@ -32,33 +32,25 @@ export function isOfSchedule({ name }: Pick<FormField, "name">): boolean {
   return SCHEDULE_FIELDS.some((field) => field.name === name);
 }
 
-const TITLE = `<p><b>${RUNS.title}</b></p>`;
-
-const renderOther: (other: { readonly text: string; readonly zone: string }) => string = compileTemplate(
-  `&#32;<span class="faint">(<%= it.text %> ${RUNS.inZone} <%= it.zone %>)</span>`,
-);
-
-const renderSentence: (line: { readonly tone: string; readonly text: string }) => string = compileTemplate(
-  `<p class="<%= it.tone %>"><%= it.text %></p>`,
-);
-
 /** Renders the next runs of a heartbeat in the viewer's zone, and in its own where that is another; of a period, what it means. */
 export function renderNextRuns(
   heartbeat: Pick<HeartbeatSettings, "cron" | "timezone" | "period_seconds" | "grace_seconds">,
   now: Date,
   viewer: ViewerTime,
-): string {
+): Html {
   const { timezone, period_seconds: period, grace_seconds: grace } = heartbeat;
   const runs = nextRuns(heartbeat, now, SHOWN);
   const late = writeDuration(grace);
-  if (runs === null) return renderSentence({ tone: "", text: RUNS.period(writeDuration(period), late) });
-  const zone = openTimeZone(timezone);
-  const other = zone === null || isSameZone(timezone, viewer.zone.name) ? null : zone;
+  if (runs === null)
+    return html`<p class="">Without a schedule the first ping starts the count: after each success the next one is due within ${writeDuration(period)}, and late ${late} after that.</p>`;
+  const zone = isSameZone(timezone, viewer.zone.name) ? null : openTimeZone(timezone);
   const items = runs.map((run) => {
-    const local = other === null ? "" : renderOther({ text: writePlanned(run, now, other), zone: timezone });
-    return `<li>${renderPlanned(run, now, viewer)}${local}</li>`;
+    const local = zone !== null && html` <span class="faint">(${writePlanned(run, now, zone)} in ${timezone})</span>`;
+    return html`<li>${trusted(renderPlanned(run, now, viewer))}${local}</li>`;
   });
-  return `<ul class="runs">${items.join("")}</ul>${renderSentence({ tone: "faint", text: RUNS.late(viewer.zone.name, late) })}`;
+  return html`
+    <ul class="runs">${items}</ul>
+    <p class="faint">Times are in your zone, ${viewer.zone.name}. A run is late ${late} after its time.</p>`;
 }
 
 function isSameZone(one: string, other: string): boolean {
@@ -79,11 +71,11 @@ export function readSchedule(typed: Typed): Read<HeartbeatSettings> {
 }
 
 /** Renders the next runs of a schedule as it was typed, or what the API would say against it. */
-export function renderTypedRuns(typed: Typed, now: Date, viewer: ViewerTime): string {
+export function renderTypedRuns(typed: Typed, now: Date, viewer: ViewerTime): Html {
   const read = readSchedule(typed);
-  if (read.ok) return `${TITLE}${renderNextRuns(read.value, now, viewer)}`;
+  if (read.ok) return html`<p><b>Next runs</b></p>${renderNextRuns(read.value, now, viewer)}`;
   const { field, message } = read.problem;
-  return renderSentence({ tone: "bad", text: `${FIELD_WORDS[field]?.label ?? field}: ${message}.` });
+  return html`<p class="bad">${wordsOf(field).label}: ${message}.</p>`;
 }
 
 /** Registers the fragment that the form of a heartbeat shows while its schedule is typed. */
@@ -98,7 +90,8 @@ export function registerNextRuns(
     async handler(request, reply) {
       const query = request.query as Readonly<Record<string, unknown>>;
       const typed = new Map(SCHEDULE_FIELDS.map(({ name }) => [name, textOf(query[name])]));
-      return sendFragment(request, reply, renderTypedRuns(typed, clock.now(), viewerTimeOf(memberOf(request))));
+      const runs = renderTypedRuns(typed, clock.now(), viewerTimeOf(memberOf(request)));
+      return sendFragment(request, reply, String(runs));
     },
   });
 }

@@ -26,7 +26,6 @@ import {
   withoutSecrets,
   type Typed,
 } from "#control-plane/surfaces/dashboard/monitor-form/values.ts";
-import { FORM } from "#control-plane/surfaces/dashboard/strings/monitor-form.ts";
 import { absentMessage, Refusal, requireFound, requireRead } from "#control-plane/http/errors.ts";
 import { whenGone } from "#control-plane/http/gone.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
@@ -38,7 +37,7 @@ import type { Trials } from "#control-plane/monitors/try/try.ts";
 import type { MonitorView } from "#control-plane/monitors/view.ts";
 import { STATE_WORDS } from "#control-plane/surfaces/dashboard/monitors/words.ts";
 import type { Tried } from "#control-plane/monitors/try/run.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 
 /** Dependencies of the form. */
 interface FormDeps {
@@ -70,17 +69,19 @@ function registerCreation(scope: FastifyInstance, { door, clock, monitors, trial
       const { kind, from } = request.query as { readonly kind?: unknown; readonly from?: unknown };
       const copied = typeof from === "string" && isId(from) ? await monitors.find(accountId, Number(from)) : null;
       const checkType = copied?.monitor.check_type ?? CHECK_TYPES.find((name) => name === kind);
-      if (checkType === undefined) return sendForm(request, reply, FORM.title, renderKindChoice(formToken));
+      if (checkType === undefined) return sendForm(request, reply, "Add a monitor", renderKindChoice(formToken));
       const typed = copied === null ? FIRST_VALUES : withoutSecrets(typedOf(copied.monitor, fieldsOf(checkType)));
       const problems: ReadonlyMap<string, string> =
-        copied !== null && hasSecrets(copied.monitor) ? new Map([["", FORM.copied]]) : NONE;
+        copied !== null && hasSecrets(copied.monitor)
+          ? new Map([["", "Secrets were not copied. Type them again."]])
+          : NONE;
       return sendMonitorForm(request, reply, {
         checkType,
         id: null,
         name: "",
         typed,
         problems,
-        tried: "",
+        tried: null,
         now: clock.now(),
       });
     },
@@ -135,7 +136,7 @@ function registerEdit(scope: FastifyInstance, { door, clock, monitors, trials, w
         name: nameOf(monitor),
         typed,
         problems: NONE,
-        tried: "",
+        tried: null,
         now: clock.now(),
       });
     },
@@ -187,7 +188,7 @@ type Posted = Pick<Shown, "checkType" | "id" | "name" | "typed" | "now">;
 /** Shows the form of a heartbeat with the next runs of its schedule. Throws Refusal where the schedule has none. */
 function showRuns(request: FastifyRequest, reply: FastifyReply, shown: Posted): Promise<FastifyReply> {
   requireRead(readSchedule(shown.typed));
-  return sendMonitorForm(request, reply, { ...shown, problems: NONE, tried: "" });
+  return sendMonitorForm(request, reply, { ...shown, problems: NONE, tried: null });
 }
 
 /** Runs what a form asks for; what is refused is shown in the form, as it was typed. */
@@ -202,7 +203,7 @@ async function orAgain(
   } catch (error) {
     if (!(error instanceof Refusal) || error.status === 404) throw error;
     reply.code(error.status).headers(error.details.headers ?? {});
-    return sendMonitorForm(request, reply, { ...shown, problems: problemsOf(error), tried: "" });
+    return sendMonitorForm(request, reply, { ...shown, problems: problemsOf(error), tried: null });
   }
 }
 
@@ -212,7 +213,7 @@ function sendMonitorForm(request: FastifyRequest, reply: FastifyReply, form: Sho
   return sendForm(request, reply, titleOf(form), body);
 }
 
-function sendForm(request: FastifyRequest, reply: FastifyReply, title: string, body: string): Promise<FastifyReply> {
+function sendForm(request: FastifyRequest, reply: FastifyReply, title: string, body: Html): Promise<FastifyReply> {
   return sendPage(request, reply, { title, session: memberOf(request), section: "monitors", body, isForm: true });
 }
 
@@ -224,7 +225,8 @@ async function findOwn({ params, session }: FastifyRequest<WithId>, monitors: Mo
 
 function kindIn(given: string): CheckType {
   const kind = CHECK_TYPES.find((name) => name === given);
-  if (kind === undefined) throw new Refusal("missing_parameter", { field: "check_type", message: FORM.noKind });
+  if (kind === undefined)
+    throw new Refusal("missing_parameter", { field: "check_type", message: "Choose what is checked." });
   return kind;
 }
 
@@ -238,46 +240,25 @@ function hasSecrets(monitor: MonitorView): boolean {
   return Array.from(typed).some(([name, text]) => without.get(name) !== text);
 }
 
-const render: (tried: {
-  readonly tone: string;
-  readonly headline: string;
-  readonly cause: string | null;
-  readonly checks: readonly {
-    readonly location: string;
-    readonly word: string;
-    readonly tone: string;
-    readonly response: string;
-    readonly error: string;
-  }[];
-  readonly warnings: readonly string[];
-}) => string = compileTemplate(`
-<section class="note <%= it.tone %>" role="status"><p><b><%= it.headline %></b></p>
-<% if (it.cause !== null) { %><p><%= it.cause %></p><% } %>
-<% if (it.checks.length > 0) { %><ul><% for (const check of it.checks) { %>
-<li><%= check.location %>: <span class="badge <%= check.tone %>"><%= check.word %></span> <%= check.response %> <%= check.error %></li><% } %></ul><% } %>
-<% for (const warning of it.warnings) { %><p><%= warning %></p><% } %></section>
-`);
-
 const HEADLINES = {
-  up: FORM.triedUp,
-  degraded: FORM.triedDegraded,
-  down: FORM.triedDown,
-  unknown: FORM.triedUnknown,
+  up: "It works.",
+  degraded: "It works, but slowly.",
+  down: "It does not work now.",
+  unknown: "It could not be checked now.",
 } as const;
 
 /** Renders what the try of a monitor has found, and what the user should know beside. */
-function renderTried(tried: Tried, warnings: readonly { readonly message: string }[]): string {
-  return render({
-    tone: tried.checked ? STATE_WORDS[tried.verdict].tone : "",
-    headline: tried.checked ? HEADLINES[tried.verdict] : (tried.message ?? ""),
-    cause: tried.cause?.message ?? null,
-    checks: tried.checks.map(({ location, status, response_time_ms: ms, error }) => ({
-      location,
-      word: STATE_WORDS[status].word,
-      tone: STATE_WORDS[status].tone,
-      response: ms === null ? "" : `${ms} ms`,
-      error: error?.message ?? "",
-    })),
-    warnings: warnings.map(({ message }) => message),
-  });
+function renderTried(tried: Tried, warnings: readonly { readonly message: string }[]): Html {
+  return html`
+    <section class="note ${tried.checked && STATE_WORDS[tried.verdict].tone}" role="status">
+      <p><b>${tried.checked ? HEADLINES[tried.verdict] : tried.message}</b></p>
+      ${tried.cause !== null && html`<p>${tried.cause.message}</p>`}
+      ${tried.checks.length > 0 && html`<ul>${tried.checks.map(renderTriedCheck)}</ul>`}
+      ${warnings.map(({ message }) => html`<p>${message}</p>`)}
+    </section>`;
+}
+
+function renderTriedCheck({ location, status, response_time_ms: ms, error }: Tried["checks"][number]): Html {
+  const { word, tone } = STATE_WORDS[status];
+  return html`<li>${location}: <span class="badge ${tone}">${word}</span> ${ms !== null && `${ms} ms`} ${error?.message}</li>`;
 }

@@ -2,59 +2,56 @@ import { capital } from "#control-plane/surfaces/dashboard/frame/problems.ts";
 import { renderSecond, writeAgo } from "#control-plane/surfaces/dashboard/frame/times.ts";
 import type { MonitorPage } from "#control-plane/surfaces/dashboard/monitor/head.ts";
 import { STATE_WORDS } from "#control-plane/surfaces/dashboard/monitors/words.ts";
-import { CHECKS } from "#control-plane/surfaces/dashboard/strings/monitor.ts";
+import { counted } from "#control-plane/surfaces/dashboard/strings/frame.ts";
 import type { RecentCheck } from "#control-plane/outages/history/recent.ts";
 import { describeFault } from "#control-plane/outages/incidents/cause/fault.ts";
 import type { Fault } from "#control-plane/outages/incidents/incident.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
 
-const TABLE_TOP = `
-<div class="scroll" role="group" tabindex="0" aria-label="${CHECKS.title}"><table class="cards"><thead><tr><th scope="col">${CHECKS.time}</th><th scope="col">${CHECKS.location}</th>
-<th scope="col">${CHECKS.verdict}</th><th scope="col" class="number">${CHECKS.response}</th><th scope="col" class="number">${CHECKS.code}</th><th scope="col">${CHECKS.cause}</th></tr></thead><tbody>
-`;
-
-const renderLink: (link: { readonly id: number }) => string = compileTemplate(
-  `<p><a href="/app/monitors/<%= it.id %>/checks">${CHECKS.all}</a></p>`,
-);
-
-const renderCells: (check: {
-  readonly location: string;
-  readonly word: string;
-  readonly tone: string;
-  readonly response: string;
-  readonly code: string;
-  readonly cause: string;
-}) => string = compileTemplate(`
-<td><%= it.location %></td><td><span class="badge <%= it.tone %>"><%= it.word %></span></td>
-<td class="number"><%= it.response %></td><td class="number" data-label="${CHECKS.code}"><%= it.code %></td><td><%= it.cause %></td></tr>
-`);
-
-/** Renders the newest checks of a monitor, newest first, with a link to all of them. */
-export function renderChecks(checks: readonly RecentCheck[], page: MonitorPage): string {
-  if (checks.length === 0) return "";
-  const link = renderLink({ id: page.monitor.id });
-  return `<section class="card"><h2>${CHECKS.title}</h2>${renderCheckTable(checks, page)}${link}</section>`;
+/** Renders the newest checks of a monitor, newest first, with a link to all of them; null: there are none. */
+export function renderChecks(checks: readonly RecentCheck[], page: MonitorPage): Html | null {
+  if (checks.length === 0) return null;
+  return html`
+    <section class="card">
+      <h2>Checks</h2>
+      ${renderCheckTable(checks, page)}
+      <p><a href="/app/monitors/${page.monitor.id}/checks">All checks</a></p>
+    </section>`;
 }
 
 /** Renders a table of checks. */
 export function renderCheckTable(
   checks: readonly RecentCheck[],
   { monitor, viewer }: Pick<MonitorPage, "monitor" | "viewer">,
-): string {
+): Html {
   const rows = checks.map((check) => {
     const { word, tone } = STATE_WORDS[check.status];
-    const { error, http_status_code: code } = check;
-    const cells = renderCells({
-      location: check.location,
-      word,
-      tone,
-      response: isFailing(check) || check.response_time_ms === null ? "" : `${check.response_time_ms} ms`,
-      code: code === null ? "" : String(code),
-      cause: error === null ? "" : capital(headlineOf(error, monitor)),
-    });
-    return `<tr><td>${renderSecond(new Date(check.checked_at), viewer)}</td>${cells}`;
+    const { error, response_time_ms: ms } = check;
+    return html`
+      <tr><td>${trusted(renderSecond(new Date(check.checked_at), viewer))}</td>
+        <td>${check.location}</td>
+        <td><span class="badge ${tone}">${word}</span></td>
+        <td class="number">${!isFailing(check) && ms !== null && `${ms} ms`}</td>
+        <td class="number" data-label="HTTP">${check.http_status_code}</td>
+        <td>${error !== null && capital(headlineOf(error, monitor))}</td>
+      </tr>`;
   });
-  return `${TABLE_TOP}${rows.join("")}</tbody></table></div>`;
+  return html`
+    <div class="scroll" role="group" tabindex="0" aria-label="Checks">
+      <table class="cards">
+        <thead>
+          <tr>
+            <th scope="col">Time</th>
+            <th scope="col">Location</th>
+            <th scope="col">Result</th>
+            <th scope="col" class="number">Response</th>
+            <th scope="col" class="number">HTTP</th>
+            <th scope="col">Cause</th>
+          </tr>
+        </thead>
+        <tbody>${rows}</tbody>
+      </table>
+    </div>`;
 }
 
 /** Reports whether a check has failed: how long an error page took says nothing about the site. */
@@ -62,22 +59,13 @@ function isFailing({ status }: RecentCheck): boolean {
   return status === "down" || status === "unknown";
 }
 
-const renderAnswers: (answered: {
-  readonly tone: string;
-  readonly isSaid: boolean;
-  readonly ago: string;
-  readonly text: string;
-}) => string = compileTemplate(
-  `<p class="note <%= it.tone %> flash"<% if (it.isSaid) { %> role="status"<% } %>><% if (it.ago !== "") { %>${CHECKS.checked} <%= it.ago %>: <% } %><%= it.text %></p>`,
-);
-
 /** The states of checks, the worst first. */
 const WORST = ["down", "unknown", "degraded", "up"] as const satisfies readonly RecentCheck["status"][];
 const MOST_ANSWERS = 3;
 
 /** What has become of a check that somebody has asked for. */
 interface Answered {
-  readonly html: string;
+  readonly note: Html;
   /** Number of locations that have answered. */
   readonly locations: number;
 }
@@ -99,24 +87,27 @@ export function renderAnswered(
   );
   const [worst] = answers;
   if (newest === undefined || worst === undefined)
-    return { html: renderAnswers({ tone: "", isSaid, ago: "", text: CHECKS.onItsWay }), locations: 0 };
-  const texts = answers.slice(0, MOST_ANSWERS).map((check) => {
-    const { response_time_ms: ms, http_status_code: code, error, location } = check;
-    const found = String(code ?? STATE_WORDS[check.status].word);
-    return CHECKS.answer(
-      found,
-      ms,
-      error === null ? null : headlineOf(error, monitor),
-      answers.length > 1 ? location : null,
-    );
-  });
-  const more = answers.length > MOST_ANSWERS ? [CHECKS.moreAnswers(answers.length - MOST_ANSWERS)] : [];
+    return { note: renderAnswer("", isSaid, "The check is on its way."), locations: 0 };
+  const texts = answers.slice(0, MOST_ANSWERS).map((check) => writeAnswer(check, monitor, answers.length > 1));
+  const more = answers.length > MOST_ANSWERS ? [counted(answers.length - MOST_ANSWERS, "more location")] : [];
   const ago = writeAgo(new Date(newest.checked_at), now);
-  const { tone } = STATE_WORDS[worst.status];
   return {
-    html: renderAnswers({ tone, isSaid, ago, text: [...texts, ...more].join("; ") }),
+    note: renderAnswer(STATE_WORDS[worst.status].tone, isSaid, `Checked ${ago}: ${[...texts, ...more].join("; ")}`),
     locations: answers.length,
   };
+}
+
+function renderAnswer(tone: string, isSaid: boolean, text: string): Html {
+  return html`<p class="note ${tone} flash"${isSaid && html` role="status"`}>${text}</p>`;
+}
+
+/** Writes what a check has found: "503 in 120 ms from eu-west, the server has an error". */
+function writeAnswer(check: RecentCheck, monitor: MonitorPage["monitor"], isOfSeveral: boolean): string {
+  const { response_time_ms: ms, http_status_code: code, error } = check;
+  const found = String(code ?? STATE_WORDS[check.status].word);
+  const took = ms === null ? found : `${found} in ${ms.toLocaleString("en")} ms`;
+  const placed = isOfSeveral ? `${took} from ${check.location}` : took;
+  return error === null ? placed : `${placed}, ${headlineOf(error, monitor)}`;
 }
 
 /** Returns the words for a fault. */

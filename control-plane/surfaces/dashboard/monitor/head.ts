@@ -2,11 +2,10 @@ import { capital } from "#control-plane/surfaces/dashboard/frame/problems.ts";
 import { renderAgo, renderPlanned, renderSince, toLocalTimes } from "#control-plane/surfaces/dashboard/frame/times.ts";
 import type { ViewerTime } from "#control-plane/core/charts/viewer-time.ts";
 import { KIND_WORDS, STATE_WORDS } from "#control-plane/surfaces/dashboard/monitors/words.ts";
-import { HEARTBEAT, MONITOR } from "#control-plane/surfaces/dashboard/strings/monitor.ts";
-import { MONITORS } from "#control-plane/surfaces/dashboard/strings/monitors.ts";
+import { waitOf } from "#control-plane/surfaces/dashboard/strings/frame.ts";
 import type { MonitorView } from "#control-plane/monitors/view.ts";
 import type { ListedState } from "#control-plane/monitors/overview.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -32,47 +31,6 @@ export function nameOf({ name, url }: Pick<MonitorView, "name" | "url">): string
   return name === "" ? url : name;
 }
 
-const renderTop: (head: {
-  readonly name: string;
-  readonly word: string;
-  readonly tone: string;
-  readonly isMuted: boolean;
-  readonly kind: string;
-  readonly target: string;
-}) => string = compileTemplate(`
-<p class="back"><a href="/app/monitors">${MONITOR.back}</a></p>
-<div class="title"><span class="badge large <%= it.tone %>"><%= it.word %></span><% if (it.isMuted) { %> <span class="badge large">${MONITORS.muted}</span><% } %><h1><bdi><%= it.name %></bdi></h1></div>
-<p class="faint"><%= it.kind %> <bdi><%= it.target %></bdi></p>
-`);
-
-const renderActions: (actions: {
-  readonly id: number;
-  readonly formToken: string;
-  readonly canRun: boolean;
-  readonly isActive: boolean;
-}) => string = compileTemplate(`
-<div class="row">
-<% if (it.canRun) { %><form method="post" action="/app/monitors/<%= it.id %>/run"><input type="hidden" name="_csrf" value="<%= it.formToken %>"><button>${MONITOR.run}</button></form><% } %>
-<form method="post" action="/app/monitors/<%= it.id %>/<%= it.isActive ? "pause" : "resume" %>"><input type="hidden" name="_csrf" value="<%= it.formToken %>"><button><%= it.isActive ? "${MONITOR.pause}" : "${MONITOR.resume}" %></button></form>
-<a class="button" href="/app/monitors/<%= it.id %>/edit">${MONITOR.edit}</a>
-<a class="button" href="/app/monitors/new?from=<%= it.id %>">${MONITOR.clone}</a>
-<a class="button danger" href="/app/monitors/<%= it.id %>/delete">${MONITOR.remove}</a>
-</div>
-`);
-
-const renderNotes: (notes: {
-  readonly problem: string | null;
-  readonly tone: string;
-  readonly incident: OpenIncident | null;
-  readonly advisory: string | null;
-  readonly paused: string | null;
-}) => string = compileTemplate(`
-<% if (it.paused !== null) { %><p class="note"><%= it.paused %></p><% } %>
-<% if (it.problem !== null) { %><div class="note <%= it.tone %>"><p><b><%= it.problem %></b></p>
-<% if (it.incident !== null) { %><p><a href="/app/incidents/<%= it.incident.id %>">${MONITOR.incident}</a> <% if (it.incident.by !== null) { %>${MONITOR.acknowledged} <%= it.incident.by %><% } %></p><% } %></div><% } %>
-<% if (it.advisory !== null) { %><p class="note warn"><%= it.advisory %></p><% } %>
-`);
-
 /** The open incident of a monitor. */
 interface OpenIncident {
   readonly id: number;
@@ -85,81 +43,104 @@ interface HeadFacts {
   /** The incident that its fault has opened; null: there is none. */
   readonly incident: OpenIncident | null;
   /** By what people get its notices; null: nobody gets them. */
-  readonly told: string | null;
+  readonly channels: string | null;
   /** Whether maintenance covers it now. */
   readonly isMuted: boolean;
 }
 
 /** Renders the top of a monitor's page: its state and its cause, since when, who gets notifications, and what can be done with it. */
-export function renderHead(page: MonitorPage, { incident, told, isMuted }: HeadFacts): string {
-  const { monitor, formToken, canWrite } = page;
-  const state = stateOf(monitor);
-  const { word, tone } = STATE_WORDS[state];
-  const isFailing = state === "down" || state === "degraded" || state === "unknown";
-  const top = renderTop({
-    name: nameOf(monitor),
-    word,
-    tone,
-    isMuted,
-    kind: KIND_WORDS[monitor.check_type],
-    target: monitor.name === "" ? "" : monitor.url,
-  });
-  const actions = canWrite
-    ? renderActions({
-        id: monitor.id,
-        formToken,
-        canRun: monitor.is_active && monitor.heartbeat === null && monitor.composite === null,
-        isActive: monitor.is_active,
-      })
-    : "";
-  const waiting = monitor.heartbeat === null ? MONITOR.waiting : MONITOR.waitingHeartbeat;
-  const isNew = state === "unknown" && monitor.last_checked_at === null && monitor.composite === null;
-  const slow = state === "degraded" && monitor.degraded_ms !== null ? MONITOR.slow(monitor.degraded_ms) : null;
-  const problem = monitor.last_error?.message ?? slow ?? (isNew ? waiting : null);
-  const notes = renderNotes({
-    problem: isFailing && problem !== null ? capital(toLocalTimes(problem, page.viewer.zone.name)) : null,
-    tone,
-    incident,
-    advisory: monitor.advisory?.message ?? null,
-    paused: monitor.is_active ? null : monitor.paused_reason === "plan" ? MONITOR.pausedByPlan : MONITOR.paused,
-  });
-  return `${top}${notes}${renderGlance(page, word, told)}${actions}`;
+export function renderHead(page: MonitorPage, facts: HeadFacts): Html {
+  const { monitor, canWrite } = page;
+  const { word, tone } = STATE_WORDS[stateOf(monitor)];
+  return html`
+    <p class="back"><a href="/app/monitors">All monitors</a></p>
+    <div class="title"><span class="badge large ${tone}">${word}</span>${facts.isMuted && html` <span class="badge large">Muted</span>`}<h1><bdi>${nameOf(monitor)}</bdi></h1></div>
+    <p class="faint">${KIND_WORDS[monitor.check_type]} <bdi>${monitor.name === "" ? "" : monitor.url}</bdi></p>
+    ${renderNotes(page, facts)}
+    ${renderGlance(page, word, facts.channels)}
+    ${canWrite && renderActions(page)}`;
 }
 
-const renderLabel: (tile: { readonly label: string }) => string = compileTemplate("<div><dt><%= it.label %></dt><dd>");
-const renderText: (tile: { readonly text: string }) => string = compileTemplate("<%= it.text %>");
-const NOBODY = `<a class="warn" href="#told">${MONITOR.toldNobody}</a>`;
+function renderNotes({ monitor, viewer }: MonitorPage, { incident }: HeadFacts): Html {
+  const state = stateOf(monitor);
+  const problem = problemOf(monitor, state);
+  const paused =
+    monitor.paused_reason === "plan"
+      ? "The plan of the account allows fewer monitors, so this one is paused."
+      : "This monitor is paused: nothing is checked, and no notifications are sent.";
+  const opened =
+    incident !== null &&
+    html`<p><a href="/app/incidents/${incident.id}">See the incident</a> ${incident.by !== null && `Acknowledged by ${incident.by}`}</p>`;
+  return html`
+    ${!monitor.is_active && html`<p class="note">${paused}</p>`}
+    ${
+      problem !== null &&
+      html`
+        <div class="note ${STATE_WORDS[state].tone}">
+          <p><b>${capital(toLocalTimes(problem, viewer.zone.name))}</b></p>
+          ${opened}
+        </div>`
+    }
+    ${monitor.advisory !== null && html`<p class="note warn">${monitor.advisory.message}</p>`}`;
+}
 
-type Tile = readonly [label: string, value: string];
+/** Returns why a monitor is not up; null: it is, or nobody knows. */
+function problemOf(monitor: MonitorView, state: ListedState): string | null {
+  if (state === "up" || state === "paused") return null;
+  if (monitor.last_error !== null) return monitor.last_error.message;
+  if (state === "degraded" && monitor.degraded_ms !== null)
+    return `It answers, but in more than ${monitor.degraded_ms.toLocaleString("en")} ms.`;
+  const isNew = state === "unknown" && monitor.last_checked_at === null && monitor.composite === null;
+  if (!isNew) return null;
+  return monitor.heartbeat === null ? "The first check is on its way." : "The job has not called yet.";
+}
+
+function renderActions({ monitor, formToken }: MonitorPage): Html {
+  const { id, is_active: isActive } = monitor;
+  const canRun = isActive && monitor.heartbeat === null && monitor.composite === null;
+  const renderAction = (name: string, label: string): Html => html`
+    <form method="post" action="/app/monitors/${id}/${name}"><input type="hidden" name="_csrf" value="${formToken}"><button>${label}</button></form>`;
+  return html`
+    <div class="row">
+      ${canRun && renderAction("run", "Check now")}
+      ${isActive ? renderAction("pause", "Pause") : renderAction("resume", "Resume")}
+      <a class="button" href="/app/monitors/${id}/edit">Edit</a>
+      <a class="button" href="/app/monitors/new?from=${id}">Clone</a>
+      <a class="button danger" href="/app/monitors/${id}/delete">Delete</a>
+    </div>`;
+}
+
+/** null: nothing is known of it. */
+type Tile = readonly [label: string, value: Html | string | null];
 
 /**
  * Renders since when a monitor is in its state, its last and its next check, and who gets its notices. `word`: its state.
- * `told`: by what people get notices, null: nobody gets them.
+ * `channels`: by what people get notices, null: nobody gets them.
  */
-function renderGlance(page: MonitorPage, word: string, told: string | null): string {
+function renderGlance(page: MonitorPage, word: string, channels: string | null): Html {
   const { monitor, now, viewer } = page;
   const { last_change_at: since, uptime, is_active: isActive } = monitor;
   const isYoung = ageOf(page) < DAY_MS;
   const tiles: readonly Tile[] = [
-    [MONITOR.since(word), since === null || !isActive ? "" : renderSince(new Date(since), now, viewer)],
+    [`${word} for`, since === null || !isActive ? null : trusted(renderSince(new Date(since), now, viewer))],
     ...(monitor.heartbeat === null ? tilesOfChecks(page) : tilesOfPings(monitor.heartbeat, page)),
     [
-      isYoung ? MONITOR.uptimeSince(writeSince(page)) : MONITOR.uptime,
-      uptime.d1 === null ? "" : renderText({ text: writePercent(uptime.d1) }),
+      isYoung ? `Uptime since ${writeSince(page)}` : "Uptime, 24 hours",
+      uptime.d1 === null ? null : writePercent(uptime.d1),
     ],
-    [MONITOR.told, told === null ? NOBODY : renderText({ text: told })],
+    ["Notifications go to", channels ?? html`<a class="warn" href="#told">Nobody</a>`],
   ];
-  const shown = tiles.filter(([, value]) => value !== "");
-  return `<dl class="glance">${shown.map(([label, value]) => `${renderLabel({ label })}${value}</dd></div>`).join("")}</dl>`;
+  const shown = tiles.filter(([, value]) => value !== null);
+  return html`<dl class="glance">${shown.map(([label, value]) => html`<div><dt>${label}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
 function tilesOfChecks({ monitor, now, viewer }: MonitorPage): readonly Tile[] {
   const { last_checked_at: checked, next_check_at: next, is_active: isActive } = monitor;
-  const never = monitor.composite === null && isActive ? renderText({ text: MONITOR.never }) : "";
+  const never = monitor.composite === null && isActive ? "None yet" : null;
   const secondsToNext = Math.max(0, Math.round((Date.parse(next ?? "") - now.getTime()) / 1_000));
   return [
-    [MONITOR.checked, checked === null ? never : renderAgo(new Date(checked), now, viewer)],
-    [MONITOR.next, next === null ? "" : renderText({ text: MONITOR.nextIn(secondsToNext) })],
+    ["Last check", checked === null ? never : trusted(renderAgo(new Date(checked), now, viewer))],
+    ["Next check", next === null ? null : secondsToNext === 0 ? "now" : `in ${waitOf(secondsToNext)}`],
   ];
 }
 
@@ -168,12 +149,15 @@ function tilesOfPings(
   { last_ping_at: pinged, run_started_at: started, deadline_at: late }: NonNullable<MonitorView["heartbeat"]>,
   { now, viewer }: MonitorPage,
 ): readonly Tile[] {
-  const ago = (at: string | null): string => (at === null ? "" : renderAgo(new Date(at), now, viewer));
+  const ago = (at: string | null) => (at === null ? null : trusted(renderAgo(new Date(at), now, viewer)));
   const isLate = late !== null && Date.parse(late) <= now.getTime();
   return [
-    [HEARTBEAT.ping, pinged === null ? renderText({ text: HEARTBEAT.noPing }) : ago(pinged)],
-    [HEARTBEAT.running, ago(started)],
-    [isLate ? HEARTBEAT.late : HEARTBEAT.due, late === null ? "" : renderPlanned(new Date(late), now, viewer)],
+    ["Last ping", ago(pinged) ?? "none yet"],
+    ["Run started", ago(started)],
+    [
+      isLate ? "Late since" : "Late without a ping at",
+      late === null ? null : trusted(renderPlanned(new Date(late), now, viewer)),
+    ],
   ];
 }
 

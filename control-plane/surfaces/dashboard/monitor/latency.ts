@@ -1,12 +1,18 @@
-import { renderLatency } from "#control-plane/core/charts/latency.ts";
+import { renderLatency, type LatencyChart } from "#control-plane/core/charts/latency.ts";
 import { ageOf, writePercent, writeSince, type MonitorPage } from "#control-plane/surfaces/dashboard/monitor/head.ts";
-import { LATENCY } from "#control-plane/surfaces/dashboard/strings/monitor.ts";
 import type { Latency, LatencyRange } from "#control-plane/outages/history/read/latency.ts";
 import type { showIncident } from "#control-plane/outages/incidents/view.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
 
 /** Ranges of the chart, the shortest first. */
-const RANGES = Object.keys(LATENCY.ranges) as readonly LatencyRange[];
+const RANGES = ["d1", "d7", "d30", "d90"] as const satisfies readonly LatencyRange[];
+
+const RANGE_WORDS: Readonly<Record<LatencyRange, string>> = {
+  d1: "24 hours",
+  d7: "7 days",
+  d30: "30 days",
+  d90: "90 days",
+};
 
 const DAY_MS = 86_400_000;
 
@@ -26,53 +32,52 @@ interface Marked {
   readonly maintenance: readonly { readonly from: number; readonly to: number }[];
 }
 
-const renderTop: (top: {
-  readonly id: number;
-  readonly links: readonly { readonly range: string; readonly label: string; readonly isCurrent: boolean }[];
-  readonly uptime: string;
-  readonly uptimes: readonly { readonly label: string; readonly value: string }[];
-}) => string = compileTemplate(`
-<section class="card" id="latency"><h2>${LATENCY.title}</h2>
-<p class="row"><% for (const link of it.links) { %><a href="/app/monitors/<%= it.id %>?range=<%= link.range %>#latency"<% if (link.isCurrent) { %> aria-current="true"<% } %>><%= link.label %></a><% } %></p>
-<% if (it.uptimes.length > 0) { %><p class="faint"><%= it.uptime %>: <% for (const one of it.uptimes) { %><span><%= one.label %> <b><%= one.value %></b></span> <% } %></p><% } %>
-`);
-
 /** Renders the response times of a monitor by location, with its incidents and its maintenance, and its uptime. */
-export function renderResponseTimes(
-  { from, to, stepMs, series }: Latency,
-  range: LatencyRange,
-  { incidents, maintenance }: Marked,
-  page: MonitorPage,
-): string {
-  const { monitor, viewer } = page;
-  const links = RANGES.map((name) => ({ range: name, label: LATENCY.ranges[name], isCurrent: name === range }));
+export function renderResponseTimes(latency: Latency, range: LatencyRange, marked: Marked, page: MonitorPage): Html {
+  const { id } = page.monitor;
+  return html`
+    <section class="card" id="latency">
+      <h2>Response time</h2>
+      <p class="row">${RANGES.map((name) => html`<a href="/app/monitors/${id}?range=${name}#latency"${name === range && html` aria-current="true"`}>${RANGE_WORDS[name]}</a>`)}</p>
+      ${renderUptimes(page)}
+      ${
+        latency.series.length === 0
+          ? html`<p>No response times were measured in this range.</p>`
+          : trusted(renderLatency(chartOf(latency, range, marked), page.viewer))
+      }
+    </section>`;
+}
+
+function renderUptimes(page: MonitorPage): Html | null {
   const age = ageOf(page);
   const uptimes = RANGES.flatMap((name, index) => {
-    const value = monitor.uptime[name];
+    const value = page.monitor.uptime[name];
     if (value === null) return [];
     // A monitor that is younger than the shorter range has no more in this one.
     const isMore = index === 0 || age > daysOf(RANGES[index - 1] ?? "d1") * DAY_MS;
-    return [{ label: LATENCY.ranges[name], value: isMore ? writePercent(value) : LATENCY.noWindow }];
+    return html`<span>${RANGE_WORDS[name]} <b>${isMore ? writePercent(value) : "\u2013"}</b></span> `;
   });
-  const isYoung = age < daysOf(RANGES.at(-1) ?? "d90") * DAY_MS;
-  const uptime = isYoung ? LATENCY.since(writeSince(page)) : LATENCY.uptime;
-  const top = renderTop({ id: monitor.id, links, uptime, uptimes });
-  if (series.length === 0) return `${top}<p>${LATENCY.none}</p></section>`;
-  const chart = renderLatency(
-    {
-      label: `${LATENCY.title}, ${LATENCY.ranges[range]}`,
-      from,
-      to,
-      stepMs,
-      series: series.map(({ location, ...rest }) => ({ name: location, ...rest })),
-      incidents: incidents.map((one) => ({
-        from: Date.parse(one.started_at),
-        to: one.resolved_at === null ? to : Date.parse(one.resolved_at),
-        title: one.cause?.message ?? LATENCY.incident,
-      })),
-      maintenance: maintenance.map((span) => ({ ...span, title: LATENCY.maintenance })),
-    },
-    viewer,
-  );
-  return `${top}${chart}</section>`;
+  const isYoung = age < daysOf("d90") * DAY_MS;
+  const title = isYoung ? `Uptime since ${writeSince(page)}` : "Uptime";
+  return uptimes.length === 0 ? null : html`<p class="faint">${title}: ${uptimes}</p>`;
+}
+
+function chartOf(
+  { from, to, stepMs, series }: Latency,
+  range: LatencyRange,
+  { incidents, maintenance }: Marked,
+): LatencyChart {
+  return {
+    label: `Response time, ${RANGE_WORDS[range]}`,
+    from,
+    to,
+    stepMs,
+    series: series.map(({ location, ...rest }) => ({ name: location, ...rest })),
+    incidents: incidents.map((one) => ({
+      from: Date.parse(one.started_at),
+      to: one.resolved_at === null ? to : Date.parse(one.resolved_at),
+      title: one.cause?.message ?? "incident",
+    })),
+    maintenance: maintenance.map((span) => ({ ...span, title: "maintenance" })),
+  };
 }

@@ -3,47 +3,24 @@ import type { Clock } from "#shared/time/clock.ts";
 import { memberOf, type Door } from "#control-plane/surfaces/dashboard/door/door.ts";
 import { readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
 import type { MemberWrites } from "#control-plane/surfaces/dashboard/door/member-writes.ts";
-import { renderHidden } from "#control-plane/surfaces/dashboard/frame/fields.ts";
 import { problemsOf } from "#control-plane/surfaces/dashboard/frame/problems.ts";
 import { renderTime } from "#control-plane/surfaces/dashboard/frame/times.ts";
 import type { MonitorPage } from "#control-plane/surfaces/dashboard/monitor/head.ts";
 import { idOf, type WithId } from "#control-plane/surfaces/dashboard/monitor/own.ts";
-import { MUTE } from "#control-plane/surfaces/dashboard/strings/monitor.ts";
 import { absentMessage, Refusal } from "#control-plane/http/errors.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import type { Maintenance } from "#control-plane/outages/maintenance/maintenance.ts";
 import { changeOf } from "#control-plane/outages/maintenance/view.ts";
 import type { MaintenanceWindow } from "#control-plane/outages/maintenance/window.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
 
 /** For how many minutes a monitor can be muted, with the words of the button. */
-const SPANS: Readonly<Record<string, string>> = { "30": MUTE.half, "120": MUTE.two, "480": MUTE.eight };
-
-const renderForms: (mute: {
-  readonly id: number;
-  readonly formToken: string;
-  readonly spans: readonly (readonly [string, string])[];
-  readonly until: string;
-  readonly problem: string | null;
-}) => string = compileTemplate(`
-<details class="part" id="mute"<% if (it.problem !== null) { %> open<% } %>><summary>${MUTE.title}</summary><div><p class="faint">${MUTE.hint}</p>
-<form class="row" method="post" action="/app/monitors/<%= it.id %>/mute"><input type="hidden" name="_csrf" value="<%= it.formToken %>">
-<% for (const [minutes, word] of it.spans) { %><button name="minutes" value="<%= minutes %>"><%= word %></button><% } %></form>
-<form class="stack" method="post" action="/app/monitors/<%= it.id %>/mute" data-kept><input type="hidden" name="_csrf" value="<%= it.formToken %>">
-<div class="field"><label for="f-until">${MUTE.until}</label><p class="hint" id="h-until">${MUTE.untilHint}</p><% if (it.problem !== null) { %><p class="problem" id="p-until" role="alert"><%= it.problem %></p><% } %>
-<input id="f-until" name="until" maxlength="40" required autocomplete="off" value="<%= it.until %>"<% if (it.problem === null) { %> aria-describedby="h-until"<% } else { %> aria-describedby="h-until p-until" aria-invalid="true" autofocus<% } %>></div>
-<div class="row"><button>${MUTE.submit}</button></div></form>
-<p><a href="/app/maintenance/new?monitor=<%= it.id %>">${MUTE.plan}</a></p></div></details>
-`);
-
-const renderRunning: (window: { readonly id: number; readonly title: string }) => string = compileTemplate(
-  `<p class="note"><a href="/app/maintenance/<%= it.id %>"><bdi><%= it.title %></bdi></a> ${MUTE.running}&#32;`,
-);
-
-const renderEnding: (end: { readonly id: number }) => string = compileTemplate(
-  `<form class="row" method="post" action="/app/monitors/<%= it.id %>/unmute">`,
-);
+const SPANS: Readonly<Record<string, string>> = {
+  "30": "Mute for 30 min",
+  "120": "Mute for 2 h",
+  "480": "Mute for 8 h",
+};
 
 /** An end of a mute that was refused. */
 export interface RefusedMute {
@@ -57,18 +34,52 @@ export function renderMute(
   windows: readonly MaintenanceWindow[],
   page: MonitorPage,
   refused: RefusedMute | null,
-): string {
-  const { monitor, formToken, canWrite, viewer } = page;
-  const running = windows.flatMap((window) => {
-    if (window.currentEndsAt === null) return [];
-    const note = `${renderRunning(window)}${renderTime(window.currentEndsAt, viewer)}</p>`;
-    if (!canWrite || !isOfOne(window, monitor.id)) return [note];
-    const fields = renderHidden("_csrf", formToken) + renderHidden("window", String(window.id));
-    return [`${note}${renderEnding({ id: monitor.id })}${fields}<button>${MUTE.end}</button></form>`];
-  });
-  const typed = refused ?? { until: "", problem: null };
-  const forms = canWrite ? renderForms({ id: monitor.id, formToken, spans: Object.entries(SPANS), ...typed }) : "";
-  return `${running.join("")}${forms}`;
+): Html {
+  return html`${windows.map((window) => renderRunning(window, page))}${page.canWrite && renderForms(page, refused)}`;
+}
+
+function renderRunning(window: MaintenanceWindow, { monitor, formToken, canWrite, viewer }: MonitorPage): Html {
+  const { id, title, currentEndsAt: end } = window;
+  if (end === null) return html``;
+  return html`
+    <p class="note"><a href="/app/maintenance/${id}"><bdi>${title}</bdi></a> Maintenance until ${trusted(renderTime(end, viewer))}</p>
+    ${
+      canWrite &&
+      isOfOne(window, monitor.id) &&
+      html`
+        <form class="row" method="post" action="/app/monitors/${monitor.id}/unmute">
+          <input type="hidden" name="_csrf" value="${formToken}">
+          <input type="hidden" name="window" value="${id}">
+          <button>End now</button>
+        </form>`
+    }`;
+}
+
+function renderForms({ monitor, formToken }: MonitorPage, refused: RefusedMute | null): Html {
+  const action = `/app/monitors/${monitor.id}/mute`;
+  const isRefused = refused !== null;
+  return html`
+    <details class="part" id="mute"${isRefused && html` open`}>
+      <summary>Mute</summary>
+      <div>
+        <p class="faint">Checks go on, no notifications are sent, and the time does not count for its uptime.</p>
+        <form class="row" method="post" action="${action}">
+          <input type="hidden" name="_csrf" value="${formToken}">
+          ${Object.entries(SPANS).map(([minutes, word]) => html`<button name="minutes" value="${minutes}">${word}</button>`)}
+        </form>
+        <form class="stack" method="post" action="${action}" data-kept>
+          <input type="hidden" name="_csrf" value="${formToken}">
+          <div class="field">
+            <label for="f-until">Until</label>
+            <p class="hint" id="h-until">As 2026-12-24 18:00, in your time zone</p>
+            ${isRefused && html`<p class="problem" id="p-until" role="alert">${refused.problem}</p>`}
+            <input id="f-until" name="until" maxlength="40" required autocomplete="off" value="${refused?.until}" aria-describedby="h-until${isRefused && " p-until"}"${isRefused && html` aria-invalid="true" autofocus`}>
+          </div>
+          <div class="row"><button>Mute until then</button></div>
+        </form>
+        <p><a href="/app/maintenance/new?monitor=${monitor.id}">Plan maintenance for later, or for several monitors</a></p>
+      </div>
+    </details>`;
 }
 
 /** Reports whether a window is open once and covers this monitor alone: ending it does nothing else. */
@@ -112,7 +123,7 @@ export function registerMute(
       const end = Object.hasOwn(SPANS, minutes)
         ? { ends_at: new Date(now.getTime() + Number(minutes) * 60_000).toISOString() }
         : { ends_at: until.trim().replace(" ", "T") };
-      const given = { title: MUTE.name, monitor_ids: [id], starts_at: now.toISOString(), timezone, ...end };
+      const given = { title: "Muted", monitor_ids: [id], starts_at: now.toISOString(), timezone, ...end };
       const ran = await writes.run(request, async (tx) => {
         const { window } = requireWritten(await maintenance.create(tx, accountId, given));
         return { data: window.id, changes: [changeOf(window, null)] };
@@ -121,7 +132,9 @@ export function registerMute(
       const { field, reason } = ran.refusal.details;
       // The words of a range name a field that the form does not have.
       const isOut = field === "ends_at" && reason === "range";
-      const problem = isOut ? MUTE.untilRange : problemsOf(ran.refusal).get("ends_at");
+      const problem = isOut
+        ? "Must be a time that is 1 minute to 30 days from now."
+        : problemsOf(ran.refusal).get("ends_at");
       if (problem === undefined) throw ran.refusal;
       return showRefused(request, reply.code(ran.refusal.status), { until, problem });
     },

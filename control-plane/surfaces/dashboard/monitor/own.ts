@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
 import { absentMessage, Refusal } from "#control-plane/http/errors.ts";
+import type { Html } from "#control-plane/core/pages/html.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import type { MonitorView } from "#control-plane/monitors/view.ts";
 
@@ -29,7 +30,7 @@ export function sendMonitorPage(
   request: FastifyRequest,
   reply: FastifyReply,
   title: string,
-  body: string,
+  body: Html,
   liveSeconds?: number,
 ): Promise<FastifyReply> {
   const page = { title, session: memberOf(request), section: "monitors", body } as const;

@@ -2,29 +2,18 @@ import type { FastifyInstance } from "fastify";
 import { memberOf, type Door } from "#control-plane/surfaces/dashboard/door/door.ts";
 import { readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
 import type { MemberWrites } from "#control-plane/surfaces/dashboard/door/member-writes.ts";
-import { renderHidden, renderInput, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
+import { renderInput, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
 import { nameOf } from "#control-plane/surfaces/dashboard/monitor/head.ts";
 import { idOf, sendMonitorPage, type WithId } from "#control-plane/surfaces/dashboard/monitor/own.ts";
-import { MONITOR } from "#control-plane/surfaces/dashboard/strings/monitor.ts";
 import { requireFound } from "#control-plane/http/errors.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import { changeOf } from "#control-plane/monitors/changed-fields.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
 
 const URL = "/app/monitors/:id/delete";
 
-const renderTop: (top: { readonly id: number; readonly name: string }) => string = compileTemplate(`
-<h1>${MONITOR.removeTitle}</h1><p>${MONITOR.removeHint}</p><p><b><%= it.name %></b></p>
-`);
-
-const renderOpening: (form: { readonly id: number }) => string = compileTemplate(
-  `<form class="stack card" method="post" action="/app/monitors/<%= it.id %>/delete">`,
-);
-
-const renderEnd: (form: { readonly id: number }) => string = compileTemplate(`
-<div class="row"><button class="danger">${MONITOR.remove}</button><a href="/app/monitors/<%= it.id %>">${MONITOR.cancel}</a></div></form>
-`);
+const TITLE = "Delete a monitor";
 
 /** Renders the page that asks for the name of a monitor before it is deleted. */
 function renderRemoval(removal: {
@@ -32,16 +21,19 @@ function renderRemoval(removal: {
   readonly name: string;
   readonly formToken: string;
   readonly problem: string | null;
-}): string {
+}): Html {
   const { id, name, formToken, problem } = removal;
-  return [
-    renderTop({ id, name }),
-    problem === null ? "" : renderNote("bad", problem),
-    renderOpening({ id }),
-    renderHidden("_csrf", formToken),
-    renderInput({ name: "name", label: MONITOR.removeLabel, isRequired: true, hasFocus: true, maxLength: 2_048 }),
-    renderEnd({ id }),
-  ].join("");
+  const field = { name: "name", label: "Type its name to delete it", isRequired: true, hasFocus: true };
+  return html`
+    <h1>${TITLE}</h1>
+    <p>Its checks, its figures and its place on status pages are deleted too. This cannot be undone.</p>
+    <p><b>${name}</b></p>
+    ${problem !== null && trusted(renderNote("bad", problem))}
+    <form class="stack card" method="post" action="/app/monitors/${id}/delete">
+      <input type="hidden" name="_csrf" value="${formToken}">
+      ${trusted(renderInput({ ...field, maxLength: 2_048 }))}
+      <div class="row"><button class="danger">Delete</button><a href="/app/monitors/${id}">Cancel</a></div>
+    </form>`;
 }
 
 /** Registers the deletion of a monitor, by its name. */
@@ -57,7 +49,7 @@ export function registerRemoval(
       const { accountId, formToken } = memberOf(request);
       const { monitor } = requireFound(await monitors.find(accountId, idOf(request)), "monitor");
       const body = renderRemoval({ id: monitor.id, name: nameOf(monitor), formToken, problem: null });
-      return sendMonitorPage(request, reply, MONITOR.removeTitle, body);
+      return sendMonitorPage(request, reply, TITLE, body);
     },
   });
   scope.route<WithId>({
@@ -70,8 +62,9 @@ export function registerRemoval(
       const { monitor } = requireFound(await monitors.find(accountId, own.id), "monitor");
       const name = nameOf(monitor);
       if (readForm(request).text("name").trim() !== name) {
-        const body = renderRemoval({ id: own.id, name, formToken, problem: MONITOR.removeProblem });
-        return sendMonitorPage(request, reply.code(400), MONITOR.removeTitle, body);
+        const problem = "This is not its name. Nothing was deleted.";
+        const body = renderRemoval({ id: own.id, name, formToken, problem });
+        return sendMonitorPage(request, reply.code(400), TITLE, body);
       }
       const ran = await writes.run(request, async (tx) => {
         const data = requireWritten(await monitors.remove(tx, own));

@@ -4,7 +4,6 @@ import { memberOf, type Door } from "#control-plane/surfaces/dashboard/door/door
 import type { MemberWrites } from "#control-plane/surfaces/dashboard/door/member-writes.ts";
 import { sendConfirmation } from "#control-plane/surfaces/dashboard/frame/confirmation.ts";
 import { findHeartbeat, type WithId } from "#control-plane/surfaces/dashboard/monitor/own.ts";
-import { HEARTBEAT } from "#control-plane/surfaces/dashboard/strings/monitor.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import { changeOf } from "#control-plane/monitors/changed-fields.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
@@ -23,10 +22,11 @@ export function registerRotation(
     async handler(request, reply) {
       const { id } = await findHeartbeat(request, monitors);
       return sendConfirmation(request, reply, {
-        title: HEARTBEAT.rotateTitle,
-        sentence: HEARTBEAT.rotateSentence,
+        title: "Replace the address?",
+        sentence:
+          "The present address stops working at once: jobs that call it are missed until they have the new one.",
         action: `/app/monitors/${id}/rotate`,
-        submit: HEARTBEAT.rotate,
+        submit: "Replace the address",
         back: `/app/monitors/${id}`,
       });
     },

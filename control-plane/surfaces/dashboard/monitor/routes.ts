@@ -12,7 +12,7 @@ import {
   renderLocations,
   renderMembers,
   renderPictures,
-} from "#control-plane/surfaces/dashboard/monitor/known.ts";
+} from "#control-plane/surfaces/dashboard/monitor/state.ts";
 import { findHeartbeat, idOf, sendMonitorPage, type WithId } from "#control-plane/surfaces/dashboard/monitor/own.ts";
 import { readPingQuery, renderPingLog } from "#control-plane/surfaces/dashboard/monitor/ping-log.ts";
 import { registerPictures, type PictureRoutesDeps } from "#control-plane/surfaces/dashboard/monitor/picture-routes.ts";
@@ -28,8 +28,12 @@ import {
 } from "#control-plane/surfaces/dashboard/monitor/mute.ts";
 import { rangeOf, renderResponseTimes } from "#control-plane/surfaces/dashboard/monitor/latency.ts";
 import { registerRemoval } from "#control-plane/surfaces/dashboard/monitor/removal.ts";
-import { renderTold, summarize, type TestedMail } from "#control-plane/surfaces/dashboard/monitor/told.ts";
-import { CHECKS, PINGS, MONITOR_INCIDENTS } from "#control-plane/surfaces/dashboard/strings/monitor.ts";
+import {
+  channelsOf,
+  renderNotifications,
+  type TestedMail,
+} from "#control-plane/surfaces/dashboard/monitor/notifications.ts";
+import { counted } from "#control-plane/surfaces/dashboard/strings/frame.ts";
 import { requireFound, requireRead } from "#control-plane/http/errors.ts";
 import { searchPings } from "#control-plane/watching/heartbeats/shown-pings.ts";
 import type { History } from "#control-plane/outages/history/history.ts";
@@ -46,7 +50,7 @@ import type { MonitorView } from "#control-plane/monitors/view.ts";
 import { isAllowed } from "#control-plane/people/users/roles.ts";
 import { writeDuration } from "#shared/text/duration.ts";
 import type { showIncident } from "#control-plane/outages/incidents/view.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
 
 const REFRESH_SECONDS = 10;
 /** The same while somebody waits for a result, and for how long that is, milliseconds. */
@@ -145,7 +149,7 @@ export function registerMonitor(scope: FastifyInstance, deps: MonitorPageDeps): 
       const found = await deps.history.searchChecks(searched, search, CHECKS_OF_PAGE);
       const locations = (await readLocationFacts(deps.sql, monitor.id)).map(({ location }) => location);
       const body = renderCheckLog(found, search, locations, pageOf(request, monitor, deps));
-      return sendMonitorPage(request, reply, `${CHECKS.logTitle} ${nameOf(monitor)}`, body);
+      return sendMonitorPage(request, reply, `Checks of ${nameOf(monitor)}`, body);
     },
   });
   scope.route<WithId>({
@@ -157,7 +161,7 @@ export function registerMonitor(scope: FastifyInstance, deps: MonitorPageDeps): 
       const search = readPingQuery(request.query as Readonly<Record<string, unknown>>);
       const found = await searchPings(deps.sql, monitor.id, search, PINGS_OF_PAGE);
       const body = renderPingLog(found, search, pageOf(request, monitor, deps));
-      return sendMonitorPage(request, reply, `${PINGS.logTitle} ${nameOf(monitor)}`, body);
+      return sendMonitorPage(request, reply, `Pings of ${nameOf(monitor)}`, body);
     },
   });
   registerPictures(scope, deps);
@@ -213,28 +217,24 @@ async function showMonitor(
   const since = asked ?? first;
   const isWaiting = since !== null && page.now.getTime() - since.getTime() < AWAITED_MS;
   const answered = asked === null ? null : renderAnswered(checks, { since: asked, isSaid: isWaiting }, page);
-  const body = [
-    answered?.html ?? "",
-    renderHead(page, {
-      incident: open === undefined ? null : { id: open.id, by: open.acknowledged?.by ?? null },
-      told: summarize(monitor, hooks, plan),
-      isMuted: muting.length > 0,
-    }),
-    renderMute(muting, page, refusedMute),
-    isTimed ? renderLocations(locations, page) : "",
-    renderMembers(page),
-    renderHeartbeat(page),
-    renderPictures(page),
-    isTimed ? renderResponseTimes(latency, range, { incidents, maintenance: covered }, page) : "",
-    renderIncidents(incidents, total, page),
-    renderEnds(page),
-    renderTold(page, hooks, { plan, tested }),
-    renderChecks(checks, page),
-    renderSettings(
+  const incident = open === undefined ? null : { id: open.id, by: open.acknowledged?.by ?? null };
+  const body = html`
+    ${answered?.note}
+    ${renderHead(page, { incident, channels: channelsOf(monitor, hooks, plan), isMuted: muting.length > 0 })}
+    ${renderMute(muting, page, refusedMute)}
+    ${isTimed && renderLocations(locations, page)}
+    ${renderMembers(page)}
+    ${renderHeartbeat(page)}
+    ${renderPictures(page)}
+    ${isTimed && renderResponseTimes(latency, range, { incidents, maintenance: covered }, page)}
+    ${renderIncidents(incidents, total, page)}
+    ${renderEnds(page)}
+    ${renderNotifications(page, hooks, { plan, tested })}
+    ${renderChecks(checks, page)}
+    ${renderSettings(
       page,
       named.filter(({ id }) => references.includes(id)).map(({ id, name, url }) => ({ id, name: name || url })),
-    ),
-  ].join("");
+    )}`;
   // What a form has answered stays on the page until it is loaded again.
   const isAnswer = tested !== null || refusedMute !== null;
   const isAnswered = answered !== null && answered.locations >= monitor.locations.length;
@@ -253,40 +253,23 @@ function pageOf(request: FastifyRequest, monitor: MonitorView, { clock }: Pick<M
   return { monitor, now: clock.now(), viewer: viewerTimeOf(session), formToken: session.formToken, canWrite };
 }
 
-const renderLine: (incident: {
-  readonly id: number;
-  readonly cause: string;
-  readonly lasted: string;
-  readonly isOpen: boolean;
-}) => string =
-  compileTemplate(`&#32;<a href="/app/incidents/<%= it.id %>"><%= it.cause %></a> <span class="<%= it.isOpen ? "bad" : "faint" %>"><%= it.lasted %></span></li>
-`);
-
-const renderMore: (more: { readonly monitorId: number; readonly text: string }) => string = compileTemplate(
-  `<p><a href="/app/incidents?monitor=<%= it.monitorId %>"><%= it.text %></a></p>`,
-);
-
 /** Renders the newest incidents of a monitor, newest first. `total`: the number of all of them. */
 function renderIncidents(
   incidents: readonly ReturnType<typeof showIncident>[],
   total: number,
   { viewer, monitor }: MonitorPage,
-): string {
+): Html {
   const lines = incidents.map((incident) => {
     const isOpen = incident.resolved_at === null;
     const lasted = writeDuration(incident.duration_seconds);
-    const line = renderLine({
-      id: incident.id,
-      cause: toLocalTimes(incident.cause?.message ?? incident.title, viewer.zone.name),
-      lasted: isOpen ? `${MONITOR_INCIDENTS.open} ${lasted}` : lasted,
-      isOpen,
-    });
-    return `<li>${renderTime(new Date(incident.started_at), viewer)}${line}`;
+    const cause = toLocalTimes(incident.cause?.message ?? incident.title, viewer.zone.name);
+    return html`<li>${trusted(renderTime(new Date(incident.started_at), viewer))} <a href="/app/incidents/${incident.id}">${cause}</a> <span class="${isOpen ? "bad" : "faint"}">${isOpen && "open for "}${lasted}</span></li>`;
   });
-  const list = lines.length === 0 ? `<p>${MONITOR_INCIDENTS.none}</p>` : `<ul>${lines.join("")}</ul>`;
-  const more =
-    total > lines.length
-      ? renderMore({ monitorId: monitor.id, text: MONITOR_INCIDENTS.more(total - lines.length) })
-      : "";
-  return `<section class="card"><h2>${MONITOR_INCIDENTS.title}</h2>${list}${more}</section>`;
+  const more = total - lines.length;
+  return html`
+    <section class="card">
+      <h2>Incidents</h2>
+      ${lines.length === 0 ? html`<p>No incidents so far.</p>` : html`<ul>${lines}</ul>`}
+      ${more > 0 && html`<p><a href="/app/incidents?monitor=${monitor.id}">and ${counted(more, "older one")}</a></p>`}
+    </section>`;
 }

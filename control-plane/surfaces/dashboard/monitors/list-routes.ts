@@ -39,7 +39,7 @@ export function registerList(scope: FastifyInstance, { door, clock, overviews }:
       const body = renderList({
         query,
         selection,
-        stripOf: (id) => bars.get(id) ?? "",
+        stripOf: (id) => bars.get(id),
         now: clock.now(),
         viewer,
         canWrite: isAllowed(session.role, "write"),

@@ -1,5 +1,6 @@
 import type { ViewerTime } from "#control-plane/core/charts/viewer-time.ts";
-import { largestUnit, toLocalTimes } from "#control-plane/surfaces/dashboard/frame/times.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
+import { largestUnit, toLocalTimes, writeAgo } from "#control-plane/surfaces/dashboard/frame/times.ts";
 import {
   isFiltered,
   MORE_ROWS,
@@ -11,17 +12,16 @@ import {
 import { renderSiteForm } from "#control-plane/surfaces/dashboard/monitors/site-form.ts";
 import type { Selection } from "#control-plane/surfaces/dashboard/monitors/select-rows.ts";
 import { KIND_WORDS, STATE_WORDS } from "#control-plane/surfaces/dashboard/monitors/words.ts";
-import { MONITORS } from "#control-plane/surfaces/dashboard/strings/monitors.ts";
+import { counted } from "#control-plane/surfaces/dashboard/strings/frame.ts";
 import { CHECK_TYPES } from "#control-plane/outages/kinds/kinds.ts";
 import type { ListedMonitor } from "#control-plane/monitors/overview.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
 
 /** What the list shows. */
 interface MonitorList {
   readonly query: ListQuery;
   readonly selection: Selection;
-  /** Strip of the last 24 hours of a monitor, as rendered; empty if there is none. */
-  readonly stripOf: (id: number) => string;
+  /** Strip of the last 24 hours of a monitor; undefined: there is none. */
+  readonly stripOf: (id: number) => Html | undefined;
   readonly now: Date;
   readonly viewer: ViewerTime;
   /** Whether the member may change monitors. */
@@ -30,222 +30,180 @@ interface MonitorList {
   readonly formToken: string;
 }
 
-interface Option {
-  readonly value: string;
-  readonly label: string;
-  readonly isSelected: boolean;
-}
+const ACTIONS = html`
+  <div class="row">
+    <a class="button" href="/app/monitors/paste">Paste addresses</a>
+    <a class="button primary" href="/app/monitors/new">Add a monitor</a>
+  </div>`;
 
-const renderHead: (head: { readonly counts: readonly Count[]; readonly canWrite: boolean }) => string =
-  compileTemplate(`
-<div class="head"><h1>${MONITORS.title}</h1>
-<% if (it.canWrite) { %><div class="row"><a class="button" href="/app/monitors/paste">${MONITORS.paste}</a>
-<a class="button primary" href="/app/monitors/new">${MONITORS.add}</a></div><% } %></div>
-<ul class="counts"><% for (const count of it.counts) { %>
-<li><a class="<%= count.tone %>" href="<%= count.path %>"<% if (count.isCurrent) { %> aria-current="true"<% } %>><b><%= count.number %></b> <%= count.word %></a></li>
-<% } %></ul>
-`);
-
-interface Count {
-  readonly number: number;
-  readonly word: string;
-  readonly tone: string;
-  readonly path: string;
-  readonly isCurrent: boolean;
-}
-
-const renderFilter: (filter: {
-  readonly text: string;
-  readonly selects: readonly { readonly name: string; readonly label: string; readonly options: readonly Option[] }[];
-  readonly isFiltered: boolean;
-  /** Whether small screens show the selects too. */
-  readonly isOpen: boolean;
-}) => string = compileTemplate(`
-<form class="filter sticky" method="get" action="/app/monitors" role="search" data-kept>
-<div class="field"><label for="q">${MONITORS.search}</label>
-<input id="q" name="q" type="search" value="<%= it.text %>" maxlength="200" autocomplete="off" placeholder="${MONITORS.searchHint}" data-search></div>
-<details class="selects"<% if (it.isOpen) { %> open<% } %>><summary>${MONITORS.selects}</summary>
-<% for (const select of it.selects) { %>
-<div class="field"><label for="s-<%= select.name %>"><%= select.label %></label><select id="s-<%= select.name %>" name="<%= select.name %>">
-<% for (const option of select.options) { %><option value="<%= option.value %>"<% if (option.isSelected) { %> selected<% } %>><%= option.label %></option><% } %>
-</select></div>
-<% } %></details>
-<div class="row"><button>${MONITORS.filter}</button><% if (it.isFiltered) { %> <a href="/app/monitors">${MONITORS.all}</a><% } %></div>
-</form>
-`);
-
-const renderRowTop: (row: Row) => string = compileTemplate(`
-<li id="m-<%= it.id %>" class="<%= it.tone %>"><span class="badge <%= it.tone %>"><%= it.word %></span>
-<div class="what"><div class="named"><a href="/app/monitors/<%= it.id %>" data-row><bdi><%= it.name %></bdi></a> <% if (it.isMuted) { %><span class="badge">${MONITORS.muted}</span> <% } %><bdi class="target faint"><%= it.target %></bdi></div>
-<% if (it.message !== "" || it.tags.length > 0) { %><p><% if (it.message !== "") { %><span class="<%= it.tone %>"><%= it.message %></span> <% } %><% for (const tag of it.tags) { %><a class="tag" href="<%= tag.path %>"><%= tag.name %></a> <% } %></p><% } %>
-</div><div class="strip">`);
-
-const renderRowEnd: (row: Row) => string =
-  compileTemplate(`</div><div class="when"><%= it.since %><p class="faint"><%= it.about %></p></div></li>
-`);
-
-interface Row {
-  readonly id: number;
-  readonly tone: string;
-  readonly word: string;
-  readonly name: string;
-  readonly isMuted: boolean;
-  readonly target: string;
-  readonly message: string;
-  /** For how long it is in its state. */
-  readonly since: string;
-  /** Its kind, and when it was checked. */
-  readonly about: string;
-  readonly tags: readonly { readonly name: string; readonly path: string }[];
-}
-
-const renderEnd: (end: {
-  readonly shown: number;
-  readonly matching: number;
-  /** The number of those that match, in words. */
-  readonly count: string;
-  readonly morePath: string;
-  readonly bulkPath: string;
-}) => string = compileTemplate(`
-<p class="faint"><% if (it.shown < it.matching) { %>${MONITORS.shown} <%= it.shown %> / <%= it.matching %>.
- <a href="<%= it.morePath %>" data-more>${MONITORS.more}</a><% } else { %><%= it.count %><% } %>
-<% if (it.bulkPath !== "") { %> <a href="<%= it.bulkPath %>">${MONITORS.bulk}</a><% } %></p>
-`);
-
-const NO_MATCH = `<div class="card"><p>${MONITORS.noMatch}</p><p><a href="/app/monitors">${MONITORS.all}</a></p></div>`;
-const NONE_TOP = `<h1>${MONITORS.title}</h1><div class="card"><h2>${MONITORS.none}</h2><p>${MONITORS.noneHint}</p>`;
-const NONE_END = `<p><a href="/app/monitors/new">${MONITORS.otherKinds}</a></p><p><a href="/app/monitors/paste">${MONITORS.pasteMany}</a></p></div>`;
-
-/** Renders what the page of an account without monitors leads to: the first one, by its address alone. */
-function renderNone({ canWrite, formToken }: MonitorList): string {
-  if (!canWrite) return `${NONE_TOP}<p>${MONITORS.noneToRead}</p></div>`;
-  return `${NONE_TOP}${renderSiteForm({ formToken, hasFocus: true })}${NONE_END}`;
-}
+const NO_MATCH = html`<div class="card"><p>No monitor matches.</p><p><a href="/app/monitors">Show all</a></p></div>`;
 
 /** Renders the list of monitors: counts, filter, and rows with what fails first. */
-export function renderList(list: MonitorList): string {
+export function renderList(list: MonitorList): Html {
   const { query, selection, canWrite } = list;
   if (selection.total === 0) return renderNone(list);
-  const head = renderHead({ counts: countsOf(query, selection), canWrite });
-  if (selection.matching === 0) return head + filterOf(query, selection) + NO_MATCH;
+  return html`
+    <div class="head">
+      <h1>Monitors</h1>
+      ${canWrite && ACTIONS}
+    </div>
+    ${renderCounts(query, selection)}
+    ${renderFilter(query, selection)}
+    ${selection.matching === 0 ? NO_MATCH : renderRows(list)}`;
+}
+
+/** Returns the title of the tab: how many monitors are down and not muted, before the name of the page. */
+export function titleOf({ alarming }: Selection): string {
+  return alarming === 0 ? "Monitors" : `(${alarming}) Monitors`;
+}
+
+/** Renders what the page of an account without monitors leads to: the first one, by its address alone. */
+function renderNone({ canWrite, formToken }: MonitorList): Html {
+  return html`
+    <h1>Monitors</h1>
+    <div class="card">
+      <h2>No monitors yet</h2>
+      <p>A monitor checks a site, a name or a job again and again, and tells you when it fails.</p>
+      ${
+        canWrite
+          ? html`
+              ${renderSiteForm(formToken)}
+              <p><a href="/app/monitors/new">Watch something else: a port, DNS, a certificate, a job</a></p>
+              <p><a href="/app/monitors/paste">Paste many addresses at once</a></p>`
+          : html`<p>Ask an editor or an owner of the account to add one.</p>`
+      }
+    </div>`;
+}
+
+function renderCounts(query: ListQuery, { counts, total }: Selection): Html {
+  const shown = (["down", "degraded", "unknown", "muted", "paused", "up"] as const).filter(
+    (state) => counts[state] > 0 || state === "down",
+  );
+  return html`
+    <ul class="counts">
+      ${renderCount("/app/monitors", { count: total, word: "all", tone: "", isCurrent: !isFiltered(query) })}
+      ${shown.map((state) =>
+        renderCount(writeListPath({ ...query, state }), {
+          count: counts[state],
+          word: wordOf(state).toLowerCase(),
+          tone: counts[state] === 0 || state === "muted" ? "" : STATE_WORDS[state].tone,
+          isCurrent: query.state === state,
+        }),
+      )}
+    </ul>`;
+}
+
+function renderCount(
+  path: string,
+  of: { readonly count: number; readonly word: string; readonly tone: string; readonly isCurrent: boolean },
+): Html {
+  return html`<li><a class="${of.tone}" href="${path}"${of.isCurrent && html` aria-current="true"`}><b>${of.count}</b> ${of.word}</a></li>`;
+}
+
+type Option = readonly [value: string, word: string];
+
+const ANY: Option = ["", "Any"];
+
+const SORT_WORDS: Readonly<Record<ListQuery["sort"], string>> = {
+  state: "Failing first",
+  name: "Name",
+  newest: "Newest first",
+};
+
+function renderFilter(query: ListQuery, { tags }: Selection): Html {
+  const states = STATES.map((state): Option => [state, wordOf(state)]);
+  const kinds = CHECK_TYPES.map((kind): Option => [kind, KIND_WORDS[kind]]);
+  const sorts = SORTS.map((sort): Option => [sort, SORT_WORDS[sort]]);
+  // Small screens show the selects too if one of them has a value.
+  const isOpen = isFiltered({ ...query, text: "" });
+  return html`
+    <form class="filter sticky" method="get" action="/app/monitors" role="search" data-kept>
+      <div class="field">
+        <label for="q">Search</label>
+        <input id="q" name="q" type="search" value="${query.text}" maxlength="200" autocomplete="off" placeholder="Name, address or tag" data-search>
+      </div>
+      <details class="selects"${isOpen && html` open`}>
+        <summary>Filter and sort</summary>
+        ${renderSelect("state", "State", [ANY, ...states], query.state)}
+        ${renderSelect("kind", "Kind", [ANY, ...kinds], query.kind)}
+        ${tags.length > 0 && renderSelect("tag", "Tag", [ANY, ...tags.map((tag): Option => [tag, tag])], query.tag)}
+        ${renderSelect("sort", "Sort by", sorts, query.sort)}
+      </details>
+      <div class="row"><button>Apply</button>${isFiltered(query) && html` <a href="/app/monitors">Show all</a>`}</div>
+    </form>`;
+}
+
+/** `chosen`: null: the empty value. */
+function renderSelect(name: string, label: string, options: readonly Option[], chosen: string | null): Html {
+  return html`
+    <div class="field">
+      <label for="s-${name}">${label}</label>
+      <select id="s-${name}" name="${name}">
+        ${options.map(([value, word]) => html`<option value="${value}"${value === (chosen ?? "") && html` selected`}>${word}</option>`)}
+      </select>
+    </div>`;
+}
+
+function wordOf(state: (typeof STATES)[number]): string {
+  if (state === "failing") return "Down or degraded";
+  return state === "muted" ? "Muted" : STATE_WORDS[state].word;
+}
+
+/** Renders the rows, and below them how many there are and what can be done with all of them. */
+function renderRows(list: MonitorList): Html {
+  const { query, selection, canWrite } = list;
+  const { rows, matching } = selection;
   const paths = new Map<string, string>();
   const pathOf = (tag: string): string => {
     const path = paths.get(tag) ?? writeListPath({ ...query, tag });
     paths.set(tag, path);
     return path;
   };
-  const rows = selection.rows.map((monitor) => {
-    const row = rowOf(monitor, list, pathOf);
-    return `${renderRowTop(row)}${list.stripOf(monitor.id)}${renderRowEnd(row)}`;
-  });
-  const end = renderEnd({
-    shown: selection.rows.length,
-    matching: selection.matching,
-    count: MONITORS.count(selection.matching),
-    bulkPath: canWrite ? writeListPath(query).replace("/app/monitors", "/app/monitors/bulk") : "",
-    // It leads to the last row of this list.
-    morePath: `${writeListPath({ ...query, rows: query.rows + MORE_ROWS })}#m-${selection.rows.at(-1)?.id}`,
-  });
-  return `${head}${filterOf(query, selection)}<ul class="rows" id="rows">${rows.join("")}</ul>${end}`;
+  // It leads to the last row of this list.
+  const more = `${writeListPath({ ...query, rows: query.rows + MORE_ROWS })}#m-${rows.at(-1)?.id}`;
+  const bulk = writeListPath(query).replace("/app/monitors", "/app/monitors/bulk");
+  const shown =
+    rows.length < matching
+      ? html`Shown: ${rows.length} / ${matching}. <a href="${more}" data-more>Show more</a>`
+      : counted(matching, "monitor");
+  return html`
+    <ul class="rows" id="rows">${rows.map((monitor) => renderRow(monitor, list, pathOf))}</ul>
+    <p class="faint">${shown}${canWrite && html` <a href="${bulk}">Change these monitors</a>`}</p>`;
 }
-
-/** Returns the title of the tab: how many monitors are down and not muted, before the name of the page. */
-export function titleOf({ alarming }: Selection): string {
-  return alarming === 0 ? MONITORS.title : `(${alarming}) ${MONITORS.title}`;
-}
-
-function countsOf(query: ListQuery, { counts, total }: Selection): readonly Count[] {
-  const all = {
-    number: total,
-    word: MONITORS.allCount,
-    tone: "",
-    path: "/app/monitors",
-    isCurrent: !isFiltered(query),
-  };
-  const shown = (["down", "degraded", "unknown", "muted", "paused", "up"] as const).filter(
-    (state) => counts[state] > 0 || state === "down",
-  );
-  return [
-    all,
-    ...shown.map((state) => ({
-      number: counts[state],
-      word: wordOf(state).toLowerCase(),
-      tone: counts[state] === 0 || state === "muted" ? "" : STATE_WORDS[state].tone,
-      path: writeListPath({ ...query, state }),
-      isCurrent: query.state === state,
-    })),
-  ];
-}
-
-function filterOf(query: ListQuery, { tags }: Selection): string {
-  const optionsOf = (values: readonly string[], chosen: string | null, labelOf: (value: string) => string): Option[] =>
-    values.map((value) => ({ value, label: labelOf(value), isSelected: value === chosen }));
-  const any = (isSelected: boolean): Option => ({ value: "", label: MONITORS.any, isSelected });
-  const selects = [
-    {
-      name: "state",
-      label: MONITORS.state,
-      options: [
-        any(query.state === null),
-        ...STATES.map((state) => ({ value: state, label: wordOf(state), isSelected: state === query.state })),
-      ],
-    },
-    {
-      name: "kind",
-      label: MONITORS.kind,
-      options: [
-        any(query.kind === null),
-        ...optionsOf(CHECK_TYPES, query.kind, (kind) => KIND_WORDS[kind as keyof typeof KIND_WORDS]),
-      ],
-    },
-    ...(tags.length === 0
-      ? []
-      : [
-          {
-            name: "tag",
-            label: MONITORS.tag,
-            options: [any(query.tag === null), ...optionsOf(tags, query.tag, (tag) => tag)],
-          },
-        ]),
-    { name: "sort", label: MONITORS.sort, options: optionsOf(SORTS, query.sort, (sort) => SORT_WORDS[sort] ?? sort) },
-  ];
-  const isOpen = isFiltered({ ...query, text: "" });
-  return renderFilter({ text: query.text, selects, isFiltered: isFiltered(query), isOpen });
-}
-
-function wordOf(state: (typeof STATES)[number]): string {
-  if (state === "failing") return MONITORS.failing;
-  return state === "muted" ? MONITORS.muted : STATE_WORDS[state].word;
-}
-
-const SORT_WORDS: Readonly<Record<string, string>> = MONITORS.sorts;
 
 /** `pathOf`: returns the address of the list of a tag. */
-function rowOf(monitor: ListedMonitor, { now, viewer }: MonitorList, pathOf: (tag: string) => string): Row {
-  const { id, name, url, checkType, tags, state, isMuted, error, advisory, isFlapping, since, lastCheckedAt } = monitor;
+function renderRow(monitor: ListedMonitor, list: MonitorList, pathOf: (tag: string) => string): Html {
+  const { id, name, url, tags, state, isMuted } = monitor;
   const { word, tone } = STATE_WORDS[state];
-  const known = since === null ? MONITORS.never : `${MONITORS.since} ${largestUnit(now.getTime() - since.getTime())}`;
-  const isPaused = state === "paused";
-  const checked =
-    lastCheckedAt === null || isPaused
-      ? ""
-      : `${MONITORS.checked} ${largestUnit(now.getTime() - lastCheckedAt.getTime())} ${MONITORS.ago}`;
-  return {
-    id,
-    tone,
-    word,
-    isMuted,
-    name: name === "" ? url : name,
-    target: name === "" || name === url ? "" : url,
-    message: toLocalTimes(causeOf(state, error, advisory), viewer.zone.name),
-    since: isPaused ? "" : `${known}${isFlapping ? `, ${MONITORS.flapping}` : ""}`,
-    about: [KIND_WORDS[checkType], checked].filter((part) => part !== "").join(", "),
-    tags: tags.map((tag) => ({ name: tag, path: pathOf(tag) })),
-  };
+  const target = name === "" || name === url ? "" : url;
+  const message = toLocalTimes(causeOf(monitor), list.viewer.zone.name);
+  return html`
+    <li id="m-${id}" class="${tone}"><span class="badge ${tone}">${word}</span>
+      <div class="what">
+        <div class="named"><a href="/app/monitors/${id}" data-row><bdi>${name === "" ? url : name}</bdi></a> ${isMuted && html`<span class="badge">Muted</span> `}<bdi class="target faint">${target}</bdi></div>
+        ${(message !== "" || tags.length > 0) && html`<p>${message !== "" && html`<span class="${tone}">${message}</span> `}${tags.map((tag) => html`<a class="tag" href="${pathOf(tag)}">${tag}</a> `)}</p>`}
+      </div>
+      <div class="strip">${list.stripOf(id)}</div>
+      <div class="when">${writeSince(monitor, list.now)}<p class="faint">${writeAbout(monitor, list.now)}</p></div>
+    </li>`;
 }
 
 /** Returns what a row says of its state; empty: nothing. What is degraded and fails nowhere is slow. */
-function causeOf(state: ListedMonitor["state"], error: string | null, advisory: string | null): string {
-  if (state === "degraded") return advisory ?? error ?? MONITORS.slow;
+function causeOf({ state, error, advisory }: ListedMonitor): string {
+  if (state === "degraded") return advisory ?? error ?? "It answers, but more slowly than its limit.";
   return (state === "down" || state === "unknown" ? error : advisory) ?? "";
+}
+
+/** Writes for how long a monitor is in its state. */
+function writeSince({ state, since, isFlapping }: ListedMonitor, now: Date): string {
+  if (state === "paused") return "";
+  const known = since === null ? "not checked yet" : `for ${largestUnit(now.getTime() - since.getTime())}`;
+  return isFlapping ? `${known}, flapping` : known;
+}
+
+/** Writes the kind of a monitor, and when it was checked. */
+function writeAbout({ checkType, state, lastCheckedAt }: ListedMonitor, now: Date): string {
+  const kind = KIND_WORDS[checkType];
+  if (lastCheckedAt === null || state === "paused") return kind;
+  return `${kind}, checked ${writeAgo(lastCheckedAt, now)}`;
 }

@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "#shared/time/clock.ts";
 import { renderBars, toStrip, type Strip } from "#control-plane/core/charts/bars.ts";
 import type { ViewerTime } from "#control-plane/core/charts/viewer-time.ts";
-import { MONITORS } from "#control-plane/surfaces/dashboard/strings/monitors.ts";
+import { trusted, type Html } from "#control-plane/core/pages/html.ts";
 import type { History } from "#control-plane/outages/history/history.ts";
 import { createPace, type Pace } from "#control-plane/core/pace.ts";
 import type { ListedMonitor } from "#control-plane/monitors/overview.ts";
@@ -49,7 +49,7 @@ export function createStrips({ clock, history, monitorsOf }: StripsDeps): Strips
     const pace = createPace(clock);
     for (const [id, halfHours] of steps) {
       if (pace.isDue()) await pace.rest();
-      read.set(id, toStrip(MONITORS.day, "minute", halfHours));
+      read.set(id, toStrip("24 hours", "minute", halfHours));
     }
     return read;
   }
@@ -89,15 +89,15 @@ export function createStrips({ clock, history, monitorsOf }: StripsDeps): Strips
 }
 
 /** Markup of strips, each written once for those who look at it in the same time zone. */
-const written = new WeakMap<Strip, { readonly zone: string; readonly html: string }>();
+const written = new WeakMap<Strip, { readonly zone: string; readonly bars: Html }>();
 
 /** Renders strips by the ids of their monitors. */
 export async function renderStrips(
   strips: ReadonlyMap<number, Strip>,
   viewer: ViewerTime,
   pace: Pace,
-): Promise<ReadonlyMap<number, string>> {
-  const rendered = new Map<number, string>();
+): Promise<ReadonlyMap<number, Html>> {
+  const rendered = new Map<number, Html>();
   for (const [id, strip] of strips) {
     if (pace.isDue()) await pace.rest();
     rendered.set(id, renderStrip(strip, viewer));
@@ -105,10 +105,10 @@ export async function renderStrips(
   return rendered;
 }
 
-function renderStrip(strip: Strip, viewer: ViewerTime): string {
+function renderStrip(strip: Strip, viewer: ViewerTime): Html {
   const known = written.get(strip);
-  if (known?.zone === viewer.zone.name) return known.html;
-  const html = renderBars(strip, viewer);
-  written.set(strip, { zone: viewer.zone.name, html });
-  return html;
+  if (known?.zone === viewer.zone.name) return known.bars;
+  const bars = trusted(renderBars(strip, viewer));
+  written.set(strip, { zone: viewer.zone.name, bars });
+  return bars;
 }

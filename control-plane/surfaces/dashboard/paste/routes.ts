@@ -3,7 +3,6 @@ import { memberOf, type Door } from "#control-plane/surfaces/dashboard/door/door
 import { readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
 import type { MemberWrites } from "#control-plane/surfaces/dashboard/door/member-writes.ts";
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
-import { PASTE } from "#control-plane/surfaces/dashboard/strings/monitors.ts";
 import { Refusal, requireRead } from "#control-plane/http/errors.ts";
 import { whenGone } from "#control-plane/http/gone.ts";
 import { refuseProblem, requireWritten, type Written } from "#control-plane/http/written.ts";
@@ -13,10 +12,10 @@ import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { parseCreation } from "#control-plane/monitors/settings/parse.ts";
 import type { MonitorView } from "#control-plane/monitors/view.ts";
 import type { Trials } from "#control-plane/monitors/try/try.ts";
-import { renderHidden, renderInput } from "#control-plane/surfaces/dashboard/frame/fields.ts";
+import { renderInput } from "#control-plane/surfaces/dashboard/frame/fields.ts";
 import { STATE_WORDS } from "#control-plane/surfaces/dashboard/monitors/words.ts";
 import type { ListedState } from "#control-plane/monitors/overview.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
 
 /** Dependencies of pasting. */
 interface PasteDeps {
@@ -25,6 +24,8 @@ interface PasteDeps {
   readonly trials: Trials;
   readonly writes: MemberWrites;
 }
+
+const TOO_MANY = "These are more than 50 lines. Paste the rest afterwards.";
 
 /** Registers the page where up to fifty addresses are pasted, tried, and created. */
 export function registerPaste(scope: FastifyInstance, deps: PasteDeps): void {
@@ -43,7 +44,7 @@ export function registerPaste(scope: FastifyInstance, deps: PasteDeps): void {
       const form = readForm(request);
       const [text, tags, does] = [form.text("lines"), form.text("tags"), form.text("do")];
       const lines = readLines(text);
-      const problem = lines === null ? PASTE.tooMany : lines.length === 0 ? PASTE.none : null;
+      const problem = lines === null ? TOO_MANY : lines.length === 0 ? "Paste at least one address." : null;
       if (lines === null || problem !== null || does === "back") {
         return sendPaste(request, reply.code(problem === null ? 200 : 400), { text, tags, problem });
       }
@@ -124,9 +125,9 @@ function sendPaste(
   return sendBody(request, reply, renderPaste({ ...form, formToken: memberOf(request).formToken }));
 }
 
-function sendBody(request: FastifyRequest, reply: FastifyReply, body: string): Promise<FastifyReply> {
+function sendBody(request: FastifyRequest, reply: FastifyReply, body: Html): Promise<FastifyReply> {
   const session = memberOf(request);
-  return sendPage(request, reply, { title: PASTE.title, session, section: "monitors", body, isForm: true });
+  return sendPage(request, reply, { title: "Paste addresses", session, section: "monitors", body, isForm: true });
 }
 
 /** What the first page of pasting shows. */
@@ -137,21 +138,23 @@ interface PasteForm {
   readonly formToken: string;
 }
 
-const renderTop: (form: PasteForm) => string = compileTemplate(`
-<h1>${PASTE.title}</h1><p>${PASTE.hint}</p>
-<% if (it.problem !== null) { %><p class="note bad" role="alert"><%= it.problem %></p><% } %>
-<form class="stack" method="post" action="/app/monitors/paste"><input type="hidden" name="_csrf" value="<%= it.formToken %>">
-<div class="field"><label for="f-lines">${PASTE.lines}</label>
-<textarea id="f-lines" name="lines" rows="12" maxlength="100000" required autofocus autocapitalize="none" spellcheck="false">
-<%= it.text %></textarea></div>
-`);
-
-const PASTE_END = `<div class="row"><button class="primary" name="do" value="try">${PASTE.try}</button> <a href="/app/monitors">${PASTE.cancel}</a></div></form>`;
-
 /** Renders the page where addresses are pasted. */
-function renderPaste(form: PasteForm): string {
-  const tags = renderInput({ name: "tags", label: PASTE.tags, hint: PASTE.tagsHint, value: form.tags });
-  return `${renderTop(form)}${tags}${PASTE_END}`;
+function renderPaste({ text, tags, problem, formToken }: PasteForm): Html {
+  const labels = { label: "Tags for all of them", hint: "Words with spaces between them" };
+  return html`
+    <h1>Paste addresses</h1>
+    <p>One a line, at most 50: a URL, a site, or host:port. What follows the address becomes the name. Each is tried first.</p>
+    ${problem !== null && html`<p class="note bad" role="alert">${problem}</p>`}
+    <form class="stack" method="post" action="/app/monitors/paste">
+      <input type="hidden" name="_csrf" value="${formToken}">
+      <div class="field">
+        <label for="f-lines">Addresses</label>
+        <textarea id="f-lines" name="lines" rows="12" maxlength="100000" required autofocus autocapitalize="none" spellcheck="false">
+          ${text}</textarea>
+      </div>
+      ${trusted(renderInput({ name: "tags", ...labels, value: tags }))}
+      <div class="row"><button class="primary" name="do" value="try">Try them</button> <a href="/app/monitors">Cancel</a></div>
+    </form>`;
 }
 
 /** A pasted address with what its try has found. */
@@ -162,45 +165,34 @@ interface TriedLine {
   readonly message: string;
 }
 
-const renderResults: (results: {
-  readonly formToken: string;
-  readonly text: string;
-  readonly rows: readonly {
-    readonly index: number;
-    readonly address: string;
-    readonly name: string;
-    readonly word: string;
-    readonly tone: string;
-    readonly message: string;
-    readonly canCreate: boolean;
-    readonly isChosen: boolean;
-  }[];
-}) => string = compileTemplate(`
-<h1>${PASTE.resultsTitle}</h1><p>${PASTE.resultsHint}</p>
-<form class="stack" method="post" action="/app/monitors/paste"><input type="hidden" name="_csrf" value="<%= it.formToken %>">
-<input type="hidden" name="lines" value="<%= it.text %>">
-<div class="scroll" role="group" tabindex="0" aria-label="${PASTE.resultsTitle}"><table class="cards"><thead><tr><th scope="col">${PASTE.create}</th><th scope="col">${PASTE.address}</th><th scope="col">${PASTE.result}</th></tr></thead><tbody>
-<% for (const row of it.rows) { %><tr><td><% if (row.canCreate) { %><input type="checkbox" id="c-<%= row.index %>" name="line" value="<%= row.index %>"<% if (row.isChosen) { %> checked<% } %>><% } %></td>
-<td><label for="c-<%= row.index %>"><%= row.address %></label> <span class="faint"><%= row.name %></span></td>
-<td><span class="badge <%= row.tone %>"><%= row.word %></span> <%= row.message %></td></tr><% } %>
-</tbody></table></div>
-`);
-
-const RESULTS_END = `<div class="row"><button class="primary" name="do" value="create">${PASTE.submit}</button> <button name="do" value="back">${PASTE.back}</button></div></form>`;
-
 /** Renders what the tries of pasted addresses have found; those that work are chosen. */
-function renderPasteResults(form: Omit<PasteForm, "problem">, tried: readonly TriedLine[]): string {
-  const rows = tried.map(({ line, state, message }, index) => ({
-    index,
-    ...line,
-    word: state === null ? PASTE.refused : STATE_WORDS[state].word,
-    tone: state === null ? "bad" : STATE_WORDS[state].tone,
-    message,
-    canCreate: state !== null,
-    isChosen: state === "up" || state === "degraded",
-  }));
-  const results = renderResults({ formToken: form.formToken, text: form.text, rows });
-  return `${results}${renderHidden("tags", form.tags)}${RESULTS_END}`;
+function renderPasteResults({ text, tags, formToken }: Omit<PasteForm, "problem">, tried: readonly TriedLine[]): Html {
+  return html`
+    <h1>What the tries have found</h1>
+    <p>Those that work are chosen. Choose others if they will work later.</p>
+    <form class="stack" method="post" action="/app/monitors/paste">
+      <input type="hidden" name="_csrf" value="${formToken}">
+      <input type="hidden" name="lines" value="${text}">
+      <div class="scroll" role="group" tabindex="0" aria-label="What the tries have found">
+        <table class="cards">
+          <thead><tr><th scope="col">Create</th><th scope="col">Address</th><th scope="col">Result</th></tr></thead>
+          <tbody>${tried.map(renderTriedLine)}</tbody>
+        </table>
+      </div>
+      <input type="hidden" name="tags" value="${tags}">
+      <div class="row"><button class="primary" name="do" value="create">Create the chosen monitors</button> <button name="do" value="back">Change the lines</button></div>
+    </form>`;
+}
+
+function renderTriedLine({ line, state, message }: TriedLine, index: number): Html {
+  const { word, tone } = state === null ? { word: "Not possible", tone: "bad" } : STATE_WORDS[state];
+  const isChosen = state === "up" || state === "degraded";
+  return html`
+    <tr>
+      <td>${state !== null && html`<input type="checkbox" id="c-${index}" name="line" value="${index}"${isChosen && html` checked`}>`}</td>
+      <td><label for="c-${index}">${line.address}</label> <span class="faint">${line.name}</span></td>
+      <td><span class="badge ${tone}">${word}</span> ${message}</td>
+    </tr>`;
 }
 
 /** Maximum number of addresses that are pasted at once. */

@@ -3,7 +3,7 @@ import { CONTRACTS } from "#shared/tools/index.ts";
 import { viewerTimeOf } from "#control-plane/surfaces/dashboard/frame/times.ts";
 import type { MonitorPage } from "#control-plane/surfaces/dashboard/monitor/head.ts";
 import { renderHeartbeat } from "#control-plane/surfaces/dashboard/monitor/heartbeat.ts";
-import { renderEnds } from "#control-plane/surfaces/dashboard/monitor/known.ts";
+import { renderEnds } from "#control-plane/surfaces/dashboard/monitor/state.ts";
 import { renderRun } from "#control-plane/surfaces/dashboard/tools/result.ts";
 import { exampleOf } from "#control-plane/surfaces/api-document/components.ts";
 
@@ -37,7 +37,7 @@ describe("characters that reorder or hide text are written out", () => {
       timezone: null,
       pings: [{ ...ping, body: `first\n${REVERSED}`, body_truncated: false }],
     };
-    const html = renderHeartbeat(pageOf({ id: 1, heartbeat, heartbeat_url: null }));
+    const html = String(renderHeartbeat(pageOf({ id: 1, heartbeat, heartbeat_url: null })));
     expect(html).toContain("first\n");
     expect(shownIn(html)).toEqual(WRITTEN_OUT);
   });
@@ -50,9 +50,9 @@ describe("characters that reorder or hide text are written out", () => {
       first_to_end: { not_after: at, days_left: 3 },
     };
     const none = { certificate: null, certificate_error: null, domain: null, domain_error: null };
-    expect(shownIn(renderEnds(pageOf({ ...none, certificate })))).toEqual(WRITTEN_OUT);
+    expect(shownIn(String(renderEnds(pageOf({ ...none, certificate }))))).toEqual(WRITTEN_OUT);
     const domain = { name: "example.com", registrar: REVERSED, expires_at: at, days_left: 3 };
-    expect(shownIn(renderEnds(pageOf({ ...none, domain })))).toEqual(WRITTEN_OUT);
+    expect(shownIn(String(renderEnds(pageOf({ ...none, domain }))))).toEqual(WRITTEN_OUT);
   });
 
   it("in the data of a tool, which stay the same JSON", () => {

@@ -1,67 +1,18 @@
-// The strings of the form of a monitor.
+import type { CheckType } from "#control-plane/outages/kinds/kinds.ts";
 
-/** The form of a monitor. */
-export const FORM = {
-  title: "Add a monitor",
-  editTitle: "Edit",
-  otherKind: "Another kind",
-  problems: "Nothing was saved. The reasons are beside the fields.",
-  choose: "Or choose what is checked",
-  noKind: "Choose what is checked.",
-  try: "Try it",
-  tryAgain: "Try again",
-  save: "Save",
-  saveUntried: "Save without a try",
-  cancel: "Cancel",
-  groups: {
-    what: "What is watched",
-    who: "Notifications",
-    when: "When, and from where",
-    expect: "What counts as up",
-    request: "What is sent",
-    more: "More options",
-  },
-  choices: {
-    "": "None",
-    present: "must be there",
-    absent: "must not be there",
-    any: "any",
-    all: "all",
-    percent: "a share",
-    none: "none",
-    starttls: "STARTTLS",
-    implicit: "from the first byte",
-    not_bogus: "must not be broken",
-    secure: "must be signed and valid",
-    ignore: "does not matter",
-    equals: "equals",
-    not_equals: "does not equal",
-    contains: "contains",
-    not_contains: "does not contain",
-    exists: "exists",
-    less: "is less than",
-    greater: "is greater than",
-    post: "POST only",
-  } as Readonly<Record<string, string>>,
-  triedUp: "It works.",
-  triedDegraded: "It works, but slowly.",
-  triedDown: "It does not work now.",
-  triedUnknown: "It could not be checked now.",
-  showRuns: "Show the next runs",
-  copied: "Secrets were not copied. Type them again.",
-} as const;
+/** What a field of a monitor is called, and what is typed into it. */
+interface FieldWords {
+  readonly label: string;
+  readonly hint?: string;
+}
 
-/** When the pings of a heartbeat are expected. */
-export const RUNS = {
-  title: "Next runs",
-  inZone: "in",
-  late: (zone: string, grace: string) => `Times are in your zone, ${zone}. A run is late ${grace} after its time.`,
-  period: (period: string, grace: string) =>
-    `Without a schedule the first ping starts the count: after each success the next one is due within ${period}, and late ${grace} after that.`,
-} as const;
+/** Returns the label and the hint of a field of a monitor, by its path in the API. `checkType`: the kind of the monitor. */
+export function wordsOf(path: string, checkType: CheckType | null = null): FieldWords {
+  return FIELD_WORDS[path === "url" ? `url ${checkType}` : path] ?? FIELD_WORDS[path] ?? { label: path };
+}
 
-/** Labels and hints of the fields of a monitor, by their paths in the API. `url <kind>`: that of the target of a kind. */
-export const FIELD_WORDS: Readonly<Record<string, { readonly label: string; readonly hint?: string }>> = {
+/** By the path of the field. `url <kind>`: that of the target of a kind. */
+const FIELD_WORDS: Readonly<Record<string, FieldWords>> = {
   url: { label: "Address", hint: "Such as https://example.com/health" },
   "url ssl": { label: "Host", hint: "Such as example.com" },
   "url domain": { label: "Domain", hint: "Such as example.com" },
@@ -146,4 +97,28 @@ export const FIELD_WORDS: Readonly<Record<string, { readonly label: string; read
   "composite.monitor_ids": { label: "Monitors", hint: "Their numbers, with spaces between them" },
   "composite.down_when": { label: "Down when these are down" },
   "composite.percent": { label: "Share (percent)" },
+};
+
+/** The words of the values of selects. A value that has none is its own word. */
+export const CHOICE_WORDS: Readonly<Record<string, string>> = {
+  "": "None",
+  present: "must be there",
+  absent: "must not be there",
+  any: "any",
+  all: "all",
+  percent: "a share",
+  none: "none",
+  starttls: "STARTTLS",
+  implicit: "from the first byte",
+  not_bogus: "must not be broken",
+  secure: "must be signed and valid",
+  ignore: "does not matter",
+  equals: "equals",
+  not_equals: "does not equal",
+  contains: "contains",
+  not_contains: "does not contain",
+  exists: "exists",
+  less: "is less than",
+  greater: "is greater than",
+  post: "POST only",
 };
