@@ -50,7 +50,7 @@ interface DashboardPage {
   readonly session: Session | null;
   readonly section?: Section;
   /** Content of <main>, as templates have written it. */
-  readonly body: string;
+  readonly body: Html;
   /** Seconds between two refreshes while the tab is seen; default: none. */
   readonly liveSeconds?: number;
   /** A column of the width of a short form; default: false. */
@@ -135,7 +135,7 @@ export function sendPage(request: FastifyRequest, reply: FastifyReply, page: Das
 }
 
 /** Sends a part of a page, which a script of the page puts in its place, with the headers of the dashboard. */
-export function sendFragment(request: FastifyRequest, reply: FastifyReply, part: string): Promise<FastifyReply> {
+export function sendFragment(request: FastifyRequest, reply: FastifyReply, part: Html): Promise<FastifyReply> {
   reply.headers(HEADERS);
   const document = createDocument(String(part), {
     type: "text/html; charset=utf-8",

@@ -170,7 +170,7 @@ function holdsOf(fields: readonly FormField[], { typed, checkType }: Pick<Monito
   return parts.join(", ");
 }
 
-/** A field with what stands in it and what is said of it. */
+/** A field with its words, its value and what is wrong with it. */
 interface ShownField extends FormField {
   readonly label: string;
   /** Empty: none. */
