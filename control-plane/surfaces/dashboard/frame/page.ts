@@ -84,9 +84,12 @@ function renderPage(page: DashboardPage, { query, url }: Address): Html {
       ${isLive && html`<p class="note bad" id="lost" role="status" hidden>This page could not be refreshed. It shows how things were before.</p>`}
       ${typeof done === "string" && Object.hasOwn(DONE, done) && html`<p class="note good flash" role="status">${DONE[done]}</p>`}
       ${trusted(body)}
-    </main>
-    ${session !== null && html`<footer><p class="faint">Times are in <a href="/app/profile#time-zone">${viewerTimeOf(session).zone.name}</a>.</p></footer>`}
-    </body></html>`;
+    </main>${session !== null && renderFooter(session)}</body></html>`;
+}
+
+function renderFooter(session: Session): Html {
+  const { name } = viewerTimeOf(session).zone;
+  return html`<footer><p class="faint">Times are in <a href="/app/profile#time-zone">${name}</a>.</p></footer>`;
 }
 
 /** Renders the sections of the dashboard, the menu of the member, and the help about keys. */

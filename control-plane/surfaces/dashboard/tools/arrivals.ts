@@ -3,8 +3,8 @@ import { toLocationAnswer } from "#shared/presentation/locations.ts";
 import { present } from "#shared/presentation/present.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import type { CheckEvent, LocationRow } from "#control-plane/checks/answer.ts";
-import { TOOLS } from "#control-plane/surfaces/dashboard/strings/tools.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { renderAround } from "#control-plane/surfaces/dashboard/frame/page.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 
 /** The results of a running check, in the order in which they come. */
 export interface Arrivals {
@@ -49,24 +49,23 @@ export function collectArrivals(): Arrivals {
   };
 }
 
-const renderRow: (row: {
-  readonly place: string;
-  readonly verdict: string;
-  readonly tone: string;
-  readonly text: string;
-}) => string = compileTemplate(
-  `<li><%= it.place %>: <% if (it.verdict !== "") { %><span class="verdict <%= it.tone %>"><%= it.verdict %></span> <% } %><span class="<%= it.verdict === "" ? it.tone : "" %>"><%= it.text %></span></li>`,
-);
-
 /** Renders the line of each location as it comes, as a list; the result of all is rendered below it, by the caller. */
 export async function* renderArrivals(contract: Contract, arrivals: Arrivals, clock: Clock): AsyncGenerator<string> {
-  yield `<p class="faint">${TOOLS.arriving}</p><ul class="arrivals" aria-label="${TOOLS.arrived}" aria-live="polite">`;
-  for await (const row of arrivals.rows()) {
-    const { place, answer } = toLocationAnswer(row);
-    if (answer.ok) {
-      const { verdict, headline } = present(contract, answer.data, clock.now());
-      yield renderRow({ place, verdict: verdict === "neutral" ? "" : verdict, tone: verdict, text: headline });
-    } else yield renderRow({ place, verdict: "", tone: answer.isTarget ? "bad" : "warn", text: answer.message });
-  }
-  yield "</ul>";
+  const [before, after] = renderAround(
+    (rows) => html`
+      <p class="faint">Results by location, as they come. Below them is the result of all, when the last one is here.</p>
+      <ul class="arrivals" aria-label="Results by location" aria-live="polite">${rows}</ul>`,
+  );
+  yield before;
+  for await (const row of arrivals.rows()) yield String(renderRow(contract, row, clock.now()));
+  yield after;
+}
+
+function renderRow(contract: Contract, row: LocationRow, now: Date): Html {
+  const { place, answer } = toLocationAnswer(row);
+  if (!answer.ok)
+    return html`<li>${place}: <span class="${answer.isTarget ? "bad" : "warn"}">${answer.message}</span></li>`;
+  const { verdict, headline } = present(contract, answer.data, now);
+  if (verdict === "neutral") return html`<li>${place}: <span class="neutral">${headline}</span></li>`;
+  return html`<li>${place}: <span class="verdict ${verdict}">${verdict}</span> <span>${headline}</span></li>`;
 }

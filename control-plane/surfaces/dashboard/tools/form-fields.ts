@@ -1,6 +1,5 @@
 import { describeProblem, words, type Bounds } from "#shared/schema/problem.ts";
 import type { Contract } from "#shared/tools/define.ts";
-import { TOOLS } from "#control-plane/surfaces/dashboard/strings/tools.ts";
 
 /** A parameter of a tool as a field of its form. */
 export interface ToolField {
@@ -94,9 +93,25 @@ function writeDefault(value: unknown): string {
   return typeof value === "string" || typeof value === "number" ? String(value) : "";
 }
 
+/** Labels of parameters whose names are not words. */
+const LABELS: Readonly<Record<string, string>> = {
+  url: "URL",
+  test_url: "URL to test",
+  ip: "IP address",
+  ip_version: "IP version",
+  ua: "User-Agent",
+  dnssec: "DNSSEC",
+  ttl: "TTL",
+  interval_ms: "Interval, milliseconds",
+  timeout: "Time limit, seconds",
+  max: "Most redirects",
+  max_hops: "Most hops",
+  query: "What to look up",
+};
+
 /** Writes the name of a parameter as a label: "Max hops". */
 function labelOf(name: string): string {
-  const known = TOOLS.labels[name];
+  const known = LABELS[name];
   if (known !== undefined) return known;
   const spaced = name.replaceAll("_", " ");
   return `${spaced.charAt(0).toUpperCase()}${spaced.slice(1)}`;

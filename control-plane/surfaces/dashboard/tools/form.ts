@@ -1,9 +1,10 @@
 import type { Contract } from "#shared/tools/define.ts";
-import { renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
-import { TOOLS } from "#control-plane/surfaces/dashboard/strings/tools.ts";
+import { counted } from "#control-plane/surfaces/dashboard/frame/amounts.ts";
+import { renderOption } from "#control-plane/surfaces/dashboard/frame/choices.ts";
+import { renderHidden, renderNote, renderProblem } from "#control-plane/surfaces/dashboard/frame/fields.ts";
 import { fieldsOf, type ToolField } from "#control-plane/surfaces/dashboard/tools/form-fields.ts";
 import type { TypedCall } from "#control-plane/surfaces/dashboard/tools/values.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 import type { Region } from "#control-plane/surfaces/catalogue/region-routes.ts";
 
 /** The form of a tool. */
@@ -22,131 +23,100 @@ export interface ToolForm {
   readonly problem: { readonly field: string | null; readonly message: string } | null;
 }
 
-const renderHead: (contract: Pick<Contract, "title" | "summary">) => string = compileTemplate(
-  `<p class="back"><a href="/app/tools">${TOOLS.back}</a></p><h1><%= it.title %></h1><p><%= it.summary %></p>`,
-);
-
-/** Renders the way back from a result: to the tools, and to the form of this one. */
-export const renderPath: (contract: Pick<Contract, "name" | "title">) => string = compileTemplate(
-  `<p class="back"><a href="/app/tools">${TOOLS.back}</a> / <a href="/app/tools/<%= it.name %>"><%= it.title %></a></p>`,
-);
-
-const renderTop: (top: { readonly action: string; readonly formToken: string; readonly canRun: boolean }) => string =
-  compileTemplate(`
-<form method="post" action="<%= it.action %>"><input type="hidden" name="_csrf" value="<%= it.formToken %>">
-<fieldset class="bare"<% if (!it.canRun) { %> disabled<% } %>><legend class="hidden">${TOOLS.parameters}</legend>
-`);
-
-const renderField: (field: ShownField) => string = compileTemplate(`
-<% if (it.input === "checkbox") { %>
-<div class="field"><input type="hidden" name="<%= it.name %>" value="0"><div class="choice"><input type="checkbox" id="f-<%= it.name %>" name="<%= it.name %>" value="1"<% if (it.value === "1") { %> checked<% } %><% if (it.described !== "") { %> aria-describedby="<%= it.described %>"<% } %>>
-<label for="f-<%= it.name %>"><%= it.label %></label></div>
-<% } else { %>
-<div class="field"><label for="f-<%= it.name %>"><%= it.label %></label>
-<% } %>
-<% if (it.hint !== "") { %><p class="hint" id="h-<%= it.name %>"><%= it.hint %></p><% } %>
-<% if (it.problem !== null) { %><p class="problem" id="p-<%= it.name %>"><%= it.problem %></p><% } %>
-<% if (it.input === "select") { %>
-<select id="f-<%= it.name %>" name="<%= it.name %>"<% if (it.described !== "") { %> aria-describedby="<%= it.described %>"<% } %>><% for (const choice of it.choices) { %><option value="<%= choice.value %>"<% if (choice.value === it.value) { %> selected<% } %>><%= choice.label %></option><% } %></select>
-<% } else if (it.input === "textarea") { %>
-<textarea id="f-<%= it.name %>" name="<%= it.name %>" rows="<%= it.rows %>" maxlength="<%= it.maxLength %>" autocapitalize="none" spellcheck="false"<% if (it.isRequired) { %> required<% } %><% if (it.described !== "") { %> aria-describedby="<%= it.described %>"<% } %><% if (it.problem !== null) { %> aria-invalid="true" autofocus<% } %>>
-<%= it.value %></textarea>
-<% } else if (it.input !== "checkbox") { %>
-<input id="f-<%= it.name %>" name="<%= it.name %>" value="<%= it.value %>" autocomplete="off" autocapitalize="none" spellcheck="false"
-<% if (it.input === "number") { %> type="number"<% if (it.minimum !== null) { %> min="<%= it.minimum %>"<% } %><% if (it.maximum !== null) { %> max="<%= it.maximum %>"<% } %><% } else { %> maxlength="<%= it.maxLength %>"<% } %>
-<% if (it.isRequired) { %> required<% } %><% if (it.described !== "") { %> aria-describedby="<%= it.described %>"<% } %><% if (it.problem !== null) { %> aria-invalid="true" autofocus<% } %>>
-<% } %></div>
-`);
-
-interface ShownField extends Omit<ToolField, "choices"> {
-  readonly value: string;
-  readonly problem: string | null;
-  readonly described: string;
-  readonly rows: number;
-  readonly choices: readonly { readonly value: string; readonly label: string }[];
+/** Renders the heading of a tool's form. */
+export function renderToolHead({ title, summary }: Contract): Html {
+  return html`<p class="back"><a href="/app/tools">All tools</a></p><h1>${title}</h1><p>${summary}</p>`;
 }
 
-const renderPlaces: (places: {
-  readonly most: string;
-  readonly regions: readonly { readonly region: string; readonly label: string; readonly isChecked: boolean }[];
-  readonly text: string;
-  readonly problem: string | null;
-  readonly isOpen: boolean;
-}) => string = compileTemplate(`
-<details class="part"<% if (it.isOpen) { %> open<% } %>><summary>${TOOLS.locations}</summary><fieldset class="bare inside"><legend class="hidden">${TOOLS.locations}</legend><p class="faint"><%= it.most %></p>
-<% if (it.regions.length > 0) { %><div class="choices"><% it.regions.forEach((one, index) => { %>
-<div class="choice"><input type="checkbox" id="at-<%= index %>" name="at" value="<%= one.region %>"<% if (one.isChecked) { %> checked<% } %>><label for="at-<%= index %>"><%= one.label %></label></div>
-<% }) %></div><% } %>
-<div class="field"><label for="f-locations">${TOOLS.expression}</label><p class="hint" id="h-locations">${TOOLS.expressionHint}</p>
-<% if (it.problem !== null) { %><p class="problem" id="p-locations"><%= it.problem %></p><% } %>
-<input id="f-locations" name="locations" value="<%= it.text %>" maxlength="4096" autocomplete="off" autocapitalize="none" spellcheck="false" aria-describedby="h-locations<% if (it.problem !== null) { %> p-locations<% } %>"<% if (it.problem !== null) { %> aria-invalid="true"<% } %>></div></fieldset></details>
-`);
-
-const renderEnd: (end: { readonly share: boolean; readonly canRun: boolean }) => string = compileTemplate(`
-<div class="choice"><input type="checkbox" id="f-share" name="share" value="1"<% if (it.share) { %> checked<% } %>><label for="f-share">${TOOLS.share}</label></div>
-<div class="row"><button class="primary">${TOOLS.run}</button></div></fieldset></form>
-`);
-
-/** Renders the heading of a tool's form. */
-export function renderToolHead({ title, summary }: Contract): string {
-  return renderHead({ title, summary });
+/** Renders the way back from a result: to the tools, and to the form of this one. */
+export function renderPath({ name, title }: Contract): Html {
+  return html`<p class="back"><a href="/app/tools">All tools</a> / <a href="/app/tools/${name}">${title}</a></p>`;
 }
 
 /** Number of regions with a checkbox; further ones are typed. */
 const MOST_BOXES = 60;
 
 /** Renders the form of a tool: what it needs first, then where it runs; the rest opens. */
-export function renderToolForm(form: ToolForm): string {
+export function renderToolForm(form: ToolForm): Html {
   const { contract, typed, problem, canRun, formToken } = form;
   const fields = fieldsOf(contract);
   const named = new Set([...fields.map(({ name }) => name), "locations"]);
   const isBeside = problem !== null && problem.field !== null && named.has(problem.field);
   const problemOf = (name: string): string | null => (isBeside && problem.field === name ? problem.message : null);
-  const show = (field: ToolField): string => renderField(showField(field, typed, problemOf(field.name)));
+  const show = (field: ToolField): Html => renderField(field, typed, problemOf(field.name));
   const others = fields.filter((field) => !field.isRequired);
   const isOpen = others.some(({ name, initial }) => problemOf(name) !== null || typed.texts.get(name) !== initial);
-  return [
-    canRun ? "" : renderNote("warn", TOOLS.viewer),
-    problem === null || isBeside ? "" : renderNote("bad", problem.message),
-    renderTop({ action: `/app/tools/${contract.name}`, formToken, canRun }),
-    ...fields.filter((field) => field.isRequired).map(show),
-    renderLocations(form, problemOf("locations")),
-    others.length === 0
-      ? ""
-      : `<details class="part"${isOpen ? " open" : ""}><summary>${TOOLS.more}</summary><div class="stack">${others.map(show).join("")}</div></details>`,
-    renderEnd({ share: typed.share, canRun }),
-  ].join("");
+  return html`
+    ${!canRun && renderNote("warn", VIEWER)}
+    ${problem !== null && !isBeside && renderNote("bad", problem.message)}
+    <form method="post" action="/app/tools/${contract.name}">${renderHidden("_csrf", formToken)}
+      <fieldset class="bare"${!canRun && html` disabled`}><legend class="hidden">Parameters</legend>
+        ${fields.filter((field) => field.isRequired).map(show)}
+        ${renderLocations(form, problemOf("locations"))}
+        ${others.length > 0 && html`<details class="part"${isOpen && html` open`}><summary>More options</summary><div class="stack">${others.map(show)}</div></details>`}
+        <div class="choice"><input type="checkbox" id="f-share" name="share" value="1"${typed.share && html` checked`}><label for="f-share">Create a link to the result for everybody</label></div>
+        <div class="row"><button class="primary">Run</button></div></fieldset></form>`;
 }
 
-function showField(field: ToolField, { texts }: TypedCall, problem: string | null): ShownField {
-  const { name, hint, choices, initial, input, isList } = field;
+const VIEWER =
+  "Your role, viewer, may look at everything and run nothing. Ask an owner of the account for the role editor.";
+
+/** Renders a parameter with its label, what it means, and what is wrong with it. */
+function renderField(field: ToolField, { texts }: TypedCall, problem: string | null): Html {
+  const { name, label, hint, input, initial } = field;
   const value = texts.get(name) ?? initial;
-  const described = [...(hint === "" ? [] : [`h-${name}`]), ...(problem === null ? [] : [`p-${name}`])].join(" ");
-  // A value of the address that is no choice stays, so that its problem is beside it.
-  const all = input === "select" && !choices.includes(value) ? [...choices, value] : choices;
-  return {
-    ...field,
-    value,
-    problem,
-    described,
-    rows: isList ? 2 : 10,
-    choices: all.map((one) => ({ value: one, label: one === "" ? TOOLS.automatic : one })),
-  };
+  const described = [hint !== "" && `h-${name}`, problem !== null && `p-${name}`].filter((id) => id !== false);
+  const description = described.length > 0 && html` aria-describedby="${described.join(" ")}"`;
+  const help = html`${hint !== "" && html`<p class="hint" id="h-${name}">${hint}</p>`}${renderProblem(`p-${name}`, problem)}`;
+  if (input === "checkbox") {
+    return html`
+      <div class="field">${renderHidden(name, "0")}
+        <div class="choice"><input type="checkbox" id="f-${name}" name="${name}" value="1"${value === "1" && html` checked`}${description}>
+          <label for="f-${name}">${label}</label></div>
+        ${help}</div>`;
+  }
+  const flags = html`${field.isRequired && html` required`}${description}${problem !== null && html` aria-invalid="true" autofocus`}`;
+  return html`
+    <div class="field"><label for="f-${name}">${label}</label>
+      ${help}
+      ${input === "select" ? renderChoices(field, value, description) : renderTyped(field, value, flags)}</div>`;
 }
 
-function renderLocations({ typed, regions, mostLocations }: ToolForm, problem: string | null): string {
+function renderChoices({ name, choices }: ToolField, value: string, attributes: Html | false): Html {
+  // A value of the address that is no choice stays, so that its problem is beside it.
+  const all = choices.includes(value) ? choices : [...choices, value];
+  return html`<select id="f-${name}" name="${name}"${attributes}>${all.map((one) => renderOption(one, one === "" ? "automatic" : one, one === value))}</select>`;
+}
+
+function renderTyped(field: ToolField, value: string, attributes: Html): Html {
+  const { name, input, isList, minimum, maximum, maxLength } = field;
+  if (input === "textarea") {
+    return html`
+      <textarea id="f-${name}" name="${name}" rows="${isList ? 2 : 10}" maxlength="${maxLength}" autocapitalize="none" spellcheck="false"${attributes}>
+        ${value}</textarea>`;
+  }
+  const range = html`${minimum !== null && html` min="${minimum}"`}${maximum !== null && html` max="${maximum}"`}`;
+  const bounds = input === "number" ? html` type="number"${range}` : html` maxlength="${maxLength}"`;
+  return html`<input id="f-${name}" name="${name}" value="${value}" autocomplete="off" autocapitalize="none" spellcheck="false"${bounds}${attributes}>`;
+}
+
+function renderLocations({ typed, regions, mostLocations }: ToolForm, problem: string | null): Html {
   const boxes = regions.slice(0, MOST_BOXES);
   const known = new Set(boxes.map(({ region }) => region));
   const items = typed.locations.split(",").map((item) => item.trim());
-  const chosen = new Set(items.filter((item) => known.has(item)));
-  return renderPlaces({
-    most: TOOLS.mostLocations(mostLocations),
-    regions: boxes.map(({ region, city, country }) => {
-      const where = [city, country].filter((part) => part !== null).join(", ");
-      return { region, label: where === "" ? region : `${region} (${where})`, isChecked: chosen.has(region) };
-    }),
-    text: items.filter((item) => !known.has(item)).join(","),
-    problem,
-    isOpen: problem !== null || typed.locations !== "" || regions.length > 1,
-  });
+  const isOpen = problem !== null || typed.locations !== "" || regions.length > 1;
+  const renderBox = ({ region, city, country }: Region, index: number): Html => {
+    const where = [city, country].filter((part) => part !== null).join(", ");
+    return html`
+      <div class="choice"><input type="checkbox" id="at-${index}" name="at" value="${region}"${items.includes(region) && html` checked`}><label for="at-${index}">${where === "" ? region : `${region} (${where})`}</label></div>`;
+  };
+  return html`
+    <details class="part"${isOpen && html` open`}><summary>Locations</summary><fieldset class="bare inside"><legend class="hidden">Locations</legend>
+      <p class="faint">None chosen: one probe that the service chooses. Your plan allows ${counted(mostLocations, "probe")} at once.</p>
+      ${boxes.length > 0 && html`<div class="choices">${boxes.map(renderBox)}</div>`}
+      <div class="field"><label for="f-locations">Other locations</label>
+        <p class="hint" id="h-locations">Regions, countries, cities, networks (AS64500), tags or all, separated by commas.</p>
+        ${renderProblem("p-locations", problem)}
+        <input id="f-locations" name="locations" value="${items.filter((item) => !known.has(item)).join(",")}" maxlength="4096" autocomplete="off" autocapitalize="none" spellcheck="false"
+          aria-describedby="h-locations${problem !== null && " p-locations"}"${problem !== null && html` aria-invalid="true"`}></div></fieldset></details>`;
 }

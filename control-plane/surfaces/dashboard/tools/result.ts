@@ -2,8 +2,8 @@ import { showHiddenInLines } from "#shared/text/hidden-characters.ts";
 import { toLocationAnswer, type LocationAnswer } from "#shared/presentation/locations.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import { renderAnswers } from "#control-plane/core/pages/answers.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
-import { TOOLS } from "#control-plane/surfaces/dashboard/strings/tools.ts";
+import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
+import { counted } from "#control-plane/surfaces/dashboard/frame/amounts.ts";
 import type { AnsweredCheck } from "#control-plane/checks/tool-requests/refuse-unanswered.ts";
 import { LAUNCHER } from "#shared/settings/launcher.ts";
 import { quoted } from "#shared/text/quoted.ts";
@@ -28,58 +28,38 @@ interface ToolRun {
   readonly level: "h1" | "h2";
 }
 
-const renderLinks: (links: { readonly shared: string | null; readonly address: string | null }) => string =
-  compileTemplate(`
-<% if (it.shared !== null) { %><p class="note good">${TOOLS.shared} <a id="shared" href="<%= it.shared %>"><%= it.shared %></a> <button type="button" data-copy="shared">${TOOLS.copy}</button></p><% } %>
-<% if (it.address !== null) { %><p><a href="<%= it.address %>">${TOOLS.address}</a></p><% } %>
-`);
-
-const renderLine: (line: { readonly id: string; readonly label: string; readonly text: string }) => string =
-  compileTemplate(`
-<h3><%= it.label %></h3><pre role="group" tabindex="0" aria-label="<%= it.label %>"><code id="<%= it.id %>"><%= it.text %></code></pre>
-<p><button type="button" data-copy="<%= it.id %>">${TOOLS.copy}</button></p>
-`);
-
-const renderData: (data: { readonly text: string | null; readonly json: string | null }) => string = compileTemplate(`
-<h2>${TOOLS.data}</h2>
-<% if (it.text !== null) { %><details class="part"><summary>${TOOLS.showData}</summary><pre role="group" tabindex="0" aria-label="${TOOLS.data}"><%= it.text %></pre></details>
-<% } else if (it.json === null) { %><p>${TOOLS.tooLarge}</p><% } %>
-<% if (it.json !== null) { %><p><a href="<%= it.json %>">${TOOLS.json}</a></p><% } %>
-`);
-
 /** Renders what a tool has found, and the same call for a terminal. */
-export function renderRun({ contract, answered, call, address, shareId, now, baseUrl, level }: ToolRun): string {
+export function renderRun({ contract, answered, call, address, shareId, now, baseUrl, level }: ToolRun): Html {
   const answers = answersOf(answered);
-  const text = JSON.stringify(dataOf(answered), null, 2);
   const about = aboutOf(answered, answers);
-  return [
-    renderAnswers({ contract, answers, title: contract.title, about, now, level }),
-    renderLinks({ shared: shareId === null ? null : sharedUrl(baseUrl, shareId), address }),
-    renderCommands(contract, call, baseUrl),
-    renderData({
-      text: text.length > MOST_DATA ? null : showHiddenInLines(text),
-      json: shareId === null ? null : `/s/${encodeURIComponent(shareId)}?format=json`,
-    }),
-  ].join("");
-}
-
-/** Renders the link to a failure that is stored; empty: it is not. */
-export function renderSharedFailure(baseUrl: string, shareId: string | undefined): string {
-  return shareId === undefined ? "" : renderLinks({ shared: sharedUrl(baseUrl, shareId), address: null });
-}
-
-function sharedUrl(baseUrl: string, shareId: string): string {
-  return `${baseUrl}/s/${encodeURIComponent(shareId)}`;
-}
-
-function renderCommands(contract: Contract, call: ToolRun["call"], baseUrl: string): string {
   const commands = writeCommands(contract, call, baseUrl);
-  if (commands === null) return "";
-  return [
-    `<h2>${TOOLS.again}</h2>`,
-    renderLine({ id: "as-curl", label: TOOLS.curl, text: commands.curl }),
-    renderLine({ id: "as-command", label: TOOLS.command, text: commands.command }),
-  ].join("");
+  return html`
+    ${trusted(renderAnswers({ contract, answers, title: contract.title, about, now, level }))}
+    ${shareId !== null && renderShared(baseUrl, shareId)}
+    ${address !== null && html`<p><a href="${address}">Link to this form, filled in</a></p>`}
+    ${commands !== null && html`<h2>The same in a terminal</h2>${renderLine("as-curl", "With curl", commands.curl)}${renderLine("as-command", "With the command", commands.command)}`}
+    ${renderData(JSON.stringify(dataOf(answered), null, 2), shareId)}`;
+}
+
+/** Renders the link to what is stored: a result, or a failure. */
+export function renderShared(baseUrl: string, shareId: string): Html {
+  const url = `${baseUrl}/s/${encodeURIComponent(shareId)}`;
+  return html`<p class="note good">Everybody with this link sees the result for a week: <a id="shared" href="${url}">${url}</a> <button type="button" data-copy="shared">Copy</button></p>`;
+}
+
+function renderLine(id: string, label: string, line: string): Html {
+  return html`
+    <h3>${label}</h3><pre role="group" tabindex="0" aria-label="${label}"><code id="${id}">${line}</code></pre>
+    <p><button type="button" data-copy="${id}">Copy</button></p>`;
+}
+
+function renderData(text: string, shareId: string | null): Html {
+  const shown = html`<details class="part"><summary>Show the data</summary><pre role="group" tabindex="0" aria-label="All data">${showHiddenInLines(text)}</pre></details>`;
+  const tooLarge = html`<p>The data is too large for this page. Run it again with a link to the result, which has all of it.</p>`;
+  return html`
+    <h2>All data</h2>
+    ${text.length <= MOST_DATA ? shown : shareId === null && tooLarge}
+    ${shareId !== null && html`<p><a href="/s/${encodeURIComponent(shareId)}?format=json">The data as JSON</a></p>`}`;
 }
 
 function answersOf(answered: ToolRun["answered"]): readonly LocationAnswer[] {
@@ -90,9 +70,9 @@ function answersOf(answered: ToolRun["answered"]): readonly LocationAnswer[] {
 
 function aboutOf(answered: ToolRun["answered"], answers: readonly LocationAnswer[]): readonly string[] {
   const [first] = answers;
-  if (first === undefined || answers.length > 1) return [TOOLS.fromMany(answers.length)];
+  if (first === undefined || answers.length > 1) return [`From ${counted(answers.length, "location")}`];
   const isStored = answered.kind === "single" && answered.cached;
-  return [isStored ? TOOLS.fromCache(first.place) : TOOLS.from(first.place)];
+  return [isStored ? `From ${first.place}, a stored result` : `From ${first.place}`];
 }
 
 function dataOf(answered: ToolRun["answered"]): unknown {

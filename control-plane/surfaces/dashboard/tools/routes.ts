@@ -9,7 +9,6 @@ import { memberOf, type Door } from "#control-plane/surfaces/dashboard/door/door
 import { readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
 import { problemsOf } from "#control-plane/surfaces/dashboard/frame/problems.ts";
 import { sendPage, sendPageInPieces } from "#control-plane/surfaces/dashboard/frame/page.ts";
-import { TOOLS } from "#control-plane/surfaces/dashboard/strings/tools.ts";
 import { collectArrivals, renderArrivals, type Arrivals } from "#control-plane/surfaces/dashboard/tools/arrivals.ts";
 import {
   renderPath,
@@ -17,7 +16,7 @@ import {
   renderToolHead,
   type ToolForm,
 } from "#control-plane/surfaces/dashboard/tools/form.ts";
-import { renderRun, renderSharedFailure } from "#control-plane/surfaces/dashboard/tools/result.ts";
+import { renderRun, renderShared } from "#control-plane/surfaces/dashboard/tools/result.ts";
 import {
   givenInQuery,
   readTyped,
@@ -37,7 +36,7 @@ import { regionsOf } from "#control-plane/surfaces/catalogue/region-routes.ts";
 import { readToolCall } from "#control-plane/checks/tool-requests/read-request.ts";
 import { refuseUnanswered, type AnsweredCheck } from "#control-plane/checks/tool-requests/refuse-unanswered.ts";
 import { isAllowed } from "#control-plane/people/users/roles.ts";
-import { compileTemplate } from "#control-plane/core/pages/templates.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 
 /** Dependencies of the pages of tools. */
 export interface ToolPagesDeps {
@@ -68,7 +67,7 @@ export function registerToolPages(scope: FastifyInstance, deps: ToolPagesDeps): 
       const { q } = request.query as { readonly q?: unknown };
       const text = typeof q === "string" ? q.trim().slice(0, LONGEST_SEARCH) : "";
       const session = memberOf(request);
-      return sendPage(request, reply, { title: TOOLS.title, session, section: "tools", body: renderTools(text) });
+      return sendPage(request, reply, { title: "Tools", session, section: "tools", body: renderTools(text) });
     },
   });
   scope.route<Named>({
@@ -79,7 +78,7 @@ export function registerToolPages(scope: FastifyInstance, deps: ToolPagesDeps): 
       const contract = contractOf(request);
       const typed = readTyped(contract, givenInQuery(request.query as Readonly<Record<string, unknown>>));
       const form = renderForm(request, deps, { contract, typed, problem: null });
-      return sendTool(request, reply, contract, [renderToolHead(contract), form]);
+      return sendTool(request, reply, contract, html`${renderToolHead(contract)}${form}`);
     },
   });
   scope.route<Named>({
@@ -91,7 +90,7 @@ export function registerToolPages(scope: FastifyInstance, deps: ToolPagesDeps): 
 }
 
 function contractOf({ params: { name } }: FastifyRequest<Named>): Contract {
-  return requireFound(CONTRACTS.find((contract) => contract.name === name) ?? null, TOOLS.noun);
+  return requireFound(CONTRACTS.find((contract) => contract.name === name) ?? null, "tool");
 }
 
 /**
@@ -117,7 +116,7 @@ async function runTool(
     const onEvent: CheckRequest["onEvent"] = (event, planned) => arrivals.onEvent(event, planned);
     let hasBegun = false;
     const running = runCheck(deps.checks, { ...asked, ...limits, onEvent }).finally(() => arrivals.end());
-    const finish = async (ended: CheckAnswer): Promise<string> => {
+    const finish = async (ended: CheckAnswer): Promise<Html> => {
       const { durationMs } = factsOf(request);
       const shareId = share ? await shareAnswer(deps.measurements, asked, ended, durationMs) : null;
       const answered = refuseUnanswered(ended, shareId);
@@ -125,7 +124,7 @@ async function runTool(
     };
     const early = await Promise.race([running, arrivals.several]);
     if (early !== null) {
-      return await sendTool(request, reply, contract, [renderPath(contract), await finish(early)]);
+      return await sendTool(request, reply, contract, html`${renderPath(contract)}${await finish(early)}`);
     }
     hasBegun = true;
     return sendPageInPieces(request, reply, pageOf(request, contract), inPieces(run, arrivals, running.then(finish)));
@@ -134,7 +133,7 @@ async function runTool(
     const { status, code, details } = error;
     // What the target did is an answer: proxies replace the pages of a status 502.
     reply.code(code === "request_failed" ? 200 : status).headers(details.headers ?? {});
-    return sendTool(request, reply, contract, [renderToolHead(contract), renderRefused(run, error)]);
+    return sendTool(request, reply, contract, html`${renderToolHead(contract)}${renderRefused(run, error)}`);
   }
 }
 
@@ -147,19 +146,19 @@ interface FormRun {
 }
 
 /** Renders the results as they come, then the result of all. Its status is sent: what fails now is a sentence. */
-function inPieces(run: FormRun, arrivals: Arrivals, found: Promise<string>): AsyncGenerator<string> {
+function inPieces(run: FormRun, arrivals: Arrivals, found: Promise<Html>): AsyncGenerator<string> {
   const { request, deps, contract } = run;
   // Caught at once: a client that has gone away reads no piece.
   const end = found.catch((error: unknown) => {
     const isRefusal = error instanceof Refusal;
     if (!isRefusal) request.log.error({ err: error }, "a run of a tool has failed");
-    const refusal = isRefusal ? error : new Refusal("internal_error", TOOLS.failed);
+    const refusal = isRefusal ? error : new Refusal("internal_error", "This did not work. Run it again.");
     return renderRefused(run, refusal);
   });
   async function* pieces(): AsyncGenerator<string> {
-    yield renderToolHead(contract);
+    yield String(renderToolHead(contract));
     yield* renderArrivals(contract, arrivals, deps.clock);
-    yield await end;
+    yield String(await end);
   }
   return pieces();
 }
@@ -169,32 +168,29 @@ function renderFound(
   run: FormRun,
   answered: AnsweredCheck,
   { shareId, level }: { readonly shareId: string | null; readonly level: "h1" | "h2" },
-): string {
+): Html {
   if (answered.kind === "dry_run") throw new Error("a form asks for no dry run");
   const { request, deps, contract, typed } = run;
   const { clock, baseUrl } = deps;
   const call = toCall(contract, typed);
   const address = writeAddress(contract, typed);
   const found = renderRun({ contract, answered, call, address, shareId, now: clock.now(), baseUrl, level });
-  return `${found}<h2>${TOOLS.form}</h2>${renderForm(request, deps, { contract, typed, problem: null })}`;
+  return html`${found}<h2>Run it again</h2>${renderForm(request, deps, { contract, typed, problem: null })}`;
 }
 
 /** Renders the form with what was refused beside its field. */
-function renderRefused({ request, deps, contract, typed }: FormRun, refusal: Refusal): string {
+function renderRefused({ request, deps, contract, typed }: FormRun, refusal: Refusal): Html {
   const { code, details } = refusal;
   const field = code === "target_not_allowed" ? (contract.target?.param ?? null) : (details.field ?? null);
   const [message = details.message] = problemsOf(refusal).values();
   const problem = { field, message };
-  return renderSharedFailure(deps.baseUrl, details.shareId) + renderForm(request, deps, { contract, typed, problem });
+  return html`
+    ${details.shareId !== undefined && renderShared(deps.baseUrl, details.shareId)}
+    ${renderForm(request, deps, { contract, typed, problem })}`;
 }
 
-function sendTool(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  contract: Contract,
-  parts: readonly string[],
-): Promise<FastifyReply> {
-  return sendPage(request, reply, { ...pageOf(request, contract), body: parts.join("") });
+function sendTool(request: FastifyRequest, reply: FastifyReply, contract: Contract, body: Html): Promise<FastifyReply> {
+  return sendPage(request, reply, { ...pageOf(request, contract), body });
 }
 
 function pageOf(request: FastifyRequest, { title }: Contract) {
@@ -205,7 +201,7 @@ function renderForm(
   request: FastifyRequest,
   { checks, presence, plans }: ToolPagesDeps,
   form: { readonly contract: Contract; readonly typed: TypedCall; readonly problem: ToolForm["problem"] },
-): string {
+): Html {
   const { accountId, plan, role, formToken } = memberOf(request);
   return renderToolForm({
     ...form,
@@ -216,35 +212,40 @@ function renderForm(
   });
 }
 
-const render: (list: {
-  readonly text: string;
-  readonly count: number;
-  readonly groups: readonly {
-    readonly name: string;
-    readonly title: string;
-    readonly tools: readonly { readonly name: string; readonly title: string; readonly summary: string }[];
-  }[];
-}) => string = compileTemplate(`
-<h1>${TOOLS.title}</h1>
-<form class="filter" method="get" action="/app/tools" role="search">
-<div class="field"><label for="q">${TOOLS.search}</label><input id="q" name="q" type="search" value="<%= it.text %>" maxlength="200" autocomplete="off" data-search></div>
-<div class="row"><button>${TOOLS.find}</button><% if (it.text !== "") { %> <a href="/app/tools">${TOOLS.all}</a><% } %></div></form>
-<% if (it.count === 0) { %><div class="card"><p>${TOOLS.noMatch}</p></div><% } %>
-<% if (it.groups.length > 1) { %><nav aria-label="${TOOLS.groupsLabel}"><ul class="counts"><% for (const group of it.groups) { %><li><a href="#<%= group.name %>"><%= group.title %></a></li><% } %></ul></nav><% } %>
-<% for (const group of it.groups) { %><h2 id="<%= group.name %>"><%= group.title %></h2><ul class="kinds">
-<% for (const tool of group.tools) { %><li><a href="/app/tools/<%= tool.name %>" data-row><b><%= tool.title %></b> <span class="faint"><%= tool.summary %></span></a></li><% } %>
-</ul><% } %>
-`);
+/** Groups of tools by their toolset. */
+const GROUPS = {
+  web: "Web sites and HTTP",
+  page: "Pages",
+  mail: "Mail",
+  dns: "DNS",
+  tls: "TLS",
+  network: "Network",
+  registry: "Registries",
+  platform: "This service",
+} as const;
 
 /** Renders the tools by their group; `text`: what their name, title or summary contains, in any case. */
-function renderTools(text: string): string {
+function renderTools(text: string): Html {
   const wanted = text.toLowerCase();
   const found = CONTRACTS.filter(({ name, title, summary }) =>
     `${name} ${title} ${summary}`.toLowerCase().includes(wanted),
   );
-  const groups = TOOLSETS.flatMap((toolset) => {
-    const tools = found.filter((tool) => tool.toolset === toolset);
-    return tools.length === 0 ? [] : [{ name: toolset, title: TOOLS.groups[toolset], tools }];
-  });
-  return render({ text, count: found.length, groups });
+  const groups = TOOLSETS.map((name) => ({
+    name,
+    title: GROUPS[name],
+    tools: found.filter((tool) => tool.toolset === name),
+  }));
+  const shown = groups.filter(({ tools }) => tools.length > 0);
+  return html`
+    <h1>Tools</h1>
+    <form class="filter" method="get" action="/app/tools" role="search">
+      <div class="field"><label for="q">Search</label><input id="q" name="q" type="search" value="${text}" maxlength="200" autocomplete="off" data-search></div>
+      <div class="row"><button>Find</button>${text !== "" && html` <a href="/app/tools">All tools</a>`}</div></form>
+    ${shown.length === 0 && html`<div class="card"><p>No tool matches.</p></div>`}
+    ${shown.length > 1 && html`<nav aria-label="Groups of tools"><ul class="counts">${shown.map(({ name, title }) => html`<li><a href="#${name}">${title}</a></li>`)}</ul></nav>`}
+    ${shown.map(({ name, title, tools }) => html`<h2 id="${name}">${title}</h2><ul class="kinds">${tools.map(renderTool)}</ul>`)}`;
+}
+
+function renderTool({ name, title, summary }: Contract): Html {
+  return html`<li><a href="/app/tools/${name}" data-row><b>${title}</b> <span class="faint">${summary}</span></a></li>`;
 }

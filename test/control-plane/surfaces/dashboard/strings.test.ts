@@ -5,9 +5,8 @@ import * as form from "#control-plane/surfaces/dashboard/strings/monitor-form.ts
 import * as monitor from "#control-plane/surfaces/dashboard/strings/monitor.ts";
 import * as monitors from "#control-plane/surfaces/dashboard/strings/monitors.ts";
 import * as pages from "#control-plane/surfaces/dashboard/strings/status-pages.ts";
-import * as tools from "#control-plane/surfaces/dashboard/strings/tools.ts";
 
-const ALL = { incidents, maintenance, form, monitor, monitors, pages, tools };
+const ALL = { incidents, maintenance, form, monitor, monitors, pages };
 
 /** Lists what the strings say of one thing of each kind, by their names. */
 function saidOfOne(name: string, value: unknown): readonly (readonly [string, string])[] {
