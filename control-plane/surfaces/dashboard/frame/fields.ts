@@ -1,5 +1,5 @@
 import { sentence } from "#control-plane/surfaces/dashboard/frame/problems.ts";
-import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
+import { html, type Html } from "#control-plane/core/pages/html.ts";
 
 /** One line of input of a form. */
 export interface InputField {
@@ -53,10 +53,10 @@ export function renderNote(tone: "good" | "warn" | "bad", text: string): Html {
 }
 
 /** Renders a form of one column. */
-export function renderForm(action: string, parts: readonly string[], submit: string): Html {
+export function renderForm(action: string, parts: readonly Html[], submit: string): Html {
   return html`
     <form class="stack" method="post" action="${action}">
-      ${parts.map(trusted)}
+      ${parts}
       <div class="row"><button class="primary">${submit}</button></div>
     </form>`;
 }
