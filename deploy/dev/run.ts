@@ -36,7 +36,7 @@ export async function runDev(options: DevOptions): Promise<void> {
   const wake = (): void => void product.kill("SIGTERM");
   const watchers = watched.map((folder) =>
     watch(folder, { recursive: true }, (_event, name) => {
-      if (name === null || !/\.(?:ts|sql|proto|eta)$/.test(name)) return;
+      if (name === null || !/\.(?:ts|sql|proto)$/.test(name)) return;
       changed = name;
       clearTimeout(timer);
       timer = setTimeout(wake, SETTLED_MS);

@@ -44,7 +44,6 @@ const WRAPPED: readonly [RegExp, RegExp][] = [
   ],
   [/^fastify$|^@fastify\/|^@scalar\//, /^control-plane\/(http|surfaces|checks\/tool-requests|([a-z-]+\/)+routes)/],
   [/^@fastify\/busboy$/, /^control-plane\/surfaces\/dashboard\/door\/files\.ts$/],
-  [/^eta(\/|$)/, /^control-plane\/core\/pages\/templates\.ts$/],
   [/^nodemailer(\/|$)/, /^(shared\/process\/smtp-session|control-plane\/notify\/mail\/compose)\.ts$/],
   [/^badge-maker$/, /^control-plane\/public\/status-pages\/render\/badge\.ts$/],
   [/^pixelmatch$/, /^control-plane\/watching\/pictures\/compare\/compare\.ts$/],

@@ -73,7 +73,7 @@ export function normaliseMetrics(text: string, known: ReadonlyMap<string, string
   return [...new Set(lines.map((line) => normaliseText(line, known)))].toSorted();
 }
 
-/** Splits markup and text into lines that are short enough for a difference to be read. */
+/** Splits markup and text into lines that are short enough for a difference to be read. Line breaks between tags are one. */
 export function linesOf(text: string): readonly string[] {
-  return text.replaceAll(/></g, ">\n<").split("\n");
+  return text.replaceAll(/>\s*\n\s*<|></g, ">\n<").split("\n");
 }

@@ -179,7 +179,7 @@ function changeOf({ status, rrule }: MaintenanceWindow): { readonly action: stri
   return { action: "cancel", label: isEnding ? "End now" : "Cancel it" };
 }
 
-function renderFact(label: string, value: string | null | readonly Html[]): Html {
+function renderFact(label: string, value: string | null | Html | readonly Html[]): Html {
   return html`<tr><th scope="row">${label}</th><td>${value}</td></tr>`;
 }
 

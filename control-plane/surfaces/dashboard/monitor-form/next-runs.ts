@@ -91,7 +91,7 @@ export function registerNextRuns(
       const query = request.query as Readonly<Record<string, unknown>>;
       const typed = new Map(SCHEDULE_FIELDS.map(({ name }) => [name, textOf(query[name])]));
       const runs = renderTypedRuns(typed, clock.now(), viewerTimeOf(memberOf(request)));
-      return sendFragment(request, reply, String(runs));
+      return sendFragment(request, reply, runs);
     },
   });
 }

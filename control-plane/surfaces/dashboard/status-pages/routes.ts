@@ -29,7 +29,6 @@ import type { StatusPages } from "#control-plane/public/status-pages/status-page
 import { isAllowed } from "#control-plane/people/users/roles.ts";
 import { createDocument, sendDocument } from "#control-plane/http/operations/document.ts";
 import { PAGE_POLICY, renderMessage } from "#control-plane/core/pages/frame.ts";
-import {} from "#control-plane/core/pages/html.ts";
 import type { PageView } from "#control-plane/public/status-pages/page.ts";
 import { previewPolicyOf } from "#control-plane/public/status-pages/render/html/frame.ts";
 import { renderPage } from "#control-plane/public/status-pages/render/html/page.ts";

@@ -68,6 +68,6 @@ describe("characters that reorder or hide text are written out", () => {
       baseUrl: "http://a",
       level: "h2",
     });
-    expect(shownIn(html.split("<pre").at(-1) ?? "")).toEqual(WRITTEN_OUT);
+    expect(shownIn(String(html).split("<pre").at(-1) ?? "")).toEqual(WRITTEN_OUT);
   });
 });
