@@ -44,7 +44,7 @@ export interface Table {
 }
 
 /** One bar of a series, from `start` to `start + length`. */
-export interface Bar {
+interface Bar {
   readonly label: string;
   readonly start: number;
   readonly length: number;

@@ -76,7 +76,10 @@ export function parseSourceFile(path: string, text: string): SourceFile {
   const loadedNames = new Map<string, readonly string[]>();
   for (const { names, module } of loaded)
     loadedNames.set(module, [...(loadedNames.get(module) ?? []), ...namesOf(names)]);
-  const code = withoutComments.replaceAll(/"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g, '""');
+  // An attribute in a template of HTML has quotes too, and its value is code.
+  const code = withoutComments.replaceAll(/"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g, (quoted) =>
+    quoted.includes("${") ? quoted : '""',
+  );
   return { path, text, code, lines: text.split("\n").length - 1, imports, loads, loadedNames };
 }
 

@@ -4,7 +4,7 @@ export interface TemplateFault {
   readonly fault: string;
 }
 
-/** Stands for a value in the static text of a template: no source has this character. */
+/** Marks a value in the static text of a template: no source has this character. */
 const VALUE = "\0";
 
 /** A template literal with the tag `html`: its static parts around VALUE, and the expressions of the values. */

@@ -62,7 +62,7 @@ function entityOf(character: string): string {
 }
 
 function clean(strings: TemplateStringsArray): readonly string[] {
-  const parts = strings.map((part) => part.replaceAll(/[ \t]*\n\s*/g, "\n"));
+  const parts = strings.map((part) => part.replaceAll(/\n\s*/g, "\n"));
   parts[0] = (parts[0] ?? "").replace(/^\n/, "");
   parts[parts.length - 1] = (parts.at(-1) ?? "").replace(/\n$/, "");
   cleaned.set(strings, parts);

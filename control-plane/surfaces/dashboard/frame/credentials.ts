@@ -1,7 +1,7 @@
 import { renderInput, type InputField } from "#control-plane/surfaces/dashboard/frame/fields.ts";
 import type { Html } from "#control-plane/core/pages/html.ts";
 
-/** What is asked of a new password. */
+/** What a new password has to be. */
 export const PASSWORD_HINT = "At least 10 characters. A sentence is good.";
 
 /** What is wrong with a text that is no address. */

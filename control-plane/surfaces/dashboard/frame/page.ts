@@ -112,7 +112,7 @@ function renderLink(label: string, path: string, isCurrent: boolean): Html {
   return html`<a href="${path}"${isCurrent && html` aria-current="page"`}>${label}</a>`;
 }
 
-/** Stands for a content that comes later. No value has it: "<" is escaped. */
+/** Marks where a content comes later. No value has it: "<" is escaped. */
 const LATER = html`<!-- later -->`;
 
 /** Renders what is before and what is after a content that comes later. */

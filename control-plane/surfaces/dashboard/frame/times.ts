@@ -61,7 +61,7 @@ export function largestUnit(ms: number): string {
   return `${count} ${unit}`;
 }
 
-/** Renders a text that stands for an instant, which is its title. */
+/** Renders a text in place of an instant, which is its title. */
 function renderTag(at: Date, viewer: ViewerTime, text: string): Html {
   const iso = at.toISOString();
   const title = `${viewer.format(at.getTime(), "minute")} ${iso.slice(0, 4)}, ${viewer.zone.name}`;

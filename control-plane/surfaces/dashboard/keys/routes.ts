@@ -206,9 +206,9 @@ function renderKeysPage(view: KeysView): Html {
     ${renderForm("/app/keys", form, "Create the key")}`;
 }
 
-/** What stands in place of the name of a key that has none. */
+/** Shown in place of the name of a key that has none. */
 export const UNNAMED_KEY = "without a name";
-/** What stands in place of the time at which a key was last used, where there is none. */
+/** Shown in place of the time at which a key was last used, where there is none. */
 export const UNUSED_KEY = "no use noted";
 
 function renderKeys(keys: readonly KeyEntry[], { timezone }: Session): Html {

@@ -140,7 +140,7 @@ function sendAsked(
   return sendPage(request, reply, { title, session: null, body, isNarrow: true });
 }
 
-/** What is said to the owner of an address that others gave for theirs. */
+/** The message to the owner of an address that others gave for theirs. */
 const CLAIM_INTRO =
   "Somebody gave this address without a proof that it is theirs. Now you have proved that it is yours. " +
   "Say which accounts are yours: the others keep their members, but lose your address.";
