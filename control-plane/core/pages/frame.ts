@@ -1,21 +1,20 @@
 import { hash } from "node:crypto";
 import { html, trusted, type Html } from "#control-plane/core/pages/html.ts";
+import { TOKENS } from "#control-plane/core/pages/tokens.ts";
 
-/** Colours of both schemes have a contrast of 4.5 and more on their background (WCAG 2.2, 1.4.3). */
 const STYLE = [
-  ":root{color-scheme:light dark;--ink:#1f2328;--paper:#f6f8fa;--card:#fff;--faint:#59636e;--line:#d1d9e0;--edge:#7d8590;--link:#0757b5;--on:#fff;--good:#1a7f37;--warning:#8a5d00;--bad:#b31d28;--neutral:#59636e;--bar:#4a78c2}",
-  "@media(prefers-color-scheme:dark){:root{--ink:#f0f6fc;--paper:#0d1117;--card:#161b22;--faint:#9ea7b3;--line:#30363d;--edge:#768390;--link:#6cb2ff;--on:#06162b;--good:#5bd174;--warning:#edc04f;--bad:#ff8b83;--neutral:#9ea7b3;--bar:#8bb8ff}}",
-  "body{font:16px/1.5 system-ui,sans-serif;margin:0;color:var(--ink);background:var(--paper);overflow-wrap:anywhere}",
+  TOKENS,
+  "body{font:16px/1.5 system-ui,sans-serif;margin:0;color:var(--ink);background:var(--page);overflow-wrap:anywhere}",
   ".top{display:flex;flex-wrap:wrap;gap:0 1rem;justify-content:space-between;padding:0 1rem;background:var(--card);border-bottom:1px solid var(--line)}.top a{padding:.75rem 0}.brand{font-weight:700;color:var(--ink);text-decoration:none}",
   "main{max-width:60rem;margin:0 auto;padding:1.5rem 1rem 4rem}",
-  "a{color:var(--link)}h1{font-size:1.6rem;line-height:1.3}h2{font-size:1.1rem;margin:1.8rem 0 .4rem}h3{font-size:1rem;margin:1.2rem 0 .3rem}",
+  "a{color:var(--accent)}h1{font-size:1.6rem;line-height:1.3}h2{font-size:1.1rem;margin:1.8rem 0 .4rem}h3{font-size:1rem;margin:1.2rem 0 .3rem}",
   ".faint{color:var(--faint)}.verdict{font-weight:bold;text-transform:uppercase}",
-  ...["good", "warning", "bad", "neutral"].map((tone) => `.${tone}{color:var(--${tone})}`),
+  ".good{color:var(--good)}.warning{color:var(--warn)}.bad{color:var(--bad)}.neutral{color:var(--faint)}",
   ".scroll{overflow-x:auto}table{border-collapse:collapse;width:100%}caption{text-align:left}",
   "th,td{text-align:left;vertical-align:top;padding:.25rem 1rem .25rem 0;border-bottom:1px solid var(--line)}",
   "th{font-weight:normal;color:var(--faint)}.facts th,.bars th{width:30%}.number{text-align:right}.bars .number{width:1%;white-space:nowrap}.scroll td{min-width:4.5rem}",
-  "svg{display:block}rect{fill:var(--bar)}.findings{list-style:none;padding:0}.findings li{margin:.8rem 0;padding-left:.8rem;border-left:3px solid}.findings p{margin:.2rem 0;color:var(--ink)}",
-  "input,select,button{font:inherit;max-width:100%;box-sizing:border-box;padding:.5rem .75rem;color:var(--ink);background:var(--card);border:1px solid var(--edge);border-radius:.5rem}button{color:var(--on);background:var(--link);border-color:transparent;font-weight:600}",
+  "svg{display:block}rect{fill:var(--accent)}.findings{list-style:none;padding:0}.findings li{margin:.8rem 0;padding-left:.8rem;border-left:3px solid}.findings p{margin:.2rem 0;color:var(--ink)}",
+  "input,select,button{font:inherit;max-width:100%;box-sizing:border-box;padding:.5rem .75rem;color:var(--ink);background:var(--card);border:1px solid var(--edge);border-radius:.5rem}button{color:var(--on-accent);background:var(--accent);border-color:transparent;font-weight:600}",
   "pre{overflow-x:auto;background:var(--card);border:1px solid var(--line);border-radius:.5rem;padding:.75rem}summary{cursor:pointer;margin:.5rem 0}",
 ].join("");
 

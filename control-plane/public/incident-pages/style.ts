@@ -1,14 +1,11 @@
 import { createHash } from "node:crypto";
+import { TOKENS } from "#control-plane/core/pages/tokens.ts";
 import { trusted } from "#control-plane/core/pages/html.ts";
 
-// For a phone in the dark: large text, one column, few colours. Colours of text have a contrast of at least 4.5 to the
-// surfaces that they are on, in both colour schemes.
+// For a phone in the dark: large text, one column, few colours.
 const SOURCE = `
-:root{color-scheme:light dark;--bg:#f6f8fa;--card:#fff;--fg:#1f2328;--mut:#59636e;--line:#d1d9e0;--link:#0969da}
-@media screen and (prefers-color-scheme:dark){:root{--bg:#0d1117;--card:#151b23;--fg:#f0f6fc;--mut:#9198a1;--line:#3d444d;
---link:#58a6ff}}
 *{box-sizing:border-box}
-body{margin:0;background:var(--bg);color:var(--fg);font:1rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;
+body{margin:0;background:var(--page);color:var(--ink);font:1rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;
 overflow-wrap:anywhere}
 header{color:#fff;background:#59636e;padding:1rem}
 header.down{background:#b31d28}
@@ -24,25 +21,25 @@ details{border-top:1px solid var(--line);margin-top:1rem}
 table{border-collapse:collapse;width:100%;margin:1rem 0;background:var(--card)}
 th,td{text-align:left;vertical-align:top;padding:.375rem .5rem;border-bottom:1px solid var(--line);white-space:pre-line;
 min-width:5.5rem}
-th{font-weight:normal;color:var(--mut)}
+th{font-weight:normal;color:var(--faint)}
 .facts th{width:9rem}
 [scope=rowgroup]{font-weight:600;padding-top:1rem}
 img{display:block;max-width:100%;height:auto;border:1px solid var(--line);background:#fff}
 figure{margin:1rem 0}
-figcaption,.m{color:var(--mut)}
-button{font:inherit;font-weight:600;color:#fff;background:#0969da;border:1px solid transparent;border-radius:8px;
+figcaption,.m{color:var(--faint)}
+button{font:inherit;font-weight:600;color:var(--on-accent);background:var(--accent);border:1px solid transparent;border-radius:8px;
 padding:.75rem 1.25rem;width:100%;cursor:pointer}
 form{margin:1rem 0}
-a{color:var(--link)}
-:focus-visible{outline:3px solid var(--link);outline-offset:2px}
+a{color:var(--accent)}
+:focus-visible{outline:3px solid var(--accent);outline-offset:2px}
 @media(max-width:40rem){table,tbody,th,td{display:block}thead{position:absolute;clip-path:inset(50%)}
 tr{display:flex;flex-wrap:wrap;gap:.25rem 1rem;padding:.375rem .5rem;border-bottom:1px solid var(--line)}
 th,td{border:0;padding:0;min-width:0}td:empty{display:none}td:last-child{flex:1 1 9rem}.facts th{flex:0 0 6.5rem}.facts td{flex-basis:12rem}
-td[data-label]:before{content:attr(data-label) "\\a0";color:var(--mut)}}
+td[data-label]:before{content:attr(data-label) "\\a0";color:var(--faint)}}
 `;
 
 /** The style on one line. */
-const CSS = SOURCE.replaceAll("\n", "");
+const CSS = TOKENS + SOURCE.replaceAll("\n", "");
 
 /** The style of the pages. */
 export const STYLE = trusted(CSS);

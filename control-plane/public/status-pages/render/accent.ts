@@ -6,10 +6,10 @@ interface Accent {
   readonly dark: string;
 }
 
-/** The darkest and the lightest ground of the dark scheme, and those of the light one, as in html/style.ts. */
+/** The darkest and the lightest ground of the dark scheme, and those of the light one, as in core/pages/tokens.ts. */
 export const DARK_GROUND = "#0d1117";
-const DARK_GROUNDS = [DARK_GROUND, "#151b23", "#2e2a1f"];
-const LIGHT_GROUNDS = ["#ffffff", "#f6f8fa", "#fff8c5"];
+const DARK_GROUNDS = [DARK_GROUND, "#161b22", "#3b2d04"];
+const LIGHT_GROUNDS = ["#ffffff", "#f6f8fa", "#fff3c4"];
 
 /** Least contrast of text (WCAG 2.2, success criterion 1.4.3); graphics need 3 (1.4.11). */
 const LEAST_CONTRAST = 4.5;

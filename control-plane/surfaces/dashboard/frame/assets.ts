@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { CHART_STYLE } from "#control-plane/core/charts/style.ts";
+import { TOKENS } from "#control-plane/core/pages/tokens.ts";
 import { createDocument, type Document } from "#control-plane/http/operations/document.ts";
 
 /** Files of the dashboard by name, with their types. idiomorph swaps what has changed in a page. */
@@ -19,7 +20,7 @@ const FILES = {
 
 const CONTENTS = Object.entries(FILES).map(([name, { type, url }]) => {
   const content = readFileSync(fileURLToPath(url));
-  return { name, type, content: name === "style.css" ? Buffer.concat([content, Buffer.from(CHART_STYLE)]) : content };
+  return { name, type, content: name === "style.css" ? `${TOKENS}${content.toString()}${CHART_STYLE}` : content };
 });
 
 /** Hash of all files, which is a part of their addresses: caches keep them for good. */

@@ -85,10 +85,10 @@ describe("a status page", () => {
     const made = await create({ accent_color: " #8250DF " });
     expect(made).toMatchObject({ accent_color: "#8250df" });
     const page = await world.call(`/status/${made.slug}`);
-    expect(page.text).toContain("--link:#8250df");
+    expect(page.text).toContain("--accent:#8250df");
     for (const path of ["/history", ""]) {
       const below = await world.call(`/status/${made.slug}${path}`);
-      const accent = /<style>(:root{--link:#8250df[^<]*)<\/style>/.exec(below.text)?.[1] ?? "";
+      const accent = /<style>(:root{--accent:#8250df[^<]*)<\/style>/.exec(below.text)?.[1] ?? "";
       const hash = createHash("sha256").update(accent).digest("base64");
       expect(below.headers.get("content-security-policy")).toContain(`'sha256-${hash}'`);
     }

@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { accentOf, contrastOf, DARK_GROUND } from "#control-plane/public/status-pages/render/accent.ts";
-import { STYLE } from "#control-plane/public/status-pages/render/html/style.ts";
+import { TOKENS } from "#control-plane/core/pages/tokens.ts";
 
-/** The grounds of the style for text, in the order of the schemes: light, dark. What is printed is left out. */
-function groundsOf(name: string): readonly string[] {
-  return Array.from(STYLE.matchAll(new RegExp(`--${name}:(#[0-9a-f]{3,6})`, "g")), ([, colour = ""]) =>
+/** The values of a token in the order of the schemes: light, dark. */
+function schemesOf(name: string): readonly string[] {
+  return Array.from(TOKENS.matchAll(new RegExp(`--${name}:(#[0-9a-f]{3,6})`, "g")), ([, colour = ""]) =>
     colour.length === 7 ? colour : `#${colour.slice(1).replaceAll(/./g, "$&$&")}`,
-  ).slice(0, 2);
+  );
 }
 
-const GROUNDS = ["bg", "card", "soft"].map(groundsOf);
+const GROUNDS = ["page", "card", "warn-soft"].map(schemesOf);
 const LEVELS = [0, 1, 10, 40, 80, 110, 128, 150, 180, 220, 245, 254, 255];
 
 /** Colours of all hues, pale, vivid and dark. */
@@ -32,6 +32,19 @@ describe("the contrast of two colours", () => {
     expect(contrastOf(one, other)).toBeCloseTo(expected, 2);
     expect(contrastOf(other, one)).toBe(contrastOf(one, other));
   });
+});
+
+describe("the colours of pages", () => {
+  it.each(["ink", "faint", "accent", "good", "warn", "serious", "bad", "info"])(
+    "can be read on pages and cards of both schemes: %s",
+    (name) => {
+      const contrasts = schemesOf(name).flatMap((colour, scheme) =>
+        ["page", "card"].map((ground) => contrastOf(colour, schemesOf(ground)[scheme] ?? "")),
+      );
+      expect(contrasts).toHaveLength(4);
+      expect(Math.min(...contrasts)).toBeGreaterThanOrEqual(4.5);
+    },
+  );
 });
 
 describe("an accent colour", () => {
