@@ -1,32 +1,22 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { memberOf, type Door } from "#control-plane/surfaces/dashboard/door/door.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
 import { readForm, toId, type Form } from "#control-plane/surfaces/dashboard/door/form.ts";
-import type { MemberWrites } from "#control-plane/surfaces/dashboard/door/member-writes.ts";
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
 import { readListQuery } from "#control-plane/surfaces/dashboard/monitors/list-query.ts";
-import type { Overviews } from "#control-plane/surfaces/dashboard/monitors/overviews.ts";
 import { selectRows } from "#control-plane/surfaces/dashboard/monitors/select-rows.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import { MOST_IDS } from "#control-plane/monitors/bulk/fields.ts";
 import { parseBulk } from "#control-plane/monitors/bulk/parse.ts";
-import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import { changeOf } from "#control-plane/monitors/changed-fields.ts";
 import { wordsOf } from "#control-plane/surfaces/dashboard/monitor-form/field-words.ts";
 import { counted } from "#control-plane/surfaces/dashboard/frame/amounts.ts";
 import type { ManyChanged } from "#control-plane/monitors/bulk/bulk.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
-
-/** Dependencies of the change of many. */
-interface BulkDeps {
-  readonly door: Door;
-  readonly monitors: Monitors;
-  readonly overviews: Overviews;
-  readonly writes: MemberWrites;
-}
+import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
 /** Registers the page that changes all monitors of a filter in the same way: one form, what it changes, then the change. */
-export function registerBulk(scope: FastifyInstance, { door, monitors, overviews, writes }: BulkDeps): void {
+export function registerBulk(scope: FastifyInstance, { door, monitors, overviews, writes }: Dashboard): void {
   scope.route({
     ...door.page({ needs: "write" }),
     url: "/app/monitors/bulk",

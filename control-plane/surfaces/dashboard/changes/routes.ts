@@ -1,26 +1,18 @@
 import type { FastifyInstance } from "fastify";
-import type { Changes } from "#control-plane/accounts/changes/changes.ts";
 import type { ShownChange } from "#control-plane/accounts/changes/view.ts";
-import { memberOf, type Door } from "#control-plane/surfaces/dashboard/door/door.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
 import { formatLocal } from "#control-plane/surfaces/dashboard/frame/times.ts";
-import type { Sql } from "#control-plane/core/database/connect.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 import type { Session } from "#control-plane/people/users/sessions.ts";
+import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
 const ROWS = 50;
 const ALL = { subject: null, actor: null, from: null, to: null };
 const MOST_PAGES = 100_000;
 
-/** Dependencies of the log's page. */
-interface ChangesPageDeps {
-  readonly door: Door;
-  readonly sql: Sql;
-  readonly changes: Changes;
-}
-
 /** Registers /app/changes: who changed what of the account. */
-export function registerChangesPage(scope: FastifyInstance, { door, sql, changes }: ChangesPageDeps): void {
+export function registerChangesPage(scope: FastifyInstance, { door, sql, changes }: Dashboard): void {
   scope.route({
     ...door.page({ needs: "read" }),
     url: "/app/changes",

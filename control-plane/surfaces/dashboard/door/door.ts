@@ -59,20 +59,22 @@ export interface Door {
   identify(request: FastifyRequest): Promise<Session | null>;
 }
 
-/** Dependencies of the door. */
-interface DoorDeps {
+/** Maximum number of views of a session in a minute: an open tab takes six. */
+const VIEWS_PER_MINUTE = 300;
+
+/** Creates the door of the dashboard. */
+export function createDoor({
+  users,
+  clock,
+  config,
+  isSecure,
+}: {
   readonly users: Pick<Users, "sessions" | "devices" | "confirm">;
   readonly clock: Clock;
   readonly config: OriginSettings;
   /** Whether the service is reached under https. */
   readonly isSecure: boolean;
-}
-
-/** Maximum number of views of a session in a minute: an open tab takes six. */
-const VIEWS_PER_MINUTE = 300;
-
-/** Creates the door of the dashboard. */
-export function createDoor({ users, clock, config, isSecure }: DoorDeps): Door {
+}): Door {
   const refuseOrigin = createOriginCheck(config);
   const views = createAddressLimiter({ clock, limit: VIEWS_PER_MINUTE, windowSeconds: 60 });
 

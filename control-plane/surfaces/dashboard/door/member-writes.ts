@@ -27,15 +27,16 @@ export interface MemberWrites {
   run<T>(request: FastifyRequest, write: (tx: Transaction) => Promise<MemberWrite<T>>): Promise<Ran<T>>;
 }
 
-/** Dependencies of the writes. */
-interface MemberWritesDeps {
+/** Creates the writes of members of one replica. */
+export function createMemberWrites({
+  sql,
+  turns,
+  record,
+}: {
   readonly sql: Sql;
   readonly turns: Turns;
   readonly record: RecordChanges;
-}
-
-/** Creates the writes of members of one replica. */
-export function createMemberWrites({ sql, turns, record }: MemberWritesDeps): MemberWrites {
+}): MemberWrites {
   return {
     async run(request, write) {
       const { accountId, userId, email } = memberOf(request);

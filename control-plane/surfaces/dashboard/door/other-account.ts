@@ -6,12 +6,6 @@ import { renderHidden } from "#control-plane/surfaces/dashboard/frame/fields.ts"
 import { html } from "#control-plane/core/pages/html.ts";
 import type { Users } from "#control-plane/people/users/users.ts";
 
-/** Where the accounts of the session's user are read. */
-export interface OtherAccountDeps {
-  readonly sql: Sql;
-  readonly users: Pick<Users, "members">;
-}
-
 /** Maximum number of accounts that are asked, the oldest first. */
 const MOST_ASKED = 50;
 
@@ -27,7 +21,7 @@ export function accountName(id: number, email: string | null): string {
 export async function offerSwitch(
   request: FastifyRequest,
   reply: FastifyReply,
-  { sql, users }: OtherAccountDeps,
+  { sql, users }: { readonly sql: Sql; readonly users: Pick<Users, "members"> },
   has: (accountId: number) => Promise<boolean>,
 ): Promise<FastifyReply | null> {
   if (request.method !== "GET") return null;

@@ -8,7 +8,6 @@ import {
   namedMonitors,
   REFRESH_SECONDS,
   showIncident,
-  type IncidentViewsDeps,
   type WithId,
   ALL_PAGES,
 } from "#control-plane/surfaces/dashboard/incidents/views.ts";
@@ -35,9 +34,10 @@ import {
 import { renderHidden, renderInput, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
 import { renderCheckList } from "#control-plane/surfaces/dashboard/frame/choices.ts";
 import { STATUSES } from "#control-plane/outages/incidents/incident.ts";
+import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
 /** Registers /app/incidents, the page of each incident, what can be done there, and the form of another one. */
-export function registerIncidentViews(scope: FastifyInstance, deps: IncidentViewsDeps): void {
+export function registerIncidentViews(scope: FastifyInstance, deps: Dashboard): void {
   const { door, sql, clock } = deps;
   scope.route({
     ...door.page({ needs: "read" }),
@@ -84,7 +84,7 @@ const EMPTY: TypedIncident = {
 };
 
 /** Registers the form that opens an incident by hand; `?monitor=` chooses a monitor. */
-function registerOpening(scope: FastifyInstance, deps: IncidentViewsDeps): void {
+function registerOpening(scope: FastifyInstance, deps: Dashboard): void {
   const { door, writes, incidents } = deps;
   scope.route({
     ...door.page({ needs: "write" }),
@@ -143,7 +143,7 @@ function bodyOf({ title, text, status, impact, isPublic, monitorIds, pageIds }: 
 async function sendForm(
   request: FastifyRequest,
   reply: FastifyReply,
-  deps: IncidentViewsDeps,
+  deps: Dashboard,
   typed: TypedIncident,
   problems: ReadonlyMap<string, string>,
 ): Promise<FastifyReply> {

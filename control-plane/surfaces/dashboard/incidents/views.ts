@@ -1,8 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Clock } from "#shared/time/clock.ts";
-import { offerSwitch, type OtherAccountDeps } from "#control-plane/surfaces/dashboard/door/other-account.ts";
-import { memberOf, type Door } from "#control-plane/surfaces/dashboard/door/door.ts";
-import type { MemberWrites } from "#control-plane/surfaces/dashboard/door/member-writes.ts";
+import { offerSwitch } from "#control-plane/surfaces/dashboard/door/other-account.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
 import { viewerTimeOf, formatLocal, renderTime, toLocalTimes } from "#control-plane/surfaces/dashboard/frame/times.ts";
 import {
@@ -13,18 +11,16 @@ import {
   type ShownIncident,
 } from "#control-plane/surfaces/dashboard/incidents/actions.ts";
 import { type NamedMonitor, nameOf, toneOf } from "#control-plane/surfaces/dashboard/incidents/list.ts";
-import type { Overviews } from "#control-plane/surfaces/dashboard/monitors/overviews.ts";
 import { absentMessage, Refusal, requireFound } from "#control-plane/http/errors.ts";
-import { readIncident, type ReadEvidence } from "#control-plane/outages/incidents/incidents.ts";
+import { readIncident } from "#control-plane/outages/incidents/incidents.ts";
 import { shownTitle } from "#control-plane/outages/incidents/texts.ts";
-import type { IncidentWrites } from "#control-plane/outages/incidents/writes.ts";
-import type { StatusPages } from "#control-plane/public/status-pages/status-pages.ts";
 import { isAllowed } from "#control-plane/people/users/roles.ts";
 import type { ViewerTime } from "#control-plane/core/charts/viewer-time.ts";
 import { layOutIncident, type IncidentLayout } from "#control-plane/public/incident-pages/show-incident.ts";
 import { capital } from "#control-plane/surfaces/dashboard/frame/problems.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 import { renderRows, type Block } from "#control-plane/public/incident-pages/page.ts";
+import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
 /** Seconds between two refreshes of an open view. */
 export const REFRESH_SECONDS = 10;
@@ -33,17 +29,6 @@ const MOST_CHOICES = 500;
 /** Every status page: more than an account can have. */
 export const ALL_PAGES = { limit: 1_000, offset: 0 };
 
-/** Dependencies of the views of incidents. */
-export interface IncidentViewsDeps extends OtherAccountDeps {
-  readonly door: Door;
-  readonly clock: Clock;
-  readonly overviews: Pick<Overviews, "of">;
-  readonly writes: MemberWrites;
-  readonly incidents: IncidentWrites;
-  readonly statusPages: Pick<StatusPages, "list">;
-  readonly evidenceOf: ReadEvidence;
-}
-
 /** A request for the incident in its path. */
 export type WithId = { Params: { id: string } };
 
@@ -51,7 +36,7 @@ export type WithId = { Params: { id: string } };
 export async function showIncident(
   request: FastifyRequest<WithId>,
   reply: FastifyReply,
-  deps: IncidentViewsDeps,
+  deps: Dashboard,
   typed: TypedWriting | null,
 ): Promise<FastifyReply> {
   const session = memberOf(request);
@@ -91,7 +76,7 @@ export async function showIncident(
  * the number of all.
  */
 export async function namedMonitors(
-  { overviews }: Pick<IncidentViewsDeps, "overviews">,
+  { overviews }: Pick<Dashboard, "overviews">,
   accountId: number,
   chosen: readonly number[],
 ): Promise<{

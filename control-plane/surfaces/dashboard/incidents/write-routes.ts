@@ -3,19 +3,15 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
 import { readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
 import type { TypedWriting } from "#control-plane/surfaces/dashboard/incidents/actions.ts";
-import {
-  idOf,
-  showIncident,
-  type IncidentViewsDeps,
-  type WithId,
-} from "#control-plane/surfaces/dashboard/incidents/views.ts";
+import { idOf, showIncident, type WithId } from "#control-plane/surfaces/dashboard/incidents/views.ts";
 import { requireRead, type Refusal } from "#control-plane/http/errors.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import { CHANGE } from "#control-plane/outages/incidents/schemas.ts";
 import { parseParams } from "#shared/schema/schema.ts";
+import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
 /** Registers what members do with an incident: acknowledge it, add a note, publish an update, edit it, resolve it. */
-export function registerIncidentWrites(scope: FastifyInstance, deps: IncidentViewsDeps): void {
+export function registerIncidentWrites(scope: FastifyInstance, deps: Dashboard): void {
   const { door } = deps;
   scope.route<WithId>({
     ...door.form({ needs: "write" }),
@@ -103,7 +99,7 @@ const FIELDS: ReadonlyMap<string, string> = new Map([
 async function change(
   request: FastifyRequest<WithId>,
   reply: FastifyReply,
-  deps: IncidentViewsDeps,
+  deps: Dashboard,
   { body, done, typed }: Asked,
 ): Promise<FastifyReply> {
   const { accountId, email } = memberOf(request);

@@ -1,24 +1,19 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Clock } from "#shared/time/clock.ts";
-import type { RecordChanges } from "#control-plane/http/access/changes.ts";
 import { keyScopesOf } from "#control-plane/http/access/principal.ts";
-import { memberOf, type Door } from "#control-plane/surfaces/dashboard/door/door.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
 import { readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
 import { sendConfirmation } from "#control-plane/surfaces/dashboard/frame/confirmation.ts";
 import { sentence } from "#control-plane/surfaces/dashboard/frame/problems.ts";
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
 import { actionOf, noOwner } from "#control-plane/surfaces/dashboard/door/member-writes.ts";
 import { counted } from "#control-plane/surfaces/dashboard/frame/amounts.ts";
-import type { Sql, Transaction } from "#control-plane/core/database/connect.ts";
-import type { Turns } from "#control-plane/core/database/turns.ts";
+import type { Transaction } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import type { KeyEntry, Keys } from "#control-plane/accounts/keys/keys.ts";
 import { createNewKey, LONGEST_KEY_NAME } from "#control-plane/accounts/keys/new-key.ts";
 import { readUsage } from "#control-plane/http/limits/usage.ts";
-import type { Plans } from "#control-plane/core/plans/plans.ts";
 import { memberChange } from "#control-plane/people/users/members.ts";
-import type { Users } from "#control-plane/people/users/users.ts";
 import {
   renderForm,
   renderHidden,
@@ -29,31 +24,19 @@ import {
 import { formatLocal } from "#control-plane/surfaces/dashboard/frame/times.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 import type { Session } from "#control-plane/people/users/sessions.ts";
+import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
 const PATH = "/app/keys";
 const SHOWN = { schema: { hide: true } } as const;
 /** Keys on the page: more than any plan allows. */
 const MOST_SHOWN = 1_000;
 
-/** Dependencies of the pages of keys. */
-interface KeyPagesDeps {
-  readonly door: Door;
-  readonly sql: Sql;
-  readonly turns: Turns;
-  readonly clock: Clock;
-  readonly keys: Keys;
-  readonly plans: Plans;
-  readonly users: Pick<Users, "members">;
-  /** Logs changes. */
-  readonly record: RecordChanges;
-}
-
 interface ById {
   Params: { id: string };
 }
 
 /** Registers /app/keys: the API keys of the account and their usage, for owners. */
-export function registerKeyPages(scope: FastifyInstance, deps: KeyPagesDeps): void {
+export function registerKeyPages(scope: FastifyInstance, deps: Dashboard): void {
   const { door, sql, turns, keys, users, record } = deps;
   const page = door.page({ needs: "manage", isSensitive: true });
   const form = door.form({ needs: "manage", isSensitive: true });
@@ -147,7 +130,7 @@ async function findKey(request: FastifyRequest<ById>, keys: Keys): Promise<KeyEn
 async function sendKeys(
   request: FastifyRequest,
   reply: FastifyReply,
-  { sql, clock, keys, plans }: KeyPagesDeps,
+  { sql, clock, keys, plans }: Dashboard,
   more: Partial<KeysView>,
 ): Promise<FastifyReply> {
   const session = memberOf(request);

@@ -6,12 +6,7 @@ import { viewerTimeOf, renderTime } from "#control-plane/surfaces/dashboard/fram
 import { namedMonitors } from "#control-plane/surfaces/dashboard/incidents/views.ts";
 import { renderWindowList, STATES, type Shown } from "#control-plane/surfaces/dashboard/maintenance/list.ts";
 import { emptyWindow, REPEATS, repeatsOf, typedFrom } from "#control-plane/surfaces/dashboard/maintenance/values.ts";
-import {
-  sendForm,
-  windowOf,
-  type MaintenanceViewsDeps,
-  type WithId,
-} from "#control-plane/surfaces/dashboard/maintenance/views.ts";
+import { sendForm, windowOf, type WithId } from "#control-plane/surfaces/dashboard/maintenance/views.ts";
 import { registerWindowWrites } from "#control-plane/surfaces/dashboard/maintenance/write-routes.ts";
 import { MOST_WINDOWS, type Maintenance } from "#control-plane/outages/maintenance/maintenance.ts";
 import { scheduleOf } from "#control-plane/outages/maintenance/read-window.ts";
@@ -22,6 +17,7 @@ import { writeDuration } from "#shared/text/duration.ts";
 import type { ViewerTime } from "#control-plane/core/charts/viewer-time.ts";
 import type { NamedMonitor } from "#control-plane/surfaces/dashboard/incidents/list.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
+import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
 /** Windows on a page of those that are over. */
 const PAGE = 50;
@@ -29,7 +25,7 @@ const PAGE = 50;
 const NEXT = 5;
 
 /** Registers /app/maintenance: the windows of an account, the page of each, and its form. */
-export function registerMaintenanceViews(scope: FastifyInstance, deps: MaintenanceViewsDeps): void {
+export function registerMaintenanceViews(scope: FastifyInstance, deps: Dashboard): void {
   const { door, clock, maintenance } = deps;
   scope.route({
     ...door.page({ needs: "read" }),

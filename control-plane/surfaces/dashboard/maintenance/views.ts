@@ -1,12 +1,9 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Clock } from "#shared/time/clock.ts";
-import { memberOf, type Door } from "#control-plane/surfaces/dashboard/door/door.ts";
-import type { MemberWrites } from "#control-plane/surfaces/dashboard/door/member-writes.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
 import { namedMonitors } from "#control-plane/surfaces/dashboard/incidents/views.ts";
 import { HINT } from "#control-plane/surfaces/dashboard/maintenance/list.ts";
 import { REPEATS, type TypedWindow } from "#control-plane/surfaces/dashboard/maintenance/values.ts";
-import type { Overviews } from "#control-plane/surfaces/dashboard/monitors/overviews.ts";
 import { absentMessage, Refusal, requireFound } from "#control-plane/http/errors.ts";
 import type { Maintenance } from "#control-plane/outages/maintenance/maintenance.ts";
 import type { MaintenanceWindow } from "#control-plane/outages/maintenance/window.ts";
@@ -19,15 +16,7 @@ import {
 import { renderHidden, renderInput, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
 import type { NamedMonitor } from "#control-plane/surfaces/dashboard/incidents/list.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
-
-/** Dependencies of the views of maintenance. */
-export interface MaintenanceViewsDeps {
-  readonly door: Door;
-  readonly clock: Clock;
-  readonly maintenance: Maintenance;
-  readonly overviews: Pick<Overviews, "of">;
-  readonly writes: MemberWrites;
-}
+import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
 /** A request for the window in its path. */
 export type WithId = { Params: { id: string } };
@@ -46,7 +35,7 @@ export async function windowOf(
 export async function sendForm(
   request: FastifyRequest,
   reply: FastifyReply,
-  deps: Pick<MaintenanceViewsDeps, "overviews">,
+  deps: Pick<Dashboard, "overviews">,
   form: {
     readonly id: number | null;
     readonly typed: TypedWindow;

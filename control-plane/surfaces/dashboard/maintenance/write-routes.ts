@@ -3,23 +3,19 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
 import { readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
 import { problemOf } from "#control-plane/surfaces/dashboard/incidents/write-routes.ts";
-import {
-  sendForm,
-  windowOf,
-  type MaintenanceViewsDeps,
-  type WithId,
-} from "#control-plane/surfaces/dashboard/maintenance/views.ts";
+import { sendForm, windowOf, type WithId } from "#control-plane/surfaces/dashboard/maintenance/views.ts";
 import { bodyOf, typedOf, type TypedWindow } from "#control-plane/surfaces/dashboard/maintenance/values.ts";
 import { requireRead, type Refusal } from "#control-plane/http/errors.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import { CHANGE, CREATE } from "#control-plane/outages/maintenance/schemas.ts";
 import { changeOf } from "#control-plane/outages/maintenance/view.ts";
 import { parseParams } from "#shared/schema/schema.ts";
+import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
 const FROM_JSON = { from: "json", unknown: "refuse" } as const;
 
 /** Registers what members do with a window: plan it, change it, cancel it, take that back, delete it. */
-export function registerWindowWrites(scope: FastifyInstance, deps: MaintenanceViewsDeps): void {
+export function registerWindowWrites(scope: FastifyInstance, deps: Dashboard): void {
   const { door, writes, maintenance } = deps;
   scope.route({
     ...door.form({ needs: "write" }),
@@ -90,7 +86,7 @@ export function registerWindowWrites(scope: FastifyInstance, deps: MaintenanceVi
 async function setStatus(
   request: FastifyRequest<WithId>,
   reply: FastifyReply,
-  { writes, maintenance }: MaintenanceViewsDeps,
+  { writes, maintenance }: Dashboard,
   { status, done }: { readonly status: "cancelled" | "scheduled"; readonly done: string },
 ): Promise<FastifyReply> {
   const { accountId } = memberOf(request);

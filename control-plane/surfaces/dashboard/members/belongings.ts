@@ -5,15 +5,14 @@ import { renderHidden } from "#control-plane/surfaces/dashboard/frame/fields.ts"
 import { formatLocal } from "#control-plane/surfaces/dashboard/frame/times.ts";
 import { UNNAMED_KEY, UNUSED_KEY } from "#control-plane/surfaces/dashboard/keys/routes.ts";
 import { inviteeOf, ROLE_NAMES } from "#control-plane/surfaces/dashboard/members/page.ts";
-import type { Sql } from "#control-plane/core/database/connect.ts";
-import type { KeyEntry, Keys } from "#control-plane/accounts/keys/keys.ts";
+import type { KeyEntry } from "#control-plane/accounts/keys/keys.ts";
 import { changeOf } from "#control-plane/monitors/changed-fields.ts";
-import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 import type { AlsoDone, ListedMember } from "#control-plane/people/users/members.ts";
 import { rolesAbove, type Role } from "#control-plane/people/users/roles.ts";
 import type { Session } from "#control-plane/people/users/sessions.ts";
-import type { Invite, Users } from "#control-plane/people/users/users.ts";
+import type { Invite } from "#control-plane/people/users/users.ts";
+import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
 /** What a member has made in the account, and gets from it. */
 interface Belongings {
@@ -22,14 +21,6 @@ interface Belongings {
   readonly monitors: readonly string[];
   /** Open invites of the member that end. */
   readonly invites: readonly Invite[];
-}
-
-/** Dependencies of what belongs to members. */
-export interface BelongingsDeps {
-  readonly sql: Sql;
-  readonly keys: Pick<Keys, "list" | "revokeOf">;
-  readonly monitors: Pick<Monitors, "mailedTo" | "leave">;
-  readonly users: Pick<Users, "invites">;
 }
 
 /** More keys than a form has fields for. */
@@ -41,7 +32,7 @@ const ADDRESS = "address";
 
 /** Reads what belongs to a member. `next`: the role that the member keeps; null: none. */
 export async function readBelongings(
-  { sql, keys, monitors, users }: BelongingsDeps,
+  { sql, keys, monitors, users }: Dashboard,
   accountId: number,
   { userId, email }: ListedMember,
   next: Role | null,
@@ -95,7 +86,7 @@ function describeMail(email: string, monitors: readonly string[]): string {
  * moment ago, goes with a member who is removed, and stays with one who is not.
  */
 export function endBelongings(
-  { keys, monitors }: BelongingsDeps,
+  { keys, monitors }: Dashboard,
   accountId: number,
   { userId, email }: ListedMember,
   form: Form,

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { RecordChanges } from "#control-plane/http/access/changes.ts";
 import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
 import { readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
 import { sendConfirmation } from "#control-plane/surfaces/dashboard/frame/confirmation.ts";
@@ -9,7 +8,6 @@ import {
   hasAny,
   readBelongings,
   renderBelongings,
-  type BelongingsDeps,
 } from "#control-plane/surfaces/dashboard/members/belongings.ts";
 import {
   renderCreatedInvite,
@@ -17,36 +15,24 @@ import {
   type MembersView,
 } from "#control-plane/surfaces/dashboard/members/page.ts";
 import { actionOf, noOwner } from "#control-plane/surfaces/dashboard/door/member-writes.ts";
-import type { SignInDeps } from "#control-plane/surfaces/dashboard/sign-in/routes.ts";
 import type { Transaction } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
-import type { Turns } from "#control-plane/core/database/turns.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
-import type { Keys } from "#control-plane/accounts/keys/keys.ts";
 import { spellMailAddress } from "#control-plane/core/mail-address.ts";
 import { memberChange, type ListedMember, type MemberChange } from "#control-plane/people/users/members.ts";
 import { ROLES, rolesAbove, type Role } from "#control-plane/people/users/roles.ts";
+import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
 const PATH = "/app/members";
 const SHOWN = { schema: { hide: true } } as const;
 const MOST_INVITES = 100;
-
-/** Dependencies of the members' pages. */
-interface MemberPagesDeps extends SignInDeps, Omit<BelongingsDeps, "users"> {
-  readonly keys: Keys;
-  readonly turns: Turns;
-  /** Address of the service, without a slash at its end. */
-  readonly baseUrl: string;
-  /** Logs changes. */
-  readonly record: RecordChanges;
-}
 
 interface ById {
   Params: { id: string };
 }
 
 /** Registers /app/members: members, their roles, and invites, for owners. */
-export function registerMembers(scope: FastifyInstance, deps: MemberPagesDeps): void {
+export function registerMembers(scope: FastifyInstance, deps: Dashboard): void {
   const { door, users, sql, turns, record, baseUrl, canMail } = deps;
   const page = door.page({ needs: "manage", isSensitive: true });
   const form = door.form({ needs: "manage", isSensitive: true });
@@ -198,7 +184,7 @@ function roleOf(text: string): Role | null {
 }
 
 /** Finds the member of the session's account whose id is in the path. Throws Refusal. */
-async function findMember(request: FastifyRequest<ById>, { users, sql }: MemberPagesDeps): Promise<ListedMember> {
+async function findMember(request: FastifyRequest<ById>, { users, sql }: Dashboard): Promise<ListedMember> {
   const members = await users.members.list(sql, memberOf(request).accountId);
   const found = members.find(({ userId }) => String(userId) === request.params.id);
   if (found === undefined) throw new Refusal("not_found", "There is no such member.");
@@ -208,7 +194,7 @@ async function findMember(request: FastifyRequest<ById>, { users, sql }: MemberP
 function answerChange(
   request: FastifyRequest,
   reply: FastifyReply,
-  deps: MemberPagesDeps,
+  deps: Dashboard,
   changed: MemberChange,
   path: string,
 ): Promise<FastifyReply> | FastifyReply {
@@ -225,7 +211,7 @@ function answerChange(
 async function sendMembers(
   request: FastifyRequest,
   reply: FastifyReply,
-  { users, sql, canMail }: MemberPagesDeps,
+  { users, sql, canMail }: Dashboard,
   more: Partial<MembersView>,
 ): Promise<FastifyReply> {
   const session = memberOf(request);

@@ -1,8 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Clock } from "#shared/time/clock.ts";
-import { memberOf, type Door } from "#control-plane/surfaces/dashboard/door/door.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
 import { readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
-import type { MemberWrites } from "#control-plane/surfaces/dashboard/door/member-writes.ts";
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
 import { problemsOf } from "#control-plane/surfaces/dashboard/frame/problems.ts";
 import { fieldsOf } from "#control-plane/surfaces/dashboard/monitor-form/form-fields.ts";
@@ -33,33 +31,24 @@ import { CHECK_TYPES, type CheckType } from "#control-plane/outages/kinds/kinds.
 import { changeOf } from "#control-plane/monitors/changed-fields.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import { parseChange, parseCreation } from "#control-plane/monitors/settings/parse.ts";
-import type { Trials } from "#control-plane/monitors/try/try.ts";
 import type { MonitorView } from "#control-plane/monitors/view.ts";
 import { STATE_WORDS } from "#control-plane/surfaces/dashboard/monitors/words.ts";
 import type { Tried } from "#control-plane/monitors/try/run.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
-
-/** Dependencies of the form. */
-interface FormDeps {
-  readonly clock: Clock;
-  readonly door: Door;
-  readonly monitors: Monitors;
-  readonly trials: Trials;
-  readonly writes: MemberWrites;
-}
+import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
 type WithId = { Params: { id: string } };
 
 const NONE: ReadonlyMap<string, string> = new Map();
 
 /** Registers the pages that create and change a monitor, each tried before it is saved. */
-export function registerMonitorForm(scope: FastifyInstance, deps: FormDeps): void {
+export function registerMonitorForm(scope: FastifyInstance, deps: Dashboard): void {
   registerCreation(scope, deps);
   registerEdit(scope, deps);
   registerNextRuns(scope, deps);
 }
 
-function registerCreation(scope: FastifyInstance, { door, clock, monitors, trials, writes }: FormDeps): void {
+function registerCreation(scope: FastifyInstance, { door, clock, monitors, trials, writes }: Dashboard): void {
   scope.route({
     ...door.page({ needs: "write" }),
     url: "/app/monitors/new",
@@ -120,7 +109,7 @@ function registerCreation(scope: FastifyInstance, { door, clock, monitors, trial
   });
 }
 
-function registerEdit(scope: FastifyInstance, { door, clock, monitors, trials, writes }: FormDeps): void {
+function registerEdit(scope: FastifyInstance, { door, clock, monitors, trials, writes }: Dashboard): void {
   const url = "/app/monitors/:id/edit";
   scope.route<WithId>({
     ...door.page({ needs: "write" }),

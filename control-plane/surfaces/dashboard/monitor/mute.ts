@@ -1,19 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Clock } from "#shared/time/clock.ts";
-import { memberOf, type Door } from "#control-plane/surfaces/dashboard/door/door.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
 import { readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
-import type { MemberWrites } from "#control-plane/surfaces/dashboard/door/member-writes.ts";
 import { problemsOf } from "#control-plane/surfaces/dashboard/frame/problems.ts";
 import { renderTime } from "#control-plane/surfaces/dashboard/frame/times.ts";
 import type { MonitorPage } from "#control-plane/surfaces/dashboard/monitor/head.ts";
 import { idOf, type WithId } from "#control-plane/surfaces/dashboard/monitor/own.ts";
 import { absentMessage, Refusal } from "#control-plane/http/errors.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
-import type { Maintenance } from "#control-plane/outages/maintenance/maintenance.ts";
 import { changeOf } from "#control-plane/outages/maintenance/view.ts";
 import type { MaintenanceWindow } from "#control-plane/outages/maintenance/window.ts";
-import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
+import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
 /** For how many minutes a monitor can be muted, with the words of the button. */
 const SPANS: Readonly<Record<string, string>> = {
@@ -87,14 +84,6 @@ function isOfOne({ monitorIds, tags, rrule }: MaintenanceWindow, id: number): bo
   return rrule === null && tags.length === 0 && monitorIds.length === 1 && monitorIds[0] === id;
 }
 
-/** Dependencies of muting. */
-export interface MuteDeps {
-  readonly door: Door;
-  readonly clock: Clock;
-  readonly writes: MemberWrites;
-  readonly maintenance: Pick<Maintenance, "create" | "change" | "find" | "list">;
-}
-
 /** Shows the page of a monitor whose mute was refused. */
 type ShowRefused = (
   request: FastifyRequest<WithId>,
@@ -105,7 +94,7 @@ type ShowRefused = (
 /** Registers the forms that mute a monitor by a maintenance window, and end it. */
 export function registerMute(
   scope: FastifyInstance,
-  { door, clock, writes, monitors, maintenance }: MuteDeps & { readonly monitors: Pick<Monitors, "has"> },
+  { door, clock, writes, monitors, maintenance }: Dashboard,
   showRefused: ShowRefused,
 ): void {
   scope.route<WithId>({

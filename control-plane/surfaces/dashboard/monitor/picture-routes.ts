@@ -1,27 +1,14 @@
 import type { FastifyInstance } from "fastify";
-import { memberOf, type Door } from "#control-plane/surfaces/dashboard/door/door.ts";
-import type { MemberWrites } from "#control-plane/surfaces/dashboard/door/member-writes.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
 import { idOf, type WithId } from "#control-plane/surfaces/dashboard/monitor/own.ts";
 import { absentMessage, Refusal } from "#control-plane/http/errors.ts";
 import { SentFile, sendFile } from "#control-plane/http/sent-file.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import { changeOf } from "#control-plane/monitors/changed-fields.ts";
-import type { Monitors } from "#control-plane/monitors/monitors.ts";
-import type { Pictures } from "#control-plane/watching/pictures/pictures.ts";
-
-/** Dependencies of the pictures. */
-export interface PictureRoutesDeps {
-  readonly door: Door;
-  readonly monitors: Monitors;
-  readonly writes: MemberWrites;
-  readonly pictures: Pick<Pictures, "find">;
-}
+import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
 /** Registers the pictures of a visual monitor for the members of its account, and the form that accepts the newest one. */
-export function registerPictures(
-  scope: FastifyInstance,
-  { door, monitors, writes, pictures }: PictureRoutesDeps,
-): void {
+export function registerPictures(scope: FastifyInstance, { door, monitors, writes, pictures }: Dashboard): void {
   scope.route<{ Params: { id: string; picture: string } }>({
     ...door.page({ needs: "read" }),
     url: "/app/monitors/:id/pictures/:picture",

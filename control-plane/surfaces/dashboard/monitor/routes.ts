@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { offerSwitch, type OtherAccountDeps } from "#control-plane/surfaces/dashboard/door/other-account.ts";
+import { offerSwitch } from "#control-plane/surfaces/dashboard/door/other-account.ts";
 import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
 import { sentence } from "#control-plane/surfaces/dashboard/frame/problems.ts";
 import { viewerTimeOf, renderTime, toLocalTimes } from "#control-plane/surfaces/dashboard/frame/times.ts";
@@ -15,17 +15,11 @@ import {
 } from "#control-plane/surfaces/dashboard/monitor/state.ts";
 import { findHeartbeat, idOf, sendMonitorPage, type WithId } from "#control-plane/surfaces/dashboard/monitor/own.ts";
 import { readPingQuery, renderPingLog } from "#control-plane/surfaces/dashboard/monitor/ping-log.ts";
-import { registerPictures, type PictureRoutesDeps } from "#control-plane/surfaces/dashboard/monitor/picture-routes.ts";
+import { registerPictures } from "#control-plane/surfaces/dashboard/monitor/picture-routes.ts";
 import { referencesIn, renderSettings } from "#control-plane/surfaces/dashboard/monitor/settings.ts";
-import type { Overviews } from "#control-plane/surfaces/dashboard/monitors/overviews.ts";
 import { renderHeartbeat } from "#control-plane/surfaces/dashboard/monitor/heartbeat.ts";
 import { registerRotation } from "#control-plane/surfaces/dashboard/monitor/rotation.ts";
-import {
-  registerMute,
-  renderMute,
-  type MuteDeps,
-  type RefusedMute,
-} from "#control-plane/surfaces/dashboard/monitor/mute.ts";
+import { registerMute, renderMute, type RefusedMute } from "#control-plane/surfaces/dashboard/monitor/mute.ts";
 import { rangeOf, renderResponseTimes } from "#control-plane/surfaces/dashboard/monitor/latency.ts";
 import { registerRemoval } from "#control-plane/surfaces/dashboard/monitor/removal.ts";
 import {
@@ -36,10 +30,7 @@ import {
 import { counted } from "#control-plane/surfaces/dashboard/frame/amounts.ts";
 import { requireFound, requireRead } from "#control-plane/http/errors.ts";
 import { searchPings } from "#control-plane/watching/heartbeats/shown-pings.ts";
-import type { History } from "#control-plane/outages/history/history.ts";
 import { readIncidents } from "#control-plane/outages/incidents/incidents.ts";
-import type { TestMails } from "#control-plane/notify/mail/test-mails.ts";
-import type { Webhooks } from "#control-plane/notify/webhooks/webhooks.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import { coveredBetween } from "#control-plane/outages/maintenance/coverage/coverage.ts";
 import { MOST_WINDOWS } from "#control-plane/outages/maintenance/maintenance.ts";
@@ -51,6 +42,7 @@ import { isAllowed } from "#control-plane/people/users/roles.ts";
 import { writeDuration } from "#shared/text/duration.ts";
 import type { showIncident } from "#control-plane/outages/incidents/view.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
+import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
 const REFRESH_SECONDS = 10;
 /** The same while somebody waits for a result, and for how long that is, milliseconds. */
@@ -61,16 +53,8 @@ const CHECKS_OF_PAGE = 50;
 const PINGS_OF_PAGE = 25;
 const URL_OF_MONITOR = "/app/monitors/:id";
 
-/** Dependencies of the page of a monitor. */
-interface MonitorPageDeps extends PictureRoutesDeps, MuteDeps, OtherAccountDeps {
-  readonly overviews: Pick<Overviews, "of">;
-  readonly webhooks: Pick<Webhooks, "list">;
-  readonly testMails: TestMails;
-  readonly history: Pick<History, "latency" | "searchChecks">;
-}
-
 /** Registers the page of a monitor and what can be done there: check now, pause, resume, delete. */
-export function registerMonitor(scope: FastifyInstance, deps: MonitorPageDeps): void {
+export function registerMonitor(scope: FastifyInstance, deps: Dashboard): void {
   const { door, monitors, writes } = deps;
   scope.route<WithId>({
     ...door.page({ needs: "read" }),
@@ -181,7 +165,7 @@ interface Outcome {
 async function showMonitor(
   request: FastifyRequest<WithId>,
   reply: FastifyReply,
-  deps: MonitorPageDeps,
+  deps: Dashboard,
   outcome: Outcome,
 ): Promise<FastifyReply> {
   const { tested = null, refusedMute = null } = outcome;
@@ -247,7 +231,7 @@ function readAsked({ asked }: Readonly<Record<string, unknown>>): Date | null {
   return typeof asked === "string" && /^\d{1,14}$/.test(asked) ? new Date(Number(asked)) : null;
 }
 
-function pageOf(request: FastifyRequest, monitor: MonitorView, { clock }: Pick<MonitorPageDeps, "clock">): MonitorPage {
+function pageOf(request: FastifyRequest, monitor: MonitorView, { clock }: Pick<Dashboard, "clock">): MonitorPage {
   const session = memberOf(request);
   const canWrite = isAllowed(session.role, "write");
   return { monitor, now: clock.now(), viewer: viewerTimeOf(session), formToken: session.formToken, canWrite };

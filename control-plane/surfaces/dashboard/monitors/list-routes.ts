@@ -1,27 +1,19 @@
 import type { FastifyInstance } from "fastify";
-import type { Clock } from "#shared/time/clock.ts";
-import { memberOf, type Door } from "#control-plane/surfaces/dashboard/door/door.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
 import { viewerTimeOf } from "#control-plane/surfaces/dashboard/frame/times.ts";
 import { renderList, titleOf } from "#control-plane/surfaces/dashboard/monitors/list.ts";
-import type { Overviews } from "#control-plane/surfaces/dashboard/monitors/overviews.ts";
 import { readKeptRows, readListQuery } from "#control-plane/surfaces/dashboard/monitors/list-query.ts";
 import { renderStrips } from "#control-plane/surfaces/dashboard/monitors/strips.ts";
 import { selectRows } from "#control-plane/surfaces/dashboard/monitors/select-rows.ts";
 import { createPace } from "#control-plane/core/pace.ts";
 import { isAllowed } from "#control-plane/people/users/roles.ts";
+import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
 /** Seconds between two refreshes of an open list. */
 const REFRESH_SECONDS = 10;
-/** Dependencies of the list. */
-interface ListDeps {
-  readonly door: Door;
-  readonly clock: Clock;
-  readonly overviews: Overviews;
-}
-
 /** Registers GET /app/monitors. */
-export function registerList(scope: FastifyInstance, { door, clock, overviews }: ListDeps): void {
+export function registerList(scope: FastifyInstance, { door, clock, overviews }: Dashboard): void {
   scope.route({
     ...door.page({ needs: "read" }),
     url: "/app/monitors",

@@ -24,14 +24,6 @@ export interface Overviews {
   stripsOf(accountId: number, ids: readonly number[]): Promise<ReadonlyMap<number, Strip>>;
 }
 
-/** Dependencies of the shared readings. */
-interface OverviewsDeps {
-  readonly clock: Clock;
-  readonly monitors: Pick<Monitors, "overview">;
-  readonly history: Pick<History, "halfHours">;
-  readonly changes: Pick<Changes, "newest">;
-}
-
 /** A reading of an account's monitors. */
 interface Reading {
   readonly accountId: number;
@@ -41,7 +33,17 @@ interface Reading {
 }
 
 /** Creates the shared readings of one replica. */
-export function createOverviews({ clock, monitors, history, changes }: OverviewsDeps): Overviews {
+export function createOverviews({
+  clock,
+  monitors,
+  history,
+  changes,
+}: {
+  readonly clock: Clock;
+  readonly monitors: Pick<Monitors, "overview">;
+  readonly history: Pick<History, "halfHours">;
+  readonly changes: Pick<Changes, "newest">;
+}): Overviews {
   const lists = createSharedCache<Reading>({
     clock,
     ttlMs: SHARED_MS,

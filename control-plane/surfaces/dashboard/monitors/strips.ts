@@ -28,15 +28,16 @@ interface Strips {
   of(accountId: number, ids: readonly number[]): Promise<Read>;
 }
 
-/** Dependencies of the strips. */
-interface StripsDeps {
+/** Creates the strips of one replica. */
+export function createStrips({
+  clock,
+  history,
+  monitorsOf,
+}: {
   readonly clock: Pick<Clock, "monotonic">;
   readonly history: Pick<History, "halfHours">;
   readonly monitorsOf: (accountId: number) => Promise<readonly ListedMonitor[]>;
-}
-
-/** Creates the strips of one replica. */
-export function createStrips({ clock, history, monitorsOf }: StripsDeps): Strips {
+}): Strips {
   const kept = new LRUCache<string, Kept>({ max: MOST_STRIPS });
   const keyOf = (accountId: number, id: number) => `${accountId} ${id}`;
   let lastLoad: Promise<unknown> = Promise.resolve();

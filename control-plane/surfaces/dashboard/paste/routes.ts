@@ -1,34 +1,24 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { memberOf, type Door } from "#control-plane/surfaces/dashboard/door/door.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
 import { readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
-import type { MemberWrites } from "#control-plane/surfaces/dashboard/door/member-writes.ts";
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
 import { Refusal, requireRead } from "#control-plane/http/errors.ts";
 import { whenGone } from "#control-plane/http/gone.ts";
 import { refuseProblem, requireWritten, type Written } from "#control-plane/http/written.ts";
-import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import { changeOf } from "#control-plane/monitors/changed-fields.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { parseCreation } from "#control-plane/monitors/settings/parse.ts";
 import type { MonitorView } from "#control-plane/monitors/view.ts";
-import type { Trials } from "#control-plane/monitors/try/try.ts";
 import { renderInput } from "#control-plane/surfaces/dashboard/frame/fields.ts";
 import { STATE_WORDS } from "#control-plane/surfaces/dashboard/monitors/words.ts";
 import type { ListedState } from "#control-plane/monitors/overview.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
-
-/** Dependencies of pasting. */
-interface PasteDeps {
-  readonly door: Door;
-  readonly monitors: Monitors;
-  readonly trials: Trials;
-  readonly writes: MemberWrites;
-}
+import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
 const TOO_MANY = "These are more than 50 lines. Paste the rest afterwards.";
 
 /** Registers the page where up to fifty addresses are pasted, tried, and created. */
-export function registerPaste(scope: FastifyInstance, deps: PasteDeps): void {
+export function registerPaste(scope: FastifyInstance, deps: Dashboard): void {
   const { door } = deps;
   scope.route({
     ...door.page({ needs: "write" }),
@@ -74,7 +64,7 @@ export function registerPaste(scope: FastifyInstance, deps: PasteDeps): void {
 
 /** Tries every line as the monitor that it would be. */
 async function tryLines(
-  { trials }: PasteDeps,
+  { trials }: Dashboard,
   trier: { readonly accountId: number; readonly signal: AbortSignal },
   lines: readonly PastedLine[],
   tags: string,
@@ -93,7 +83,7 @@ async function tryLines(
 
 /** Creates a monitor for each line, all or none. */
 async function createLines(
-  { monitors, writes }: PasteDeps,
+  { monitors, writes }: Dashboard,
   request: FastifyRequest,
   reply: FastifyReply,
   lines: readonly PastedLine[],

@@ -4,7 +4,7 @@ import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
 import { idIn, readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
 import { clientOf, refuse } from "#control-plane/surfaces/dashboard/door/attempt.ts";
-import { nextPath, type SignInDeps } from "#control-plane/surfaces/dashboard/sign-in/routes.ts";
+import { nextPath } from "#control-plane/surfaces/dashboard/sign-in/routes.ts";
 import { accountName } from "#control-plane/surfaces/dashboard/door/other-account.ts";
 import { PASSWORD_HINT, renderPassword } from "#control-plane/surfaces/dashboard/frame/credentials.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
@@ -18,13 +18,14 @@ import { programName } from "#control-plane/surfaces/dashboard/profile/program-n
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 import type { Session, SessionEntry } from "#control-plane/people/users/sessions.ts";
 import type { UserAccount } from "#control-plane/people/users/members.ts";
+import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
 const PATH = "/app/profile";
 const NO_MEMBER = "You are not a member of this account.";
 const SHOWN = { schema: { hide: true } } as const;
 
 /** Registers /app/profile: time zone, password, sessions and accounts of the signed-in user. */
-export function registerProfile(scope: FastifyInstance, deps: SignInDeps): void {
+export function registerProfile(scope: FastifyInstance, deps: Dashboard): void {
   const { door, users, sql, isSecure } = deps;
   const page = door.page({ needs: "read" });
   const form = door.form({ needs: "read" });
@@ -110,7 +111,7 @@ export function registerProfile(scope: FastifyInstance, deps: SignInDeps): void 
 async function sendProfile(
   request: FastifyRequest,
   reply: FastifyReply,
-  { users, sql }: SignInDeps,
+  { users, sql }: Dashboard,
   problems: ProfileProblems,
 ): Promise<FastifyReply> {
   const session = memberOf(request);

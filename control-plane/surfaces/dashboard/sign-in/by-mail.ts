@@ -10,7 +10,7 @@ import { renderForm } from "#control-plane/surfaces/dashboard/frame/fields.ts";
 import { renderSelect } from "#control-plane/surfaces/dashboard/frame/choices.ts";
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
 import { clientOf, refuse } from "#control-plane/surfaces/dashboard/door/attempt.ts";
-import { admit, ZONE_FIELD, type SignInDeps } from "#control-plane/surfaces/dashboard/sign-in/routes.ts";
+import { admit, ZONE_FIELD } from "#control-plane/surfaces/dashboard/sign-in/routes.ts";
 import { accountName } from "#control-plane/surfaces/dashboard/door/other-account.ts";
 import { html } from "#control-plane/core/pages/html.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
@@ -18,6 +18,7 @@ import { takeVisit } from "#control-plane/http/visits.ts";
 import { spellMailAddress } from "#control-plane/core/mail-address.ts";
 import type { UserAccount } from "#control-plane/people/users/members.ts";
 import { passwordProblem } from "#control-plane/people/users/passwords.ts";
+import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
 const SHOWN = { schema: { hide: true } } as const;
 const URL_OF_RESET = "/reset/:token";
@@ -47,7 +48,7 @@ const SIGN_UP: AskedByMail = {
 };
 
 /** Registers /reset, and /sign-up where it is open; without a mail server only the page of a link that was mailed. */
-export function registerByMail(scope: FastifyInstance, deps: SignInDeps): void {
+export function registerByMail(scope: FastifyInstance, deps: Dashboard): void {
   if (deps.canMail) registerAsked(scope, deps, RESET);
   if (deps.canMail && deps.canSignUp) registerAsked(scope, deps, SIGN_UP);
   const { door, users, visits } = deps;
@@ -100,7 +101,7 @@ export function registerByMail(scope: FastifyInstance, deps: SignInDeps): void {
 }
 
 /** Registers a page that asks for an address. Its answer is the same for every address, known or not. */
-function registerAsked(scope: FastifyInstance, { door, users, sql, visits }: SignInDeps, asked: AskedByMail): void {
+function registerAsked(scope: FastifyInstance, { door, users, sql, visits }: Dashboard, asked: AskedByMail): void {
   scope.route({
     method: "GET",
     ...SHOWN,
@@ -203,7 +204,7 @@ function sendNone(request: FastifyRequest, reply: FastifyReply): Promise<Fastify
 function sendExpired(
   request: FastifyRequest,
   reply: FastifyReply,
-  { canMail }: Pick<SignInDeps, "canMail">,
+  { canMail }: Pick<Dashboard, "canMail">,
 ): Promise<FastifyReply> {
   const title = "This link does not work any more";
   const body = html`

@@ -5,7 +5,7 @@ import { renderForm, renderHidden, renderNote } from "#control-plane/surfaces/da
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
 import { clientOf, refuse } from "#control-plane/surfaces/dashboard/door/attempt.ts";
 import { describeLimit } from "#control-plane/surfaces/dashboard/members/page.ts";
-import { admit, ZONE_FIELD, type SignInDeps } from "#control-plane/surfaces/dashboard/sign-in/routes.ts";
+import { admit, ZONE_FIELD } from "#control-plane/surfaces/dashboard/sign-in/routes.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
 import { spellMailAddress } from "#control-plane/core/mail-address.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
@@ -13,6 +13,7 @@ import { isFor } from "#control-plane/people/users/links/invite.ts";
 import { passwordProblem } from "#control-plane/people/users/passwords.ts";
 import type { Session } from "#control-plane/people/users/sessions.ts";
 import type { Invite } from "#control-plane/people/users/users.ts";
+import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
 const URL_OF_INVITE = "/invite/:token";
 
@@ -34,14 +35,8 @@ interface Shown {
   };
 }
 
-/** Dependencies of the page of an invite. */
-interface InviteDeps extends SignInDeps {
-  /** Finds the name of an account, its email address; null: it has none, or there is no such account. */
-  readonly nameOf: (accountId: number) => Promise<string | null>;
-}
-
 /** Registers GET and POST /invite/<token>, where somebody joins an account. */
-export function registerInvite(scope: FastifyInstance, deps: InviteDeps): void {
+export function registerInvite(scope: FastifyInstance, deps: Dashboard): void {
   const { door, users, visits } = deps;
   scope.route<{ Params: { token: string } }>({
     method: "GET",
@@ -99,7 +94,7 @@ export function registerInvite(scope: FastifyInstance, deps: InviteDeps): void {
 }
 
 /** Reports whether an invite is for anybody who proves an address by a mail that is sent there. */
-function asksForAddress({ email }: Invite, { canMail }: Pick<InviteDeps, "canMail">): boolean {
+function asksForAddress({ email }: Invite, { canMail }: Pick<Dashboard, "canMail">): boolean {
   return email === null && canMail;
 }
 
@@ -107,7 +102,7 @@ function asksForAddress({ email }: Invite, { canMail }: Pick<InviteDeps, "canMai
 async function mailTo(
   request: FastifyRequest<{ Params: { token: string } }>,
   reply: FastifyReply,
-  deps: InviteDeps,
+  deps: Dashboard,
   typed: string,
   email: string | null,
 ): Promise<FastifyReply> {
@@ -134,7 +129,7 @@ async function mailTo(
 async function sendInvite(
   request: FastifyRequest<{ Params: { token: string } }>,
   reply: FastifyReply,
-  deps: InviteDeps,
+  deps: Dashboard,
   shown: Shown,
 ): Promise<FastifyReply> {
   const { users, nameOf } = deps;
@@ -190,7 +185,7 @@ function passwordField({ email = null, password = null }: NonNullable<Shown["pro
   });
 }
 
-async function describe({ accountId, role }: Invite, nameOf: InviteDeps["nameOf"]): Promise<string> {
+async function describe({ accountId, role }: Invite, nameOf: Dashboard["nameOf"]): Promise<string> {
   if (accountId === null) return "You are invited to open an account of your own.";
   const name = (await nameOf(accountId)) ?? `number ${accountId}`;
   return `You are invited to the account ${name} with the role ${role ?? "viewer"}.`;

@@ -1,9 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { AddressLimiter } from "#control-plane/http/access/ports.ts";
-import type { Sql } from "#control-plane/core/database/connect.ts";
 import { clientOf, refuse } from "#control-plane/surfaces/dashboard/door/attempt.ts";
 import { clearSessionCookie, sessionCookie, setSessionCookie } from "#control-plane/surfaces/dashboard/door/cookie.ts";
-import { CONFIRM_HEAD, CONFIRM_SUBMIT, CONFIRM_TITLE, type Door } from "#control-plane/surfaces/dashboard/door/door.ts";
+import { CONFIRM_HEAD, CONFIRM_SUBMIT, CONFIRM_TITLE } from "#control-plane/surfaces/dashboard/door/door.ts";
 import { readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
 import { renderEmail, renderPassword } from "#control-plane/surfaces/dashboard/frame/credentials.ts";
 import { renderForm, renderHidden, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
@@ -14,23 +12,10 @@ import { openTimeZone } from "#control-plane/core/time-zone.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
 import type { Session } from "#control-plane/people/users/sessions.ts";
 import type { Users } from "#control-plane/people/users/users.ts";
-
-/** Dependencies of the pages of people who are not signed in. */
-export interface SignInDeps {
-  readonly door: Door;
-  readonly users: Users;
-  readonly sql: Sql;
-  /** Limits the requests of a client address. */
-  readonly visits: AddressLimiter;
-  /** Whether the service is reached under https. */
-  readonly isSecure: boolean;
-  readonly canMail: boolean;
-  /** Whether anybody may open an account, by mail. */
-  readonly canSignUp: boolean;
-}
+import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
 /** Registers GET and POST /sign-in, and POST /sign-out. */
-export function registerSignIn(scope: FastifyInstance, deps: SignInDeps): void {
+export function registerSignIn(scope: FastifyInstance, deps: Dashboard): void {
   const { door, users, sql, visits, isSecure } = deps;
   scope.route({
     method: "GET",
@@ -81,7 +66,7 @@ export function registerSignIn(scope: FastifyInstance, deps: SignInDeps): void {
  * Gives a client its new session and ends the one that it had. A member who confirms a password stays in the account.
  */
 export async function admit(
-  { users, sql, isSecure }: SignInDeps,
+  { users, sql, isSecure }: Dashboard,
   request: FastifyRequest,
   reply: FastifyReply,
   token: string,
@@ -122,7 +107,7 @@ interface Shown {
 function sendSignIn(
   request: FastifyRequest,
   reply: FastifyReply,
-  { canMail, canSignUp }: Pick<SignInDeps, "canMail" | "canSignUp">,
+  { canMail, canSignUp }: Pick<Dashboard, "canMail" | "canSignUp">,
   { session, next, email, problem }: Shown,
 ): Promise<FastifyReply> {
   const password = renderPassword({ autocomplete: "current-password", hasFocus: session !== null || email !== "" });

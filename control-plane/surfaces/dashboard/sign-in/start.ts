@@ -11,10 +11,11 @@ import {
 import { renderForm, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
 import { clientOf, refuse } from "#control-plane/surfaces/dashboard/door/attempt.ts";
-import { admit, ZONE_FIELD, type SignInDeps } from "#control-plane/surfaces/dashboard/sign-in/routes.ts";
+import { admit, ZONE_FIELD } from "#control-plane/surfaces/dashboard/sign-in/routes.ts";
 import { html } from "#control-plane/core/pages/html.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
 import { passwordProblem } from "#control-plane/people/users/passwords.ts";
+import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
 const URL_OF_START = "/start/:token";
 
@@ -29,7 +30,7 @@ interface Problems {
 }
 
 /** Registers GET and POST /start/<token>, where an owner takes over an account by the link of the terminal. */
-export function registerStart(scope: FastifyInstance, deps: SignInDeps): void {
+export function registerStart(scope: FastifyInstance, deps: Dashboard): void {
   const { door, users, visits } = deps;
   scope.route<{ Params: { token: string } }>({
     method: "GET",

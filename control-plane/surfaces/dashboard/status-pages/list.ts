@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { memberOf, type Door } from "#control-plane/surfaces/dashboard/door/door.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
 import { counted } from "#control-plane/surfaces/dashboard/frame/amounts.ts";
 import { visibleAt, wordsOfDomain } from "#control-plane/surfaces/dashboard/status-pages/render.ts";
@@ -7,17 +7,9 @@ import { html, type Html } from "#control-plane/core/pages/html.ts";
 import { OVERALL_WORDS } from "#control-plane/public/status-pages/render/words.ts";
 import type { OverallStatus } from "#control-plane/public/status-pages/page.ts";
 import type { ShownPage } from "#control-plane/public/status-pages/show-page.ts";
-import type { StatusPages } from "#control-plane/public/status-pages/status-pages.ts";
-import type { Subscribers } from "#control-plane/public/status-pages/subscribers/subscribers.ts";
 import { MOST_PAGES } from "#control-plane/public/status-pages/writes.ts";
 import { isAllowed } from "#control-plane/people/users/roles.ts";
-
-/** Dependencies of the list. */
-interface ListDeps {
-  readonly door: Door;
-  readonly pages: Pick<StatusPages, "list" | "statuses">;
-  readonly subscribers: Pick<Subscribers, "counts">;
-}
+import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
 /** Tones of the overall status of a page. */
 const TONES: Readonly<Record<OverallStatus, string>> = {
@@ -30,7 +22,10 @@ const TONES: Readonly<Record<OverallStatus, string>> = {
 };
 
 /** Registers GET /app/status-pages. */
-export function registerStatusPageList(scope: FastifyInstance, { door, pages, subscribers }: ListDeps): void {
+export function registerStatusPageList(
+  scope: FastifyInstance,
+  { door, statusPages: pages, subscribers }: Dashboard,
+): void {
   scope.route({
     ...door.page({ needs: "read" }),
     url: "/app/status-pages",

@@ -1,9 +1,8 @@
 import type { FastifyRequest } from "fastify";
-import type { Sql } from "#control-plane/core/database/connect.ts";
 import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
 import { absentMessage, Refusal, requireFound } from "#control-plane/http/errors.ts";
 import type { ShownPage } from "#control-plane/public/status-pages/show-page.ts";
-import type { StatusPages } from "#control-plane/public/status-pages/status-pages.ts";
+import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
 /** Routes with the id of a status page in their path. */
 export type WithId = { Params: { id: string } };
@@ -11,10 +10,10 @@ export type WithId = { Params: { id: string } };
 /** Finds the status page in the path. Throws the 404, also for one of another account. */
 export async function findOwn(
   request: FastifyRequest<WithId>,
-  { sql, pages }: { readonly sql: Sql; readonly pages: Pick<StatusPages, "find"> },
+  { sql, statusPages }: Pick<Dashboard, "sql" | "statusPages">,
 ): Promise<ShownPage> {
   const own = { accountId: memberOf(request).accountId, id: idOf(request) };
-  return requireFound(await pages.find(sql, own), "status page");
+  return requireFound(await statusPages.find(sql, own), "status page");
 }
 
 /** Returns the id of a status page in the path. Throws the 404 for what is no id. */

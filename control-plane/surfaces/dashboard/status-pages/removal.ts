@@ -1,24 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Sql } from "#control-plane/core/database/connect.ts";
-import { memberOf, type Door } from "#control-plane/surfaces/dashboard/door/door.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
 import { readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
-import type { MemberWrites } from "#control-plane/surfaces/dashboard/door/member-writes.ts";
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
 import { findOwn, type WithId } from "#control-plane/surfaces/dashboard/status-pages/own-page.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import type { ShownPage } from "#control-plane/public/status-pages/show-page.ts";
-import type { StatusPages } from "#control-plane/public/status-pages/status-pages.ts";
 import { renderHidden, renderInput, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 import { MOST_SLUG } from "#control-plane/public/status-pages/settings/slug.ts";
-
-/** Dependencies of the removal. */
-interface RemovalDeps {
-  readonly sql: Sql;
-  readonly door: Door;
-  readonly pages: Pick<StatusPages, "find" | "remove">;
-  readonly writes: MemberWrites;
-}
+import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
 /** Renders the page that asks for the slug of a status page before it is deleted. */
 function renderRemoval({ id, title, slug }: ShownPage, formToken: string, problem: string | null): Html {
@@ -37,8 +27,8 @@ function renderRemoval({ id, title, slug }: ShownPage, formToken: string, proble
 }
 
 /** Registers the page that deletes a status page. */
-export function registerRemoval(scope: FastifyInstance, deps: RemovalDeps): void {
-  const { door, pages, writes } = deps;
+export function registerRemoval(scope: FastifyInstance, deps: Dashboard): void {
+  const { door, statusPages: pages, writes } = deps;
   const url = "/app/status-pages/:id/delete";
   const ask = (request: FastifyRequest, reply: FastifyReply, page: ShownPage, problem: string | null) => {
     const session = memberOf(request);

@@ -1,14 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { parseParams } from "#shared/schema/schema.ts";
 import type { Change } from "#control-plane/http/access/changes.ts";
-import type { Sql } from "#control-plane/core/database/connect.ts";
-import { memberOf, type Door } from "#control-plane/surfaces/dashboard/door/door.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
 import { acceptFiles } from "#control-plane/surfaces/dashboard/door/files.ts";
 import { readForm, type Form } from "#control-plane/surfaces/dashboard/door/form.ts";
-import type { MemberWrites } from "#control-plane/surfaces/dashboard/door/member-writes.ts";
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
 import { problemsOf } from "#control-plane/surfaces/dashboard/frame/problems.ts";
-import type { Overviews } from "#control-plane/surfaces/dashboard/monitors/overviews.ts";
 import { findOwn, idOf, type WithId } from "#control-plane/surfaces/dashboard/status-pages/own-page.ts";
 import { registerRemoval } from "#control-plane/surfaces/dashboard/status-pages/removal.ts";
 import { renderPageForm, type PageForm } from "#control-plane/surfaces/dashboard/status-pages/render.ts";
@@ -25,28 +22,19 @@ import { requireWritten, type Written } from "#control-plane/http/written.ts";
 import { MOST_LOGO_BYTES, readLogo } from "#control-plane/public/status-pages/logos/logo.ts";
 import { CHANGE, CREATE, type Given } from "#control-plane/public/status-pages/settings/fields.ts";
 import type { ShownPage } from "#control-plane/public/status-pages/show-page.ts";
-import type { StatusPages } from "#control-plane/public/status-pages/status-pages.ts";
 import { isAllowed } from "#control-plane/people/users/roles.ts";
 import { createDocument, sendDocument } from "#control-plane/http/operations/document.ts";
 import { PAGE_POLICY, renderMessage } from "#control-plane/core/pages/frame.ts";
 import type { PageView } from "#control-plane/public/status-pages/page.ts";
 import { previewPolicyOf } from "#control-plane/public/status-pages/render/html/frame.ts";
 import { renderPage } from "#control-plane/public/status-pages/render/html/page.ts";
-
-/** Dependencies of the form. */
-interface FormDeps {
-  readonly sql: Sql;
-  readonly door: Door;
-  readonly pages: StatusPages;
-  readonly overviews: Pick<Overviews, "of">;
-  readonly writes: MemberWrites;
-}
+import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
 const NONE: ReadonlyMap<string, string> = new Map();
 const URL_OF_PAGE = "/app/status-pages/:id";
 
 /** Registers the pages that create, change, preview and delete a status page. */
-export function registerStatusPageForm(scope: FastifyInstance, deps: FormDeps): void {
+export function registerStatusPageForm(scope: FastifyInstance, deps: Dashboard): void {
   // In a scope of its own: other forms take no files.
   void scope.register(async (inner) => {
     acceptFiles(inner, { mostFileBytes: MOST_LOGO_BYTES, prove: (request, token) => deps.door.prove(request, token) });
@@ -57,8 +45,8 @@ export function registerStatusPageForm(scope: FastifyInstance, deps: FormDeps): 
   registerRemoval(scope, deps);
 }
 
-function registerCreation(scope: FastifyInstance, deps: FormDeps): void {
-  const { door, pages, writes } = deps;
+function registerCreation(scope: FastifyInstance, deps: Dashboard): void {
+  const { door, statusPages: pages, writes } = deps;
   const url = "/app/status-pages/new";
   scope.route({
     ...door.page({ needs: "write" }),
@@ -85,8 +73,8 @@ function registerCreation(scope: FastifyInstance, deps: FormDeps): void {
   });
 }
 
-function registerEdit(scope: FastifyInstance, deps: FormDeps): void {
-  const { door, pages, writes } = deps;
+function registerEdit(scope: FastifyInstance, deps: Dashboard): void {
+  const { door, statusPages: pages, writes } = deps;
   scope.route<WithId>({
     ...door.page({ needs: "write" }),
     url: URL_OF_PAGE,
@@ -130,8 +118,8 @@ function registerEdit(scope: FastifyInstance, deps: FormDeps): void {
   });
 }
 
-function registerPreviews(scope: FastifyInstance, deps: FormDeps): void {
-  const { door, pages } = deps;
+function registerPreviews(scope: FastifyInstance, deps: Dashboard): void {
+  const { door, statusPages: pages } = deps;
   scope.route({
     ...door.form({ needs: "write" }),
     url: "/app/status-pages/new/preview",
@@ -166,7 +154,7 @@ function registerPreviews(scope: FastifyInstance, deps: FormDeps): void {
 async function orAgain(
   request: FastifyRequest,
   reply: FastifyReply,
-  deps: FormDeps,
+  deps: Dashboard,
   shown: Pick<PageForm, "page" | "typed">,
   save: (typed: TypedPage) => Promise<FastifyReply>,
 ): Promise<FastifyReply> {
@@ -197,7 +185,7 @@ function asksToSave(form: Form): boolean {
 async function sendForm(
   request: FastifyRequest,
   reply: FastifyReply,
-  { sql, pages, overviews }: FormDeps,
+  { sql, statusPages: pages, overviews }: Dashboard,
   form: Omit<PageForm, "monitors" | "logo" | "formToken" | "canManage">,
 ): Promise<FastifyReply> {
   const session = memberOf(request);
@@ -221,7 +209,7 @@ function readChange(typed: TypedPage, before: TypedPage): Given {
   return requireRead(parseParams(CHANGE, toChange(typed, before), { from: "json", unknown: "refuse" }));
 }
 
-async function namesOf(request: FastifyRequest, { overviews }: FormDeps): Promise<ReadonlyMap<number, string>> {
+async function namesOf(request: FastifyRequest, { overviews }: Dashboard): Promise<ReadonlyMap<number, string>> {
   const monitors = await overviews.of(memberOf(request).accountId);
   return new Map(monitors.flatMap(({ id, name }) => (name === null ? [] : [[id, name]])));
 }

@@ -1,31 +1,20 @@
 import type { FastifyInstance } from "fastify";
-import type { Sql } from "#control-plane/core/database/connect.ts";
-import { memberOf, type Door } from "#control-plane/surfaces/dashboard/door/door.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
 import { idIn, readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
-import type { MemberWrites } from "#control-plane/surfaces/dashboard/door/member-writes.ts";
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
 import { formatLocal } from "#control-plane/surfaces/dashboard/frame/times.ts";
 import { findOwn, type WithId } from "#control-plane/surfaces/dashboard/status-pages/own-page.ts";
 import { counted } from "#control-plane/surfaces/dashboard/frame/amounts.ts";
 import { absentMessage, Refusal } from "#control-plane/http/errors.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
-import type { StatusPages } from "#control-plane/public/status-pages/status-pages.ts";
 import type { Subscribers } from "#control-plane/public/status-pages/subscribers/subscribers.ts";
-
-/** Dependencies of the page. */
-interface SubscribersPageDeps {
-  readonly sql: Sql;
-  readonly door: Door;
-  readonly pages: Pick<StatusPages, "find">;
-  readonly subscribers: Pick<Subscribers, "list" | "remove">;
-  readonly writes: MemberWrites;
-}
+import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
 const ROWS = 100;
 const URL = "/app/status-pages/:id/subscribers";
 
 /** Registers the page of the subscribers of a status page, for owners alone: it has addresses of other people. */
-export function registerPageSubscribers(scope: FastifyInstance, deps: SubscribersPageDeps): void {
+export function registerPageSubscribers(scope: FastifyInstance, deps: Dashboard): void {
   const { sql, door, subscribers, writes } = deps;
   scope.route<WithId>({
     ...door.page({ needs: "manage" }),

@@ -1,11 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Clock } from "#shared/time/clock.ts";
 import { type Contract, TOOLSETS } from "#shared/tools/define.ts";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import type { CheckAnswer } from "#control-plane/checks/answer.ts";
-import type { CheckContext, CheckRequest } from "#control-plane/checks/context.ts";
+import type { CheckRequest } from "#control-plane/checks/context.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
-import { memberOf, type Door } from "#control-plane/surfaces/dashboard/door/door.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
 import { readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
 import { problemsOf } from "#control-plane/surfaces/dashboard/frame/problems.ts";
 import { sendPage, sendPageInPieces } from "#control-plane/surfaces/dashboard/frame/page.ts";
@@ -24,31 +23,16 @@ import {
   writeAddress,
   type TypedCall,
 } from "#control-plane/surfaces/dashboard/tools/values.ts";
-import type { Presence } from "#control-plane/checks/dispatch/presence.ts";
 import { Refusal, requireFound } from "#control-plane/http/errors.ts";
 import { whenGone } from "#control-plane/http/gone.ts";
-import type { Gate } from "#control-plane/http/gate.ts";
 import { factsOf } from "#control-plane/http/request.ts";
-import type { Measurements } from "#control-plane/checks/measurements/measurements.ts";
 import { shareAnswer } from "#control-plane/checks/measurements/share-answer.ts";
-import type { Plans } from "#control-plane/core/plans/plans.ts";
 import { regionsOf } from "#control-plane/surfaces/catalogue/region-routes.ts";
 import { readToolCall } from "#control-plane/checks/tool-requests/read-request.ts";
 import { refuseUnanswered, type AnsweredCheck } from "#control-plane/checks/tool-requests/refuse-unanswered.ts";
 import { isAllowed } from "#control-plane/people/users/roles.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
-
-/** Dependencies of the pages of tools. */
-export interface ToolPagesDeps {
-  readonly door: Door;
-  readonly clock: Clock;
-  readonly baseUrl: string;
-  readonly checks: CheckContext;
-  readonly presence: Presence;
-  readonly gate: Pick<Gate, "admitMember">;
-  readonly plans: Plans;
-  readonly measurements: Pick<Measurements, "share">;
-}
+import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
 interface Named {
   Params: { name: string };
@@ -57,7 +41,7 @@ interface Named {
 const LONGEST_SEARCH = 200;
 
 /** Registers /app/tools: every tool of the catalogue with its form, which runs it. */
-export function registerToolPages(scope: FastifyInstance, deps: ToolPagesDeps): void {
+export function registerToolPages(scope: FastifyInstance, deps: Dashboard): void {
   const { door } = deps;
   scope.route({
     ...door.page({ needs: "read" }),
@@ -101,7 +85,7 @@ function contractOf({ params: { name } }: FastifyRequest<Named>): Contract {
 async function runTool(
   request: FastifyRequest,
   reply: FastifyReply,
-  deps: ToolPagesDeps,
+  deps: Dashboard,
   contract: Contract,
 ): Promise<FastifyReply> {
   const { accountId, plan: planName } = memberOf(request);
@@ -140,7 +124,7 @@ async function runTool(
 /** A run of the form. */
 interface FormRun {
   readonly request: FastifyRequest;
-  readonly deps: ToolPagesDeps;
+  readonly deps: Dashboard;
   readonly contract: Contract;
   readonly typed: TypedCall;
 }
@@ -199,7 +183,7 @@ function pageOf(request: FastifyRequest, { title }: Contract) {
 
 function renderForm(
   request: FastifyRequest,
-  { checks, presence, plans }: ToolPagesDeps,
+  { checks, presence, plans }: Dashboard,
   form: { readonly contract: Contract; readonly typed: TypedCall; readonly problem: ToolForm["problem"] },
 ): Html {
   const { accountId, plan, role, formToken } = memberOf(request);
