@@ -16,8 +16,8 @@ import { listenMetrics } from "#shared/process/metrics-listener.ts";
 import { openOptOutFile } from "#shared/process/opt-out-file.ts";
 import { readMasterKey, WrongMasterKey } from "#control-plane/core/secrets/master-key.ts";
 import { migrate } from "#control-plane/core/migrations/migrate.ts";
-import { overridePlans } from "#control-plane/core/plans/override.ts";
-import { BUILT_IN_PLANS } from "#control-plane/core/plans/plans.ts";
+import { overridePlans } from "#control-plane/core/plans-override.ts";
+import { BUILT_IN_PLANS } from "#control-plane/core/plans.ts";
 import { readAdminToken } from "#control-plane/core/secrets/admin-token.ts";
 import { serve } from "#control-plane/app/server.ts";
 

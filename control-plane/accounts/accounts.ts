@@ -17,7 +17,7 @@ import {
   type Account,
   type AccountChange,
 } from "#control-plane/accounts/store.ts";
-import type { PlanName } from "#control-plane/core/plans/plans.ts";
+import type { PlanName } from "#control-plane/core/plans.ts";
 
 /** Returns all data of one kind about an account, as JSON without secrets. Called inside the erasing transaction. */
 type Exporter = (sql: Queryable, accountId: number) => Promise<unknown>;

@@ -9,7 +9,7 @@ import { registerHealth } from "#control-plane/http/health.ts";
 import { createServer, type ServerDeps } from "#control-plane/http/server.ts";
 import type { Keys } from "#control-plane/accounts/keys/keys.ts";
 import { registerKeyRoutes } from "#control-plane/accounts/keys/routes.ts";
-import type { Plans } from "#control-plane/core/plans/plans.ts";
+import type { Plans } from "#control-plane/core/plans.ts";
 
 type Server = ReturnType<typeof createServer>;
 

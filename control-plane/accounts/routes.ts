@@ -22,7 +22,7 @@ import {
 import { operatorChange } from "#control-plane/http/operator-change.ts";
 import { answer } from "#control-plane/http/request.ts";
 import { spellMailAddress } from "#control-plane/core/mail-address.ts";
-import { PLAN_NAMES, type PlanName } from "#control-plane/core/plans/plans.ts";
+import { PLAN_NAMES, type PlanName } from "#control-plane/core/plans.ts";
 
 const PlanField = Type.Unsafe<PlanName>({ type: "string", enum: [...PLAN_NAMES], description: "Plan of the account" });
 const EmailField = Type.String({

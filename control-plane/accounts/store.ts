@@ -1,6 +1,6 @@
 import type { Queryable } from "#control-plane/core/database/connect.ts";
 import { addressKey } from "#control-plane/core/mail-address.ts";
-import type { PlanName } from "#control-plane/core/plans/plans.ts";
+import type { PlanName } from "#control-plane/core/plans.ts";
 
 /** An account. */
 export interface Account {

@@ -18,7 +18,7 @@ import { readInstallation } from "#control-plane/core/secrets/installation.ts";
 import { checkMasterKey } from "#control-plane/core/secrets/master-key.ts";
 import { createMetrics } from "#control-plane/core/metrics.ts";
 import { createMigrationCheck } from "#control-plane/core/migrations/migrate.ts";
-import type { Plans } from "#control-plane/core/plans/plans.ts";
+import type { Plans } from "#control-plane/core/plans.ts";
 
 /** The part of the configuration that the replica itself uses; routes read more of it. */
 export type ReplicaConfig = Pick<Config, "databaseUrl" | "trustedProxies" | "v1V2Sunset">;
@@ -30,7 +30,7 @@ interface ReplicaInputs<C extends ReplicaConfig = Config> extends Pick<App, "ran
   readonly adminToken: string;
   /** 32 bytes, read or generated. */
   readonly masterKey: Uint8Array;
-  /** The plans with the operator's override (plans/override.ts). */
+  /** The plans with the operator's override (core/plans-override.ts). */
   readonly plans: Plans;
   /** Clock of the host. */
   readonly hostClock: Clock;

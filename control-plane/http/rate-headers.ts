@@ -1,5 +1,5 @@
 import type { FastifyReply } from "fastify";
-import type { Plan } from "#control-plane/core/plans/plans.ts";
+import type { Plan } from "#control-plane/core/plans.ts";
 import type { LimitState } from "#control-plane/http/access/limit-state.ts";
 import { DAY_SECONDS, dayEnd, MINUTE_SECONDS, minuteEnd, secondsUntil } from "#control-plane/http/access/windows.ts";
 

@@ -1,6 +1,6 @@
 import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
 import { addressKey } from "#control-plane/core/mail-address.ts";
-import type { PlanName } from "#control-plane/core/plans/plans.ts";
+import type { PlanName } from "#control-plane/core/plans.ts";
 
 /** The facts about an account on which its monitors depend. */
 export interface MonitorAccount {

@@ -7,7 +7,7 @@ import { pauseNewest, resumeOldest } from "#control-plane/monitors/allowance-sto
 import { lockMonitors, readIds } from "#control-plane/monitors/store.ts";
 import type { WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import { resetMonitors } from "#control-plane/monitors/write/states.ts";
-import { noteAccountChanged } from "#control-plane/core/page-changes/page-changes.ts";
+import { noteAccountChanged } from "#control-plane/core/page-changes.ts";
 
 /** Number of monitors that are read at once. */
 const STEP = 1_000;

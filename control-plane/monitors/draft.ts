@@ -5,7 +5,7 @@ import { DEFAULT_SETTINGS } from "#control-plane/outages/kinds/defaults.ts";
 import { kindOf, optionsOf } from "#control-plane/outages/kinds/kinds.ts";
 import { withSecrets } from "#control-plane/outages/kinds/secrets.ts";
 import type { NewMonitor, StoredMonitor } from "#control-plane/monitors/store.ts";
-import type { Plan } from "#control-plane/core/plans/plans.ts";
+import type { Plan } from "#control-plane/core/plans.ts";
 
 /** Returns a stored monitor as its user wrote it. */
 export function draftOf(monitor: StoredMonitor, secrets: MonitorSecrets): MonitorDraft {

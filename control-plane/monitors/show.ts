@@ -1,6 +1,6 @@
 import type { App } from "#control-plane/core/app.ts";
 import { readStateFacts } from "#control-plane/watching/checking/facts.ts";
-import { readMembers } from "#control-plane/outages/composites/composites.ts";
+import { readMembers } from "#control-plane/outages/composites.ts";
 import type { Queryable } from "#control-plane/core/database/connect.ts";
 import { readExpiryFacts } from "#control-plane/watching/expiry/shown/shown.ts";
 import type { HeartbeatFacts, Heartbeats } from "#control-plane/watching/heartbeats/heartbeats.ts";

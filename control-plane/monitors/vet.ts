@@ -8,7 +8,7 @@ import { vetSend } from "#control-plane/monitors/send-rule.ts";
 import { refuseProblem, refuseWrite, type Written } from "#control-plane/http/written.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { mergeGiven } from "#control-plane/monitors/settings/merge.ts";
-import type { Plan } from "#control-plane/core/plans/plans.ts";
+import type { Plan } from "#control-plane/core/plans.ts";
 import { isProbed, kindOf, optionsOf, contractOf, type ProbedType } from "#control-plane/outages/kinds/kinds.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 import { problem, type SharedField } from "#control-plane/outages/kinds/kind.ts";

@@ -11,7 +11,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startCluster } from "#shared/client/up/postgres/cluster.ts";
 import { connect, type Sql } from "#control-plane/core/database/connect.ts";
 import { migrate } from "#control-plane/core/migrations/migrate.ts";
-import { BUILT_IN_PLANS } from "#control-plane/core/plans/plans.ts";
+import { BUILT_IN_PLANS } from "#control-plane/core/plans.ts";
 import { fillLargeAccount, type LargeAccount } from "#test/bench/dashboard/account.ts";
 import { median, quantile } from "#test/bench/report.ts";
 import { createManualClock } from "#test/support/clock.ts";

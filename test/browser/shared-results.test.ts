@@ -3,7 +3,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { CHROMIUM, describeBrowser, launchChromium, openContext } from "#test/browser/chromium.ts";
 import { exampleOf } from "#control-plane/surfaces/api-document/components.ts";
-import { renderSharePage } from "#control-plane/surfaces/share-page/routes.ts";
+import { renderSharePage } from "#control-plane/surfaces/share-page.ts";
 import { present } from "#shared/presentation/present.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import { CONTRACTS } from "#shared/tools/index.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { BUILT_IN_PLANS } from "#control-plane/core/plans/plans.ts";
+import { BUILT_IN_PLANS } from "#control-plane/core/plans.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { freePort } from "#test/support/free-port.ts";
 import { runVantage, type Ran } from "#test/shared/client/command-line.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { BUILT_IN_PLANS, type Plans } from "#control-plane/core/plans/plans.ts";
+import { BUILT_IN_PLANS, type Plans } from "#control-plane/core/plans.ts";
 import { ADMIN_TOKEN, startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { replaceTexts, type Documented, type OddRequest, type OddText } from "#test/support/documented-requests.ts";
 

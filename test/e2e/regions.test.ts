@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
-import { BUILT_IN_PLANS } from "#control-plane/core/plans/plans.ts";
+import { BUILT_IN_PLANS } from "#control-plane/core/plans.ts";
 import { createPki } from "#test/servers/pki.ts";
 import { startTlsServer, type TlsServer } from "#test/servers/tls.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";

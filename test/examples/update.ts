@@ -1,4 +1,4 @@
-// Writes control-plane/surfaces/api-document/examples/<toolset>/<tool>.json anew: what each tool really says of a made-up shop on loopback,
+// Writes control-plane/surfaces/api-document/examples/<tool>.json anew: what each tool really says of a made-up shop on loopback,
 // {"params", "data"}. Long lists and texts are cut as test/examples/cut.ts says; times, certificates and keys are those of
 // the run. As root, because the shop listens on ports below 1024: node test/examples/update.ts [tool ...]
 import { execFileSync } from "node:child_process";
@@ -42,14 +42,14 @@ const world = await startStandIns({ usualPorts: true });
 const bench = await startBench(world);
 const files: string[] = [];
 try {
-  for (const { name, toolset } of CONTRACTS) {
+  for (const { name } of CONTRACTS) {
     const call = TOOL_CALLS[name];
     if (call === undefined) throw new Error(`${name} has no row in test/support/tool-calls.ts`);
     if (asked.length > 0 && !asked.includes(name)) continue;
     const params = (call.shown ?? call.good)(world);
     const outcome = await bench.run(name, params, INPUTS[name]);
     if (outcome.status !== "ok") throw new Error(`${name}: ${JSON.stringify(outcome)}`);
-    const file = fileURLToPath(new URL(`${toolset}/${name}.json`, FOLDER));
+    const file = fileURLToPath(new URL(`${name}.json`, FOLDER));
     writeFileSync(file, printed({ params, data: cutToPrint(outcome.data) }));
     files.push(file);
   }

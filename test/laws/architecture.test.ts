@@ -42,7 +42,10 @@ const WRAPPED: readonly [RegExp, RegExp][] = [
     /^postgres$/,
     /^(control-plane\/core\/database(\/[a-z-]+)?|control-plane\/app\/replica|shared\/client\/(up|doctor)\/[a-z/-]+)\.ts$|migrate\.ts$/,
   ],
-  [/^fastify$|^@fastify\/|^@scalar\//, /^control-plane\/(http|surfaces|checks\/tool-requests|([a-z-]+\/)+routes)/],
+  [
+    /^fastify$|^@fastify\/|^@scalar\//,
+    /^control-plane\/(http|surfaces|checks\/tool-requests|([a-z-]+\/)+([a-z-]+-)?routes)/,
+  ],
   [/^@fastify\/busboy$/, /^control-plane\/surfaces\/dashboard\/door\/files\.ts$/],
   [/^nodemailer(\/|$)/, /^(shared\/process\/smtp-session|control-plane\/notify\/mail\/compose)\.ts$/],
   [/^badge-maker$/, /^control-plane\/public\/status-pages\/render\/badge\.ts$/],
@@ -171,7 +174,7 @@ describe("the place of code", () => {
   });
 
   it("a Refusal is thrown only by the HTTP side", () => {
-    const allowed = /^control-plane\/(http|surfaces|checks\/tool-requests)\/|\/routes(\.ts$|\/)/;
+    const allowed = /^control-plane\/(http|surfaces|checks\/tool-requests)\/|\/([a-z-]+-)?routes(\.ts$|\/)/;
     expect(
       breakers(product, (file) => !allowed.test(file.path) && /new Refusal\(/.test(file.code) && "Refusal"),
     ).toEqual([]);

@@ -1,4 +1,4 @@
-import type { PlanName } from "#control-plane/core/plans/plans.ts";
+import type { PlanName } from "#control-plane/core/plans.ts";
 import type { Answer } from "#test/support/control-plane.ts";
 import type { MonitorService } from "#test/support/monitor-service.ts";
 

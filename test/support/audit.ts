@@ -1,6 +1,6 @@
 import { canonicalize } from "#test/entry-points.ts";
 import { createHash, createHmac } from "node:crypto";
-import type { PlanName } from "#control-plane/core/plans/plans.ts";
+import type { PlanName } from "#control-plane/core/plans.ts";
 import type { Answer, TestControlPlane } from "#test/support/control-plane.ts";
 
 /** An account with a key. */

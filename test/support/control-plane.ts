@@ -1,7 +1,7 @@
 import { pino, type Logger } from "pino";
 import { openReplica, type Replica, type ReplicaOverrides } from "#control-plane/app/replica.ts";
 import { readConfig, type Config } from "#control-plane/core/config.ts";
-import type { PlanName, Plans } from "#control-plane/core/plans/plans.ts";
+import type { PlanName, Plans } from "#control-plane/core/plans.ts";
 import { serve, type ServeOptions } from "#control-plane/app/server.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";

@@ -4,7 +4,7 @@ import { createGatedServer, type GatedServer } from "#control-plane/accounts/gat
 import { answer, callerOf } from "#control-plane/http/request.ts";
 import { rawParams, readBody } from "#control-plane/http/body.ts";
 import { createLog } from "#shared/process/log.ts";
-import { BUILT_IN_PLANS, type Plans } from "#control-plane/core/plans/plans.ts";
+import { BUILT_IN_PLANS, type Plans } from "#control-plane/core/plans.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
 

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Sql } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
-import { notePageChanged } from "#control-plane/core/page-changes/page-changes.ts";
+import { notePageChanged } from "#control-plane/core/page-changes.ts";
 import { askWire } from "#test/support/raw-http.ts";
 
 /** Makes the domain of a page one whose record was found, and tells the replicas. */

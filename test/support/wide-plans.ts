@@ -1,4 +1,4 @@
-import { BUILT_IN_PLANS, type Plans } from "#control-plane/core/plans/plans.ts";
+import { BUILT_IN_PLANS, type Plans } from "#control-plane/core/plans.ts";
 
 /** Limits that no test reaches, however long it waits and asks for what it waits for. */
 export const WIDE_LIMITS = { requestsPerMinute: 1_000_000, requestsPerDay: 1_000_000 };

@@ -20,7 +20,7 @@ import {
   type KeyFilter,
   type ListedKey,
 } from "#control-plane/accounts/keys/store.ts";
-import type { PlanName, Plans } from "#control-plane/core/plans/plans.ts";
+import type { PlanName, Plans } from "#control-plane/core/plans.ts";
 
 /** Properties of a new key. */
 interface KeyRequest {

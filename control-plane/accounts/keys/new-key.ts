@@ -2,7 +2,7 @@ import { hiddenProblem } from "#shared/text/hidden-characters.ts";
 import { keyScopesOf } from "#control-plane/http/access/principal.ts";
 import type { Queryable } from "#control-plane/core/database/connect.ts";
 import type { CreatedKey, Keys } from "#control-plane/accounts/keys/keys.ts";
-import type { PlanName, Plans } from "#control-plane/core/plans/plans.ts";
+import type { PlanName, Plans } from "#control-plane/core/plans.ts";
 
 /** Longest name of a key, in characters. */
 export const LONGEST_KEY_NAME = 100;

@@ -24,7 +24,7 @@ import type { Keys } from "#control-plane/accounts/keys/keys.ts";
 import { effectiveScopes } from "#control-plane/http/access/principal.ts";
 import { createNewKey, LONGEST_KEY_NAME } from "#control-plane/accounts/keys/new-key.ts";
 import type { ListedKey } from "#control-plane/accounts/keys/store.ts";
-import { PLAN_NAMES, type PlanName, type Plans } from "#control-plane/core/plans/plans.ts";
+import { PLAN_NAMES, type PlanName, type Plans } from "#control-plane/core/plans.ts";
 
 const Create = Type.Object({
   plan: Type.Optional(Type.Unsafe<PlanName>({ type: "string", enum: [...PLAN_NAMES] })),

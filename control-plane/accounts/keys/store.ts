@@ -1,5 +1,5 @@
 import type { Queryable, Sql } from "#control-plane/core/database/connect.ts";
-import type { PlanName } from "#control-plane/core/plans/plans.ts";
+import type { PlanName } from "#control-plane/core/plans.ts";
 
 /** Notification channel on which replicas make each other forget keys: `key:<digest>` or `account:<id>`. */
 export const KEY_CHANNEL = "vantage_keys";

@@ -5,7 +5,7 @@ import type { Inputs } from "#control-plane/checks/context.ts";
 import type { App } from "#control-plane/core/app.ts";
 import { gatherVantages } from "#control-plane/checks/job-inputs/propagation.ts";
 import { gatherObservations } from "#control-plane/checks/job-inputs/reverse-ip.ts";
-import { createObservations } from "#control-plane/checks/observations/observations.ts";
+import { createObservations } from "#control-plane/checks/observations.ts";
 
 /** Inputs that a replica adds to jobs. */
 interface JobInputs {

@@ -1,5 +1,5 @@
 import type { InputGatherer } from "#control-plane/checks/context.ts";
-import type { Observations } from "#control-plane/checks/observations/observations.ts";
+import type { Observations } from "#control-plane/checks/observations.ts";
 
 /**
  * Returns a gatherer of the names that earlier results showed at the address of a reverse-ip call, with ISO 8601 times.

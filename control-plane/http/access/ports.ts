@@ -1,6 +1,6 @@
 import type { Principal } from "#control-plane/http/access/principal.ts";
 import type { LimitState } from "#control-plane/http/access/limit-state.ts";
-import type { Plan } from "#control-plane/core/plans/plans.ts";
+import type { Plan } from "#control-plane/core/plans.ts";
 
 /** Receives the owner of a key, or null for an unknown key; or an error if the database did not answer. */
 export type KeyFoundCallback = (error: Error | null, principal: Principal | null) => void;

@@ -1,5 +1,5 @@
 import { KEY_SCOPES, type KeyScope, type Scope } from "#shared/tools/define.ts";
-import type { Plan } from "#control-plane/core/plans/plans.ts";
+import type { Plan } from "#control-plane/core/plans.ts";
 
 /** The caller of a request: a key, its account, and what both are allowed to do. */
 export interface Principal {

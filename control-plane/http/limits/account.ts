@@ -13,7 +13,7 @@ import { windowsAt, type Windows } from "#control-plane/http/access/windows.ts";
 import type { Metrics } from "#control-plane/core/metrics.ts";
 import { DatabaseAway } from "#control-plane/core/database/database-away.ts";
 import { createPump } from "#control-plane/core/database/pump.ts";
-import type { Plan } from "#control-plane/core/plans/plans.ts";
+import type { Plan } from "#control-plane/core/plans.ts";
 import type { LimitState } from "#control-plane/http/access/limit-state.ts";
 
 /** The limiter with its database and its housekeeping. */

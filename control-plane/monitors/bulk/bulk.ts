@@ -17,7 +17,7 @@ import {
   refuseResumption,
   type DraftedChange,
 } from "#control-plane/monitors/write/draft-change.ts";
-import type { Plan } from "#control-plane/core/plans/plans.ts";
+import type { Plan } from "#control-plane/core/plans.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 import { writeChanges } from "#control-plane/monitors/write/write-changes.ts";
 

@@ -1,4 +1,4 @@
-import { readLinks } from "#control-plane/outages/composites/composites.ts";
+import { readLinks } from "#control-plane/outages/composites.ts";
 import type { Transaction } from "#control-plane/core/database/connect.ts";
 import type { RowProblem } from "#control-plane/accounts/document-part.ts";
 import { refuseProblem, type WriteRefusal } from "#control-plane/http/written.ts";

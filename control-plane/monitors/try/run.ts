@@ -6,7 +6,7 @@ import { monitorCall } from "#control-plane/watching/checking/watch/monitor-call
 import { judgedFinding, readFinding, type Finding } from "#control-plane/watching/checking/watch/observe.ts";
 import { pictureOf, withoutPicture } from "#control-plane/watching/checking/watch/picture-finding.ts";
 import { readLocation } from "#control-plane/watching/checking/watch/served.ts";
-import { readStatuses } from "#control-plane/outages/composites/composites.ts";
+import { readStatuses } from "#control-plane/outages/composites.ts";
 import type { Queryable } from "#control-plane/core/database/connect.ts";
 import { TIMEOUT_SECONDS } from "#control-plane/watching/expiry/visits/look.ts";
 import { nextRuns } from "#control-plane/watching/heartbeats/deadline.ts";

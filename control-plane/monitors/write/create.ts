@@ -1,5 +1,5 @@
 import { planChecks } from "#control-plane/watching/checking/schedule/schedule.ts";
-import { compositeOf, setMembers } from "#control-plane/outages/composites/composites.ts";
+import { compositeOf, setMembers } from "#control-plane/outages/composites.ts";
 import type { Transaction } from "#control-plane/core/database/connect.ts";
 import type { MonitorDraft } from "#control-plane/outages/kinds/monitor.ts";
 import { sealSecrets, secretsOf } from "#control-plane/outages/kinds/secrets.ts";
@@ -16,7 +16,7 @@ import type { WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import { vetMembers } from "#control-plane/monitors/write/members.ts";
 import { vetDependency } from "#control-plane/monitors/write/dependency.ts";
 import { beginPictures } from "#control-plane/watching/pictures/facts.ts";
-import type { Plan } from "#control-plane/core/plans/plans.ts";
+import type { Plan } from "#control-plane/core/plans.ts";
 import { beginStates } from "#control-plane/outages/state/states.ts";
 
 /** Creates a monitor. Returns its id. */

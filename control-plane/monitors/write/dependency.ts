@@ -1,5 +1,5 @@
 import type { FieldProblem } from "#shared/schema/problem.ts";
-import { reachedFrom } from "#control-plane/outages/composites/composites.ts";
+import { reachedFrom } from "#control-plane/outages/composites.ts";
 import type { Transaction } from "#control-plane/core/database/connect.ts";
 import { childrenOf, CYCLE, findChainProblem } from "#control-plane/monitors/dependencies.ts";
 import { refuseProblem, type Written } from "#control-plane/http/written.ts";

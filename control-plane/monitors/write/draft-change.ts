@@ -10,7 +10,7 @@ import { leaveSecrets } from "#control-plane/monitors/settings/new-origin.ts";
 import type { StoredMonitor } from "#control-plane/monitors/store.ts";
 import { vetUpdate } from "#control-plane/monitors/vet.ts";
 import type { WriteDeps } from "#control-plane/monitors/write/deps.ts";
-import type { Plan } from "#control-plane/core/plans/plans.ts";
+import type { Plan } from "#control-plane/core/plans.ts";
 
 /** A change of a monitor before it is written. */
 export interface DraftedChange {

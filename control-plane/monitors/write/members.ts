@@ -1,5 +1,5 @@
 import type { FieldProblem } from "#shared/schema/problem.ts";
-import { reachedFrom, reachOf, type Links } from "#control-plane/outages/composites/composites.ts";
+import { reachedFrom, reachOf, type Links } from "#control-plane/outages/composites.ts";
 import type { Transaction } from "#control-plane/core/database/connect.ts";
 import { referencesOf } from "#control-plane/outages/kinds/kinds.ts";
 import type { MonitorDraft } from "#control-plane/outages/kinds/monitor.ts";

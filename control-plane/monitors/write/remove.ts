@@ -1,5 +1,5 @@
 import { removeChecks, requestCheck } from "#control-plane/watching/checking/schedule/schedule.ts";
-import { followersOf, setMembers } from "#control-plane/outages/composites/composites.ts";
+import { followersOf, setMembers } from "#control-plane/outages/composites.ts";
 import type { Transaction } from "#control-plane/core/database/connect.ts";
 import { lockAccount, readEmail, readUnmailed } from "#control-plane/monitors/account-store.ts";
 import { refuseAbsent, refuseGone, refuseProblem, refuseWrite, type Written } from "#control-plane/http/written.ts";
@@ -15,7 +15,7 @@ import { kindOf } from "#control-plane/outages/kinds/kinds.ts";
 import type { OwnMonitor, WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import { noteMailTest, noteRun } from "#control-plane/monitors/write/rate-store.ts";
 import { endMonitors } from "#control-plane/monitors/write/states.ts";
-import { noteAccountChanged } from "#control-plane/core/page-changes/page-changes.ts";
+import { noteAccountChanged } from "#control-plane/core/page-changes.ts";
 import { acceptPicture } from "#control-plane/watching/pictures/facts.ts";
 
 /** Maximum number of checks of a monitor that users request within `seconds`. */

@@ -4,7 +4,7 @@ import {
   removeChecks,
   replanChecks,
 } from "#control-plane/watching/checking/schedule/schedule.ts";
-import { setMembers } from "#control-plane/outages/composites/composites.ts";
+import { setMembers } from "#control-plane/outages/composites.ts";
 import type { Transaction } from "#control-plane/core/database/connect.ts";
 import {
   lockHeartbeats,
@@ -20,9 +20,9 @@ import { updateMonitors, type StoredMonitor } from "#control-plane/monitors/stor
 import type { WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import type { DraftedChange } from "#control-plane/monitors/write/draft-change.ts";
 import { resetMonitors } from "#control-plane/monitors/write/states.ts";
-import { noteAccountChanged } from "#control-plane/core/page-changes/page-changes.ts";
+import { noteAccountChanged } from "#control-plane/core/page-changes.ts";
 import { beginPictures, removePictures } from "#control-plane/watching/pictures/facts.ts";
-import type { Plan } from "#control-plane/core/plans/plans.ts";
+import type { Plan } from "#control-plane/core/plans.ts";
 
 /** A change and the monitor as it is written. */
 interface WrittenChange extends DraftedChange {

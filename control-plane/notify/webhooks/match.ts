@@ -1,5 +1,5 @@
 import type { EventType } from "#control-plane/notify/events/event.ts";
-import type { PlanName } from "#control-plane/core/plans/plans.ts";
+import type { PlanName } from "#control-plane/core/plans.ts";
 import { EVENT_TYPES, NAMED_ONLY, type WebhookFilter } from "#control-plane/notify/webhooks/webhook.ts";
 
 /** The types that the smallest plan allows. */

@@ -1,6 +1,6 @@
 import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
 import type { EventType } from "#control-plane/notify/events/event.ts";
-import type { PlanName } from "#control-plane/core/plans/plans.ts";
+import type { PlanName } from "#control-plane/core/plans.ts";
 import type {
   InactiveReason,
   StoredWebhook,

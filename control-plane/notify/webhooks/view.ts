@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import type { PlanName } from "#control-plane/core/plans/plans.ts";
+import type { PlanName } from "#control-plane/core/plans.ts";
 import type { Warning } from "#control-plane/http/warnings.ts";
 import { adviseOn, FORMATS, maskOptions } from "#control-plane/notify/webhooks/formats/formats.ts";
 import { selectedTypes } from "#control-plane/notify/webhooks/match.ts";

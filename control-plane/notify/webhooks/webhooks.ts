@@ -3,7 +3,7 @@ import type { App } from "#control-plane/core/app.ts";
 import { type ChangedField, diffShown } from "#control-plane/http/access/diff-shown.ts";
 import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
 import type { FailingReceivers } from "#control-plane/notify/deliveries/failing.ts";
-import type { PlanName, Plans } from "#control-plane/core/plans/plans.ts";
+import type { PlanName, Plans } from "#control-plane/core/plans.ts";
 import type { Encryption } from "#control-plane/core/secrets/encryption.ts";
 import { readWebhook, type ReadWebhook } from "#control-plane/notify/webhooks/read-webhook.ts";
 import { refuseAbsent, refuseGone, refuseWrite, type Written } from "#control-plane/http/written.ts";

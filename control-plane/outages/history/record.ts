@@ -1,5 +1,5 @@
 import type { Transaction } from "#control-plane/core/database/connect.ts";
-import { wakeComposites } from "#control-plane/outages/composites/composites.ts";
+import { wakeComposites } from "#control-plane/outages/composites.ts";
 import { DAY_MS, HOUR_MS, nextStart, startOf, startsBetween } from "#control-plane/outages/history/period.ts";
 import { insertChanges, markHours, type NewChange } from "#control-plane/outages/history/store.ts";
 

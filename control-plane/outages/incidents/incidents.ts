@@ -16,7 +16,7 @@ import {
 } from "#control-plane/outages/incidents/store.ts";
 import { readTitle } from "#control-plane/outages/incidents/texts.ts";
 import { showDetails, showIncident } from "#control-plane/outages/incidents/view.ts";
-import { noteAccountChanged } from "#control-plane/core/page-changes/page-changes.ts";
+import { noteAccountChanged } from "#control-plane/core/page-changes.ts";
 import { readLines } from "#control-plane/core/user-text.ts";
 
 /** An incident that a person opens. */

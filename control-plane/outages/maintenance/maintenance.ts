@@ -27,7 +27,7 @@ import {
 } from "#control-plane/outages/maintenance/store.ts";
 import { showWindow } from "#control-plane/outages/maintenance/view.ts";
 import type { MaintenanceWindow, WindowSettings } from "#control-plane/outages/maintenance/window.ts";
-import { noteAccountChanged } from "#control-plane/core/page-changes/page-changes.ts";
+import { noteAccountChanged } from "#control-plane/core/page-changes.ts";
 import type { Teardown } from "#control-plane/core/teardown.ts";
 
 /** Returns which of these ids are monitors of an account. */

@@ -3,7 +3,7 @@ import type { PublicMeasurement } from "#control-plane/checks/measurements/publi
 import { DAY_MS, startOf } from "#control-plane/outages/history/period.ts";
 import { uptimePercent } from "#control-plane/outages/history/timeline.ts";
 import type { MonitorView } from "#control-plane/monitors/view.ts";
-import type { PlanName } from "#control-plane/core/plans/plans.ts";
+import type { PlanName } from "#control-plane/core/plans.ts";
 import { maskAddress } from "#shared/webhooks/mask-address.ts";
 import type { ShownWebhook } from "#control-plane/notify/webhooks/view.ts";
 import type { INVENTORY, MonitorFacts } from "#control-plane/people/audit/ports.ts";

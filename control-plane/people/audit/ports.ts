@@ -3,7 +3,7 @@ import type { DayTimes } from "#control-plane/outages/history/read/days.ts";
 import type { NewestStatusChanges } from "#control-plane/outages/history/read/status-changes.ts";
 import type { Point } from "#control-plane/outages/history/points.ts";
 import type { MonitorView } from "#control-plane/monitors/view.ts";
-import type { PlanName } from "#control-plane/core/plans/plans.ts";
+import type { PlanName } from "#control-plane/core/plans.ts";
 
 /** A part of a list. */
 export interface Slice {

@@ -1,5 +1,5 @@
 import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
-import type { PlanName } from "#control-plane/core/plans/plans.ts";
+import type { PlanName } from "#control-plane/core/plans.ts";
 import type { Role } from "#control-plane/people/users/roles.ts";
 
 /** A session with what its member is allowed to do now. */

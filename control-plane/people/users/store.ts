@@ -1,6 +1,6 @@
 import type { Queryable, SqlFragment, Transaction } from "#control-plane/core/database/connect.ts";
 import { addressKey } from "#control-plane/core/mail-address.ts";
-import type { PlanName } from "#control-plane/core/plans/plans.ts";
+import type { PlanName } from "#control-plane/core/plans.ts";
 import type { Role } from "#control-plane/people/users/roles.ts";
 
 /** A person who can sign in. */

@@ -4,7 +4,7 @@ import type { Queryable, Transaction } from "#control-plane/core/database/connec
 import type { Notifications } from "#control-plane/core/database/notifications.ts";
 import type { DocumentPart } from "#control-plane/accounts/document-part.ts";
 import type { Written } from "#control-plane/http/written.ts";
-import { notePageChanged } from "#control-plane/core/page-changes/page-changes.ts";
+import { notePageChanged } from "#control-plane/core/page-changes.ts";
 import { namesOf } from "#control-plane/outages/state/shown.ts";
 import { createPageRows } from "#control-plane/public/status-pages/document-rows.ts";
 import { createServedDomains } from "#control-plane/public/status-pages/domains/served.ts";

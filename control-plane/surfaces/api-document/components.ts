@@ -15,7 +15,7 @@ interface Example {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Folder of the examples: one file for each tool, in the folder of its toolset. */
+/** Folder of the examples: one file for each tool. */
 const FOLDER = new URL("examples/", import.meta.url);
 const EXAMPLES = readAll();
 
@@ -26,7 +26,7 @@ export function exampleOf(tool: string): Example | null {
 
 /** Reads all examples, once at the start of the process: the files are part of the release. */
 function readAll(): ReadonlyMap<string, Example> {
-  const files = readdirSync(FOLDER, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".json"));
+  const files = readdirSync(FOLDER, { encoding: "utf8" }).filter((file) => file.endsWith(".json"));
   return new Map(
     files.map((file) => {
       const text = readFileSync(new URL(file, FOLDER), "utf8");

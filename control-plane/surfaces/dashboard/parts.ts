@@ -7,7 +7,7 @@ import type { Measurements } from "#control-plane/checks/measurements/measuremen
 import type { Presence } from "#control-plane/checks/dispatch/presence.ts";
 import type { Sql } from "#control-plane/core/database/connect.ts";
 import type { Turns } from "#control-plane/core/database/turns.ts";
-import type { Plans } from "#control-plane/core/plans/plans.ts";
+import type { Plans } from "#control-plane/core/plans.ts";
 import type { AddressLimiter } from "#control-plane/http/access/ports.ts";
 import type { RecordChanges } from "#control-plane/http/access/changes.ts";
 import type { Gate } from "#control-plane/http/gate.ts";

@@ -10,7 +10,7 @@ import type { Transaction } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { logFailure } from "#control-plane/core/database/upkeep.ts";
 import { startClaimedWork } from "#control-plane/checks/jobs/claimed-work.ts";
-import { notePageChanged } from "#control-plane/core/page-changes/page-changes.ts";
+import { notePageChanged } from "#control-plane/core/page-changes.ts";
 import {
   decideClaim,
   decideVerified,

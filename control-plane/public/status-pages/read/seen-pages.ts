@@ -1,5 +1,5 @@
 import type { Notifications } from "#control-plane/core/database/notifications.ts";
-import { onPageChanges } from "#control-plane/core/page-changes/page-changes.ts";
+import { onPageChanges } from "#control-plane/core/page-changes.ts";
 import { createSharedCache } from "#control-plane/core/shared-cache.ts";
 import { logoPath } from "#control-plane/public/status-pages/logos/logo.ts";
 import { findLogo, type StoredLogo } from "#control-plane/public/status-pages/logos/store.ts";

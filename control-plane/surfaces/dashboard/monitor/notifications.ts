@@ -1,7 +1,7 @@
 import { capital } from "#control-plane/surfaces/dashboard/frame/problems.ts";
 import type { MonitorPage } from "#control-plane/surfaces/dashboard/monitor/head.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
-import type { PlanName } from "#control-plane/core/plans/plans.ts";
+import type { PlanName } from "#control-plane/core/plans.ts";
 import { matchesEvent } from "#control-plane/notify/webhooks/match.ts";
 import type { ShownWebhook } from "#control-plane/notify/webhooks/view.ts";
 

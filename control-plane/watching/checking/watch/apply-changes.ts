@@ -3,7 +3,7 @@ import type { Transaction } from "#control-plane/core/database/connect.ts";
 import type { Events } from "#control-plane/notify/events/events.ts";
 import { addStatusChanges } from "#control-plane/outages/history/record.ts";
 import { areCovered } from "#control-plane/outages/maintenance/coverage/coverage.ts";
-import { noteAccountChanged } from "#control-plane/core/page-changes/page-changes.ts";
+import { noteAccountChanged } from "#control-plane/core/page-changes.ts";
 import { statusChangedAt, type FailingLocation } from "#control-plane/outages/state/events.ts";
 import { type Dependency, holdNotices, type Notice } from "#control-plane/outages/state/notices.ts";
 import type { Recheck } from "#control-plane/outages/state/rechecks.ts";

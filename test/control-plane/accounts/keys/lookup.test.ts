@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { digestKey, createKey } from "#control-plane/accounts/keys/format.ts";
 import { createKeyLookup, type KeyLookup } from "#control-plane/accounts/keys/lookup.ts";
 import type { Principal } from "#control-plane/http/access/principal.ts";
-import { BUILT_IN_PLANS } from "#control-plane/core/plans/plans.ts";
+import { BUILT_IN_PLANS } from "#control-plane/core/plans.ts";
 import { createManualClock, systemRandom } from "#test/support/clock.ts";
 
 const plan = BUILT_IN_PLANS.pro;

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { connect, type Sql } from "#control-plane/core/database/connect.ts";
-import { createObservations, type Observations } from "#control-plane/checks/observations/observations.ts";
-import { pruneObservations } from "#control-plane/checks/observations/store.ts";
+import { createObservations, type Observations } from "#control-plane/checks/observations.ts";
+import { pruneObservations } from "#control-plane/checks/observations-store.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
 

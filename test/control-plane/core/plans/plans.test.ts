@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { overridePlans } from "#control-plane/core/plans/override.ts";
-import { BUILT_IN_PLANS, PLAN_NAMES } from "#control-plane/core/plans/plans.ts";
+import { overridePlans } from "#control-plane/core/plans-override.ts";
+import { BUILT_IN_PLANS, PLAN_NAMES } from "#control-plane/core/plans.ts";
 
 describe("the plans", () => {
   it("have the documented limits and scopes", () => {

@@ -6,7 +6,7 @@ import { createLimiter } from "#control-plane/http/limits/account.ts";
 import { countRequests, pruneCounts } from "#control-plane/http/limits/store.ts";
 import type { LimitState } from "#control-plane/http/access/limit-state.ts";
 import { windowsAt } from "#control-plane/http/access/windows.ts";
-import { BUILT_IN_PLANS, type Plan } from "#control-plane/core/plans/plans.ts";
+import { BUILT_IN_PLANS, type Plan } from "#control-plane/core/plans.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
 import { until } from "#test/support/until.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { BUILT_IN_PLANS, type PlanName, type Plans } from "#control-plane/core/plans/plans.ts";
+import { BUILT_IN_PLANS, type PlanName, type Plans } from "#control-plane/core/plans.ts";
 import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
 import { WIDE_LIMITS } from "#test/support/wide-plans.ts";
 

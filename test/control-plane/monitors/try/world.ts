@@ -3,7 +3,7 @@ import type { Job } from "#shared/protocol/probe.ts";
 import { createResultCache } from "#control-plane/checks/cache.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
 import { createTrials, type Trials } from "#control-plane/monitors/try/try.ts";
-import { BUILT_IN_PLANS, type PlanName } from "#control-plane/core/plans/plans.ts";
+import { BUILT_IN_PLANS, type PlanName } from "#control-plane/core/plans.ts";
 import type { Answer } from "#test/support/control-plane.ts";
 import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
 import { WIDE_PLANS } from "#test/support/wide-plans.ts";

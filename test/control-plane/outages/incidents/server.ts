@@ -8,7 +8,7 @@ import { createWrites } from "#control-plane/http/writes.ts";
 import { createAnswers } from "#control-plane/http/idempotency/answers.ts";
 import { createIncidentWrites } from "#control-plane/outages/incidents/writes.ts";
 import { registerIncidents } from "#control-plane/outages/incidents/routes.ts";
-import type { PlanName } from "#control-plane/core/plans/plans.ts";
+import type { PlanName } from "#control-plane/core/plans.ts";
 import { apiOf, type Answer, type CallOptions } from "#test/support/control-plane.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";

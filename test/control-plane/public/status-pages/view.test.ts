@@ -6,7 +6,7 @@ import { coveredBetween } from "#control-plane/outages/maintenance/coverage/cove
 import { createHistory, type History } from "#control-plane/outages/history/history.ts";
 import { rollUpHours } from "#control-plane/outages/history/roll-up/hours.ts";
 import { addStatusChanges } from "#control-plane/outages/history/record.ts";
-import { onPageChanges } from "#control-plane/core/page-changes/page-changes.ts";
+import { onPageChanges } from "#control-plane/core/page-changes.ts";
 import { createStatusPages, type StatusPages } from "#control-plane/public/status-pages/status-pages.ts";
 import { startPageWorld, type Owner, type PageWorld } from "#test/control-plane/public/status-pages/world.ts";
 import { createManualClock, systemRandom } from "#test/support/clock.ts";

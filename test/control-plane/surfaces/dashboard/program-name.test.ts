@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { programName } from "#control-plane/surfaces/dashboard/profile/program-name.ts";
+import { programName } from "#control-plane/surfaces/dashboard/program-name.ts";
 
 const MOZILLA = "Mozilla/5.0";
 const WEBKIT = "AppleWebKit/537.36 (KHTML, like Gecko)";

@@ -5,7 +5,7 @@ import { exampleOf } from "#control-plane/surfaces/api-document/components.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { COOKIE, openBrowser, PASSWORD, signInOwner, type Browser } from "#test/support/dashboard.ts";
-import { BUILT_IN_PLANS } from "#control-plane/core/plans/plans.ts";
+import { BUILT_IN_PLANS } from "#control-plane/core/plans.ts";
 import { readFields } from "#test/support/read-form.ts";
 import { readHtml } from "#test/support/read-html.ts";
 import { attachScripted, helloOf, type ScriptedAgent } from "#test/support/scripted-agent.ts";

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import { renderMessage } from "#control-plane/core/pages/frame.ts";
 import { exampleOf } from "#control-plane/surfaces/api-document/components.ts";
-import { renderSharePage } from "#control-plane/surfaces/share-page/routes.ts";
+import { renderSharePage } from "#control-plane/surfaces/share-page.ts";
 
 const HOSTILE = [
   `"><script>alert(1)</script>`,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { judgeComposite, type MemberStatus } from "#control-plane/watching/checking/visits/composite.ts";
 import { visitWoken } from "#control-plane/watching/checking/visits/store.ts";
 import { judgedFinding, type Finding } from "#control-plane/watching/checking/watch/observe.ts";
-import { setMembers } from "#control-plane/outages/composites/composites.ts";
+import { setMembers } from "#control-plane/outages/composites.ts";
 import { createMaintenance, type MonitorsOf } from "#control-plane/outages/maintenance/maintenance.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import type { CompositeSettings } from "#control-plane/outages/kinds/composite.ts";

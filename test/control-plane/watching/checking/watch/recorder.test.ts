@@ -12,7 +12,7 @@ import { createRecordWithEvents } from "#control-plane/watching/checking/watch/r
 import { createRecorder } from "#control-plane/watching/checking/watch/recorder.ts";
 import { createWatchedMonitors } from "#control-plane/watching/checking/watch/watched.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
-import { BUILT_IN_PLANS } from "#control-plane/core/plans/plans.ts";
+import { BUILT_IN_PLANS } from "#control-plane/core/plans.ts";
 import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
 import { createWatchedAccount, type WatchedAccount } from "#test/support/watched-account.ts";
 

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
-import { BUILT_IN_PLANS } from "#control-plane/core/plans/plans.ts";
+import { BUILT_IN_PLANS } from "#control-plane/core/plans.ts";
 import { runVantage, type Ran } from "#test/shared/client/command-line.ts";
 import { openAccountDocuments, type AccountDocuments, type Row } from "#test/support/account-documents.ts";
 import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";

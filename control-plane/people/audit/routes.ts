@@ -1,6 +1,6 @@
 import type { App } from "#control-plane/core/app.ts";
 import { createAuditExports } from "#control-plane/people/audit/export.ts";
-import { registerAuditExport } from "#control-plane/people/audit/routes/export.ts";
+import { registerAuditExport } from "#control-plane/people/audit/export-routes.ts";
 import { createAuditSecrets, type AuditSecrets } from "#control-plane/people/audit/secrets.ts";
 import { createAuditSources, type AuditSourcesDeps } from "#control-plane/people/audit/sources.ts";
 import type { Gate, Hook } from "#control-plane/http/gate.ts";

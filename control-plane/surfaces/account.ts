@@ -4,7 +4,7 @@ import { KEY_SCOPES } from "#shared/tools/define.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { answer, callerOf, countedOf } from "#control-plane/http/request.ts";
-import { PLAN_NAMES, type Plan } from "#control-plane/core/plans/plans.ts";
+import { PLAN_NAMES, type Plan } from "#control-plane/core/plans.ts";
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 

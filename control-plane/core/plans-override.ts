@@ -1,6 +1,6 @@
 import { isRecord } from "#shared/text/is-record.ts";
 import { SCOPES, type Scope } from "#shared/tools/define.ts";
-import { BUILT_IN_PLANS, isPlanName, PLAN_NAMES, type Plan, type Plans } from "#control-plane/core/plans/plans.ts";
+import { BUILT_IN_PLANS, isPlanName, PLAN_NAMES, type Plan, type Plans } from "#control-plane/core/plans.ts";
 
 /** The resulting plans, or one line that says what is wrong in the operator's override. */
 type PlansResult = { readonly ok: true; readonly plans: Plans } | { readonly ok: false; readonly message: string };

@@ -7,7 +7,7 @@ import {
   listStatuses,
   replaceMembers,
   type Member,
-} from "#control-plane/outages/composites/store.ts";
+} from "#control-plane/outages/composites-store.ts";
 
 /**
  * Notes that the statuses of these monitors change, in the transaction that changes them: the composites that follow them

@@ -13,7 +13,7 @@ import {
   RECOVERED,
   REPLAYED,
   TESTED,
-} from "#control-plane/notify/webhooks/routes/actions.ts";
+} from "#control-plane/notify/webhooks/action-routes.ts";
 import type { Writes } from "#control-plane/http/writes.ts";
 import type { WebhookActions } from "#control-plane/notify/webhooks/actions.ts";
 import { requireWritten } from "#control-plane/http/written.ts";

@@ -1,6 +1,6 @@
 import type { Queryable } from "#control-plane/core/database/connect.ts";
 import type { Notifications } from "#control-plane/core/database/notifications.ts";
-import { notifyAccounts, notifyAll } from "#control-plane/core/page-changes/store.ts";
+import { notifyAccounts, notifyAll } from "#control-plane/core/page-changes-store.ts";
 
 /** Notification channel of changes that status pages show: the id of an account, or ADDRESSES. */
 const CHANNEL = "vantage_status_pages";

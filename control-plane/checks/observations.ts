@@ -12,7 +12,7 @@ import {
   readObservations,
   type NewObservation,
   type SeenName,
-} from "#control-plane/checks/observations/store.ts";
+} from "#control-plane/checks/observations-store.ts";
 
 /** Names that checks have seen at addresses. */
 export interface Observations {

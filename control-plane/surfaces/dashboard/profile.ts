@@ -14,7 +14,7 @@ import { passwordProblem } from "#control-plane/people/users/passwords.ts";
 import { renderSelect, ZONE_NAMES } from "#control-plane/surfaces/dashboard/frame/choices.ts";
 import { renderForm, renderHidden } from "#control-plane/surfaces/dashboard/frame/fields.ts";
 import { CHOSEN_UTC, formatLocal } from "#control-plane/surfaces/dashboard/frame/times.ts";
-import { programName } from "#control-plane/surfaces/dashboard/profile/program-name.ts";
+import { programName } from "#control-plane/surfaces/dashboard/program-name.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 import type { Session, SessionEntry } from "#control-plane/people/users/sessions.ts";
 import type { UserAccount } from "#control-plane/people/users/members.ts";
