@@ -302,12 +302,15 @@ describeBrowser("a page that takes too much", () => {
     const site = await serve((_request, response, { path }) => {
       response.writeHead(200, { "content-type": "text/html" });
       if (path === "/") response.end(`${TEXT}<script>fetch("/long").then((answer) => answer.arrayBuffer())</script>`);
+      else if (path !== "/long") response.end();
       else {
         // Slowly, and for longer than a page is quiet before it counts as idle.
         const more = setInterval(() => {
           pieces += 1;
-          if (pieces < 100) response.write(Buffer.alloc(1 << 16));
-          else response.end(() => clearInterval(more));
+          response.write(Buffer.alloc(1 << 16));
+          if (pieces < 100) return;
+          clearInterval(more);
+          response.end();
         }, 50);
         response.once("close", () => clearInterval(more));
       }

@@ -99,8 +99,12 @@ const FIELD_WORDS: Readonly<Record<string, FieldWords>> = {
   "composite.percent": { label: "Share (percent)" },
 };
 
-/** The words of the values of selects. A value that has none is its own word. */
-export const CHOICE_WORDS: Readonly<Record<string, string>> = {
+/** Returns the word of a value of a select. A value that has none, such as one that no form of ours has sent, is its own word. */
+export function choiceOf(value: string): string {
+  return Object.hasOwn(CHOICE_WORDS, value) ? (CHOICE_WORDS[value] ?? value) : value;
+}
+
+const CHOICE_WORDS: Readonly<Record<string, string>> = {
   "": "None",
   present: "must be there",
   absent: "must not be there",

@@ -1,6 +1,6 @@
 import type { ViewerTime } from "#control-plane/core/charts/viewer-time.ts";
 import { renderZoneInput } from "#control-plane/surfaces/dashboard/frame/choices.ts";
-import { CHOICE_WORDS, wordsOf } from "#control-plane/surfaces/dashboard/monitor-form/field-words.ts";
+import { choiceOf, wordsOf } from "#control-plane/surfaces/dashboard/monitor-form/field-words.ts";
 import {
   fieldsOf,
   GROUPS,
@@ -165,7 +165,7 @@ function holdsOf(fields: readonly FormField[], { typed, checkType }: Pick<Monito
     const { label } = wordsOf(name, checkType);
     const value = typed.get(name) ?? "";
     if (value === "" || input === "checkbox" || LONG.has(input)) return label.replace(/ \([a-z]+\)$/, "");
-    return `${label}: ${input === "select" ? (CHOICE_WORDS[value] ?? value) : value}`;
+    return `${label}: ${input === "select" ? choiceOf(value) : value}`;
   });
   return parts.join(", ");
 }
@@ -202,7 +202,7 @@ function renderControl(id: string, { name, input, hint, value, problem, hasFocus
   if (input === "select")
     return html`
       <select id="f-${id}" name="${name}"${described}>
-        ${valuesOf(name).map((one) => html`<option value="${one}"${one === value && html` selected`}>${CHOICE_WORDS[one] ?? one}</option>`)}
+        ${valuesOf(name).map((one) => html`<option value="${one}"${one === value && html` selected`}>${choiceOf(one)}</option>`)}
       </select>`;
   const state = html`${described}${problem !== null && html` aria-invalid="true"`}${hasFocus && html` autofocus`}`;
   if (LONG.has(input))

@@ -1,7 +1,7 @@
 import { fieldsOf, type FormField } from "#control-plane/surfaces/dashboard/monitor-form/form-fields.ts";
 import { typedOf } from "#control-plane/surfaces/dashboard/monitor-form/values.ts";
 import type { MonitorPage } from "#control-plane/surfaces/dashboard/monitor/head.ts";
-import { CHOICE_WORDS, wordsOf } from "#control-plane/surfaces/dashboard/monitor-form/field-words.ts";
+import { choiceOf, wordsOf } from "#control-plane/surfaces/dashboard/monitor-form/field-words.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 
 /** Another monitor of the account. */
@@ -47,5 +47,5 @@ function renderValue({ name, input }: FormField, text: string, named: readonly N
     return html`${ids.map((id) => html`<a href="/app/monitors/${id}">${nameOf(id)}</a> `)}`;
   }
   if (input === "checkbox") return text === "on" ? "yes" : "no";
-  return input === "select" ? (CHOICE_WORDS[text] ?? text) : text;
+  return input === "select" ? choiceOf(text) : text;
 }

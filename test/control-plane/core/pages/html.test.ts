@@ -6,7 +6,7 @@ describe("a template of HTML", () => {
     ["<script>alert(1)</script>", "&lt;script&gt;alert(1)&lt;/script&gt;"],
     [`"' onload='x`, "&quot;&#39; onload=&#39;x"],
     ["&lt;", "&amp;lt;"],
-    ["${process.exit(1)}`\\'", "${process.exit(1)}`\\&#39;"],
+    ["${evaluate(1)}`\\'", "${evaluate(1)}`\\&#39;"],
     ["\u2028\u0000line\r\n  end", "\u2028\u0000line\r\n  end"],
   ])("escapes %j wherever it is written", (value, expected) => {
     expect(String(html`<p title="${value}">${value}</p>`)).toBe(`<p title="${expected}">${expected}</p>`);
