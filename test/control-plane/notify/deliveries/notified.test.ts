@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, expect, it, vi } from "vitest";
 import {
   createPublisher,
   createTestSender,
@@ -8,21 +8,15 @@ import {
   openQueueDatabase,
   publish,
   readDeliveries,
-  type QueueDatabase,
 } from "#test/control-plane/notify/deliveries/queue-parts.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { createTestDatabase } from "#test/support/postgres.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let database: TestDatabase;
-let db: QueueDatabase;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = await openQueueDatabase(database.url);
-});
+const database = await stopAfterAll(createTestDatabase());
+const db = await openQueueDatabase(database.url);
 afterAll(async () => {
   vi.useRealTimers();
-  await db?.sql.end();
-  await database?.drop();
+  await db.sql.end();
 });
 
 it("what is published is sent because of its notification, without a sweep", async () => {

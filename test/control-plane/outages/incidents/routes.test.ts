@@ -1,6 +1,6 @@
 import { Value } from "typebox/value";
 import type { TSchema } from "typebox";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { MOST_OPEN } from "#control-plane/outages/incidents/incidents.ts";
 import { DETAILS, INCIDENT } from "#control-plane/outages/incidents/schemas.ts";
@@ -11,10 +11,11 @@ import {
   resolveOutage,
   STARTED,
 } from "#test/control-plane/outages/incidents/database.ts";
-import { startIncidentServer, type IncidentServer } from "#test/control-plane/outages/incidents/server.ts";
+import { startIncidentServer } from "#test/control-plane/outages/incidents/server.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import type { Answer } from "#test/support/control-plane.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { createTestDatabase } from "#test/support/postgres.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const URL = "/api/v4/incidents";
 const OPENING = { title: "Payments are delayed", text: "We are looking into it." };
@@ -34,22 +35,12 @@ interface Shown {
 type Refused = readonly [what: string, body: object, problem: readonly [field: string, reason: string]];
 
 const clock = createManualClock(STARTED);
-let database: TestDatabase;
-let server: IncidentServer;
-let key: string;
-let accountId: number;
 let stranger: { readonly key: string; readonly accountId: number };
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  server = await startIncidentServer(database.url, clock);
-  ({ key, accountId } = await server.createKey());
-  stranger = await server.createKey("captain", "eve");
-});
-afterAll(async () => {
-  await server?.close();
-  await database?.drop();
-});
+const database = await stopAfterAll(createTestDatabase());
+const server = await stopAfterAll(startIncidentServer(database.url, clock));
+const { key, accountId } = await server.createKey();
+stranger = await server.createKey("captain", "eve");
 
 const shown = ({ body }: Answer): Shown => body.data;
 const listed = ({ body }: Answer): readonly Shown[] => body.data;

@@ -1,17 +1,12 @@
 import { createHash } from "node:crypto";
 import { Value } from "typebox/value";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { PAGE } from "#control-plane/public/status-pages/settings/fields.ts";
 import { MOST_PAGES } from "#control-plane/public/status-pages/writes.ts";
-import {
-  errorOf,
-  startPageWorld,
-  URL,
-  type Owner,
-  type PageWorld,
-} from "#test/control-plane/public/status-pages/world.ts";
+import { errorOf, startPageWorld, URL } from "#test/control-plane/public/status-pages/world.ts";
 import type { Answer } from "#test/support/control-plane.ts";
 import { markVerified } from "#test/support/verified-domain.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 /** The fields of an answer that these tests read. */
 interface Shown {
@@ -24,17 +19,11 @@ interface Shown {
   readonly groups: readonly { readonly name: string; readonly monitor_ids: readonly number[] }[];
 }
 
-let world: PageWorld;
-let owner: Owner;
-let stranger: Owner;
 let slugs = 0;
 
-beforeAll(async () => {
-  world = await startPageWorld();
-  owner = await world.owner();
-  stranger = await world.owner();
-});
-afterAll(() => world?.stop());
+const world = await stopAfterAll(startPageWorld());
+const owner = await world.owner();
+const stranger = await world.owner();
 
 const shown = ({ body }: Answer): Shown => body.data;
 const nextSlug = () => `page-${(slugs += 1)}`;

@@ -1,35 +1,23 @@
 import { Value } from "typebox/value";
 import type { Static } from "typebox";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { openOutages } from "#control-plane/outages/incidents/outages/open.ts";
 import { OLD_PUBLIC_PAGE, PUBLIC_PAGE } from "#control-plane/public/status-pages/public-json.ts";
-import {
-  errorOf,
-  startPageWorld,
-  URL,
-  type Owner,
-  type PageWorld,
-} from "#test/control-plane/public/status-pages/world.ts";
+import { errorOf, startPageWorld, URL } from "#test/control-plane/public/status-pages/world.ts";
 import { ago } from "#test/support/ago.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import type { Answer } from "#test/support/control-plane.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 type Shown = Static<typeof PUBLIC_PAGE>;
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-let world: PageWorld;
-let owner: Owner;
-let stranger: Owner;
-
-beforeAll(async () => {
-  world = await startPageWorld();
-  owner = await world.owner();
-  stranger = await world.owner();
-});
-afterAll(() => world?.stop());
+const world = await stopAfterAll(startPageWorld());
+const owner = await world.owner();
+const stranger = await world.owner();
 
 const shown = ({ body }: Answer): Shown => body.data;
 const seen = async (slug: string) => shown(await world.visit(slug));

@@ -1,9 +1,9 @@
 import { pino } from "pino";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { MailServer } from "#shared/settings/mail-server.ts";
-import { startMailSink, type MailSink } from "#test/servers/mail-sink.ts";
+import { startMailSink } from "#test/servers/mail-sink.ts";
 import { createManualClock } from "#test/support/clock.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import {
   openBrowser,
   PASSWORD,
@@ -13,27 +13,26 @@ import {
   type DashboardAnswer,
 } from "#test/support/dashboard.ts";
 import type { ReceivedMail } from "#test/support/received-mail.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const MINUTE_MS = 60_000;
 /** Nothing listens there. */
 const NO_SERVER: MailServer = { host: "127.0.0.1", port: 1, tls: "offered", isVerified: true, credentials: null };
 const clock = createManualClock(new Date("2026-11-27T20:00:00Z"));
 const logged: string[] = [];
-let sink: MailSink;
-let plane: TestControlPlane;
 /** What the mail server answers to the next messages. */
 const verdicts: number[] = [];
 
-beforeAll(async () => {
-  sink = await startMailSink({ onMessage: () => verdicts.shift() ?? "accept" });
-  const server: MailServer = {
-    host: "127.0.0.1",
-    port: sink.port,
-    tls: "offered",
-    isVerified: true,
-    credentials: null,
-  };
-  plane = await startControlPlane({
+const sink = await stopAfterAll(startMailSink({ onMessage: () => verdicts.shift() ?? "accept" }));
+const server: MailServer = {
+  host: "127.0.0.1",
+  port: sink.port,
+  tls: "offered",
+  isVerified: true,
+  credentials: null,
+};
+const plane = await stopAfterAll(
+  startControlPlane({
     overrides: { clock },
     log: pino({}, { write: (line: string) => void logged.push(line) }),
     config: {
@@ -41,13 +40,8 @@ beforeAll(async () => {
       signUp: "open",
       trustedProxies: ["127.0.0.0/8"],
     },
-  });
-});
-
-afterAll(async () => {
-  await plane.stop();
-  await sink.close();
-});
+  }),
+);
 
 const mailsTo = (email: string) => sink.mails.filter(({ to }) => to === email);
 

@@ -1,28 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { insertMonitor } from "#test/control-plane/outages/incidents/database.ts";
 import { createManualClock } from "#test/support/clock.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { planMaintenance } from "#test/support/dashboard-world.ts";
-import { signInOwner, type Browser } from "#test/support/dashboard.ts";
+import { signInOwner } from "#test/support/dashboard.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)>';
 const clock = createManualClock(new Date("2026-11-27T20:00:00Z"));
-let plane: TestControlPlane;
-let owner: Browser;
-let accountId: number;
-let key: string;
-let monitorId: number;
 
-beforeAll(async () => {
-  plane = await startControlPlane({ overrides: { clock } });
-  ({ browser: owner, accountId } = await signInOwner(plane, "owner@example.com"));
-  const made = await plane.operate("POST", "/api/admin/keys", { account_id: accountId, name: "test" });
-  ({ key } = made.body.data);
-  ({ id: monitorId } = await insertMonitor(plane.app.sql, accountId, "Shop"));
-  clock.advance(6_000);
-});
-
-afterAll(() => plane.stop());
+const plane = await stopAfterAll(startControlPlane({ overrides: { clock } }));
+const { browser: owner, accountId } = await signInOwner(plane, "owner@example.com");
+const made = await plane.operate("POST", "/api/admin/keys", { account_id: accountId, name: "test" });
+const { key } = made.body.data;
+const { id: monitorId } = await insertMonitor(plane.app.sql, accountId, "Shop");
+clock.advance(6_000);
 
 /** Returns a window as the API shows it. */
 async function read(id: number): Promise<Record<string, unknown>> {

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { MailServer } from "#shared/settings/mail-server.ts";
-import { startMailSink, type MailSink } from "#test/servers/mail-sink.ts";
+import { startMailSink } from "#test/servers/mail-sink.ts";
 import { createManualClock } from "#test/support/clock.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import {
   openBrowser,
   PASSWORD,
@@ -11,38 +11,30 @@ import {
   type Browser,
   type DashboardAnswer,
 } from "#test/support/dashboard.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const DAY_MS = 86_400_000;
 const OWN_PASSWORD = "the password of the owner";
 const clock = createManualClock(new Date("2026-11-27T20:00:00Z"));
-let sink: MailSink;
-/** Two control planes with one database: one sends mail. */
-let mailing: TestControlPlane;
-let silent: TestControlPlane;
 
-beforeAll(async () => {
-  sink = await startMailSink();
-  const server: MailServer = {
-    host: "127.0.0.1",
-    port: sink.port,
-    tls: "offered",
-    isVerified: true,
-    credentials: null,
-  };
-  const config = { trustedProxies: ["127.0.0.0/8"] };
-  silent = await startControlPlane({ overrides: { clock }, config });
-  mailing = await startControlPlane({
+const sink = await stopAfterAll(startMailSink());
+const server: MailServer = {
+  host: "127.0.0.1",
+  port: sink.port,
+  tls: "offered",
+  isVerified: true,
+  credentials: null,
+};
+const config = { trustedProxies: ["127.0.0.0/8"] };
+const silent = await stopAfterAll(startControlPlane({ overrides: { clock }, config }));
+/** Two control planes with one database: one sends mail. */
+const mailing = await stopAfterAll(
+  startControlPlane({
     databaseUrl: silent.databaseUrl,
     overrides: { clock },
     config: { ...config, mail: { server, from: "Vantage <alerts@example.com>" }, signUp: "open" },
-  });
-});
-
-afterAll(async () => {
-  await mailing.stop();
-  await silent.stop();
-  await sink.close();
-});
+  }),
+);
 
 const pathIn = (text: string) => /\/(?:reset|invite)\/[0-9A-Za-z]{32}/.exec(text)?.[0] ?? "no link";
 const mailsTo = (email: string) => sink.mails.filter(({ to }) => to === email);

@@ -1,30 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createManualClock } from "#test/support/clock.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { createMonitor } from "#test/support/create-monitor.ts";
 import { openBrowser, PASSWORD, signInOwner, type Browser, type FormFields } from "#test/support/dashboard.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const clock = createManualClock(new Date("2026-11-27T20:00:00Z"));
 const HOSTILE = '<img src=x onerror="alert(1)">';
-let plane: TestControlPlane;
-let owner: Browser;
-let accountId: number;
-let key: string;
-let shop: number;
-let pay: number;
-let mail: number;
 
-beforeAll(async () => {
-  plane = await startControlPlane({ overrides: { clock } });
-  ({ browser: owner, accountId } = await signInOwner(plane));
-  key = /vtg_\w{36}/.exec((await owner.post("/app/keys")).html)?.[0] ?? "";
-  shop = await monitor("Shop");
-  pay = await monitor("Payments");
-  mail = await monitor(HOSTILE);
-  clock.advance(10_000);
-});
-
-afterAll(() => plane.stop());
+const plane = await stopAfterAll(startControlPlane({ overrides: { clock } }));
+const { browser: owner, accountId } = await signInOwner(plane);
+const key = /vtg_\w{36}/.exec((await owner.post("/app/keys")).html)?.[0] ?? "";
+const shop = await monitor("Shop");
+const pay = await monitor("Payments");
+const mail = await monitor(HOSTILE);
+clock.advance(10_000);
 
 async function monitor(name: string): Promise<number> {
   const fields = { check_type: "heartbeat", name, heartbeat: { period_seconds: 3_600 } };

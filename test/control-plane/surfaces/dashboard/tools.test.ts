@@ -1,37 +1,30 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import { givenInQuery, readTyped, toCall, writeAddress } from "#control-plane/surfaces/dashboard/tools/values.ts";
 import { exampleOf } from "#control-plane/surfaces/api-document/components.ts";
 import { createManualClock } from "#test/support/clock.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { COOKIE, openBrowser, PASSWORD, signInOwner, type Browser } from "#test/support/dashboard.ts";
 import { BUILT_IN_PLANS } from "#control-plane/core/plans.ts";
 import { readFields } from "#test/support/read-form.ts";
 import { readHtml } from "#test/support/read-html.ts";
 import { attachScripted, helloOf, type ScriptedAgent } from "#test/support/scripted-agent.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const HOSTILE = `"><script>alert(1)</script>'\`</textarea>&amp;`;
 
 const clock = createManualClock(new Date("2026-11-27T20:00:00Z"));
-let plane: TestControlPlane;
-let owner: Browser;
-let accountId: number;
-let berlin: ScriptedAgent;
-let tokyo: ScriptedAgent;
 
-beforeAll(async () => {
-  const free = { ...BUILT_IN_PLANS.free, requestsPerMinute: 3 };
-  plane = await startControlPlane({ overrides: { clock }, plans: { ...BUILT_IN_PLANS, free } });
-  ({ browser: owner, accountId } = await signInOwner(plane));
-  const places = { country: "DE", city: "Berlin", asn: 0, tags: [] };
-  berlin = await attachScripted(plane, helloOf("eu-a", { location: { region: "eu-a", ...places } }));
-  tokyo = await attachScripted(plane, helloOf("ap-a"));
-});
+const plans = { ...BUILT_IN_PLANS, free: { ...BUILT_IN_PLANS.free, requestsPerMinute: 3 } };
+const plane = await stopAfterAll(startControlPlane({ overrides: { clock }, plans }));
+const { browser: owner, accountId } = await signInOwner(plane);
+const places = { country: "DE", city: "Berlin", asn: 0, tags: [] };
+const berlin = await attachScripted(plane, helloOf("eu-a", { location: { region: "eu-a", ...places } }));
+const tokyo = await attachScripted(plane, helloOf("ap-a"));
 
 afterAll(async () => {
-  berlin?.cut();
-  tokyo?.cut();
-  await plane?.stop();
+  berlin.cut();
+  tokyo.cut();
 });
 
 /** Signs in the owner of a new account with the plan free, which has the scopes check and dns. */
