@@ -28,7 +28,7 @@ export interface NotifyFacts {
 }
 
 /** What is shown of a monitor beside its record; null: nothing is known yet. */
-interface ShownFacts {
+interface MonitorDetails {
   readonly secrets: MonitorSecrets;
   readonly state: StateFacts | null;
   readonly statistics: Statistics | null;
@@ -55,7 +55,7 @@ export type MonitorView = ReturnType<typeof showMonitor>;
 /** Returns a monitor in the form of the current API; secrets are masked. */
 export function showMonitor(
   monitor: StoredMonitor,
-  { secrets, state, statistics, heartbeat, expiry, pictures, members, notify }: ShownFacts,
+  { secrets, state, statistics, heartbeat, expiry, pictures, members, notify }: MonitorDetails,
 ) {
   const { name, url, check_type, interval_minutes, expected_code, notify_email, is_active, ...options } = draftOf(
     monitor,

@@ -75,7 +75,7 @@ try {
       lease,
       graceMs: 10_000,
       absent: [],
-      unserved: [],
+      withoutAgent: [],
       privateAccounts: [],
       fullAccounts: [],
     });
@@ -88,7 +88,7 @@ try {
         beganAt: now,
         lagMs: 5,
         isRecheck: false,
-        unserved: [],
+        withoutAgent: [],
         state,
         stateVersion,
       };

@@ -15,7 +15,7 @@ import {
   type IncidentFilter,
 } from "#control-plane/outages/incidents/store.ts";
 import { readTitle } from "#control-plane/outages/incidents/texts.ts";
-import { showDetails, showIncident } from "#control-plane/outages/incidents/view.ts";
+import { showDetails, showIncident } from "#control-plane/outages/incidents/serialize.ts";
 import { noteAccountChanged } from "#control-plane/core/page-changes.ts";
 import { readLines } from "#control-plane/core/user-text.ts";
 

@@ -12,7 +12,7 @@ import type { Writes } from "#control-plane/http/writes.ts";
 import { announceWindow } from "#control-plane/outages/maintenance/announcement.ts";
 import type { Maintenance } from "#control-plane/outages/maintenance/maintenance.ts";
 import { CHANGE, CREATE, READ, READ_ONLY, SHOWN } from "#control-plane/outages/maintenance/schemas.ts";
-import { changeOf, showWindow } from "#control-plane/outages/maintenance/view.ts";
+import { changeOf, showWindow } from "#control-plane/outages/maintenance/serialize.ts";
 
 const URL = "/api/v4/maintenance";
 const TAG = "Maintenance";

@@ -44,7 +44,7 @@ export function findCauses({ now, survey, isMailConfigured, failingMails }: Fact
   const causes: Cause[] = [];
   if (survey.online === 0) causes.push(noAgents(survey));
   else {
-    causes.push(...survey.unserved.slice(0, MOST_SUBJECTS).map(unserved));
+    causes.push(...survey.withoutAgent.slice(0, MOST_SUBJECTS).map(withoutAgent));
     causes.push(...survey.faulty.slice(0, MOST_SUBJECTS).map(failing));
     if (survey.silent.length > 0) causes.push(tooFewLocations(survey));
     if (survey.overdue.oldest !== null) causes.push(checksLate(survey, survey.overdue.oldest));
@@ -68,7 +68,7 @@ function noAgents({ enrolled, active }: Survey): Cause {
   return { code: "no_agents", subject: "", message, ...active };
 }
 
-function unserved({ group, locations, monitorCount, monitorIds }: Unserved): Cause {
+function withoutAgent({ group, locations, monitorCount, monitorIds }: Unserved): Cause {
   const others = locations.filter((location) => location !== group);
   const asked = others.length === 0 ? "" : ` (locations of monitors: ${listFirst(others, MOST_NAMED)})`;
   const message =

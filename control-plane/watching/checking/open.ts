@@ -21,7 +21,7 @@ export function openChecking(
   teardown.push(() => orphans.stop());
   const visits = startVisits({
     ...deps,
-    unserved: (accountId, locations) => watch.unserved(accountId, locations),
+    withoutAgent: (accountId, locations) => watch.withoutAgent(accountId, locations),
   });
   teardown.push(() => visits.stop());
   return watch;

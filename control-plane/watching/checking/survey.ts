@@ -48,7 +48,7 @@ export interface Survey {
   readonly online: number;
   /** The active monitors; not counted if an agent is online. */
   readonly active: Affected;
-  readonly unserved: readonly Unserved[];
+  readonly withoutAgent: readonly Unserved[];
   readonly faulty: readonly Faulty[];
   /** Monitors for which nothing above explains that too few of their locations have results. */
   readonly silent: readonly SilentMonitor[];
@@ -103,7 +103,7 @@ export async function surveyMonitors(
     enrolled: agents.length,
     online: online.length,
     active: online.length > 0 ? NONE : await countActive(sql, mostIds),
-    unserved: await groupUnserved(sql, agents, missing, { privateAccounts, mostIds }),
+    withoutAgent: await groupUnserved(sql, agents, missing, { privateAccounts, mostIds }),
     faulty: groupFaulty(online, faulty),
     silent: silent.filter(
       ({ missing: silentAt, accountId }) =>

@@ -28,7 +28,7 @@ type SweepDecision =
     };
 
 /** Time between two visits of a heartbeat whose notice is held back, in milliseconds. */
-const HELD_MS = 30_000;
+const SILENCED_MS = 30_000;
 
 /**
  * Decides what happens to a heartbeat at the time of a visit. A late one is down from its deadline on, however late the
@@ -51,13 +51,13 @@ export function nextSweep(
   deadlineAt: number | null,
   now: number,
 ): number | null {
-  const { status, remindAt, held } = state;
+  const { status, remindAt, silenced } = state;
   if (status !== "down") return earliest(deadlineAt, nextFlappingLook(state, now));
   const lookAt = nextFlappingLook(state, now);
   const times = [
     ...(lookAt === null ? [] : [lookAt]),
     ...(remindAt === null ? [] : [remindAt]),
-    ...(held === null ? [] : [now + HELD_MS]),
+    ...(silenced === null ? [] : [now + SILENCED_MS]),
     ...rechecks.map(({ at }) => at),
   ];
   return times.length === 0 ? null : Math.min(...times);

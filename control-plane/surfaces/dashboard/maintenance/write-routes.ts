@@ -8,7 +8,7 @@ import { bodyOf, typedOf, type TypedWindow } from "#control-plane/surfaces/dashb
 import { requireRead, type Refusal } from "#control-plane/http/errors.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import { CHANGE, CREATE } from "#control-plane/outages/maintenance/schemas.ts";
-import { changeOf } from "#control-plane/outages/maintenance/view.ts";
+import { changeOf } from "#control-plane/outages/maintenance/serialize.ts";
 import { parseParams } from "#shared/schema/schema.ts";
 import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 

@@ -7,7 +7,7 @@ import type { MonitorPage } from "#control-plane/surfaces/dashboard/monitor/head
 import { idOf, type WithId } from "#control-plane/surfaces/dashboard/monitor/own.ts";
 import { absentMessage, Refusal } from "#control-plane/http/errors.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
-import { changeOf } from "#control-plane/outages/maintenance/view.ts";
+import { changeOf } from "#control-plane/outages/maintenance/serialize.ts";
 import type { MaintenanceWindow } from "#control-plane/outages/maintenance/window.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";

@@ -40,7 +40,7 @@ import { parseChange } from "#control-plane/monitors/settings/parse.ts";
 import type { MonitorView } from "#control-plane/monitors/view.ts";
 import { isAllowed } from "#control-plane/people/users/roles.ts";
 import { writeDuration } from "#shared/text/duration.ts";
-import type { showIncident } from "#control-plane/outages/incidents/view.ts";
+import type { showIncident } from "#control-plane/outages/incidents/serialize.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 

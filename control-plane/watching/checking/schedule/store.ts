@@ -121,7 +121,7 @@ interface ClaimOptions {
   /** Locations whose shared agents are not attached here. Their slots are left alone until they are an interval late. */
   readonly absent: readonly string[];
   /** Those of them whose slots are claimed once they are an interval late, because no replica can serve them. */
-  readonly unserved: readonly string[];
+  readonly withoutAgent: readonly string[];
   /** Accounts with agents of their own: their slots are claimed at every location. */
   readonly privateAccounts: readonly number[];
   /** Accounts whose slots are left alone, because too many of their checks run. */
@@ -135,13 +135,13 @@ interface ClaimOptions {
  * the table and reads whole tables; for an array it expects a few rows and uses the indexes.
  */
 export async function claimSlots(sql: Sql, options: ClaimOptions): Promise<readonly ClaimedSlot[]> {
-  const { now, most, lease, claimedBy = null, graceMs, absent, unserved, privateAccounts, fullAccounts } = options;
+  const { now, most, lease, claimedBy = null, graceMs, absent, withoutAgent, privateAccounts, fullAccounts } = options;
   return sql<ClaimedSlot[]>`
     with due as (
       select monitor_id, location from monitor_slots
       where due_at <= ${now} and (lease = 0 or lease_ends_at <= ${now}) and account_id <> all(${[...fullAccounts]}::bigint[]) and (
         location <> all(${[...absent]}::text[]) or account_id = any(${[...privateAccounts]}::bigint[])
-        or (location = any(${[...unserved]}::text[]) and planned_at <= ${now}::timestamptz - interval_seconds * interval '1 second')
+        or (location = any(${[...withoutAgent]}::text[]) and planned_at <= ${now}::timestamptz - interval_seconds * interval '1 second')
       )
       order by due_at limit ${most} for update skip locked
     ), claimed as (

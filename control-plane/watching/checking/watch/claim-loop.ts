@@ -36,7 +36,9 @@ export const MOST_CLAIMED = 250;
 const TICK_MS = 50;
 /** Time beyond a check's timeout after which another replica repeats it, in milliseconds. */
 const LEASE_GRACE_MS = 10_000;
-/** Time for agents to attach after the start of a replica before their locations count as unserved, in milliseconds. */
+/**
+ * Time for agents to attach after the start of a replica before their locations count as withoutAgent, in milliseconds.
+ */
 const ATTACH_MS = 30_000;
 /** Time after which a slot that is not served here, and that claims cannot leave out, is claimed again, in milliseconds. */
 const RELEASED_MS = 1_000;
@@ -63,7 +65,7 @@ export function startClaimLoop(deps: ClaimLoopDeps): ClaimLoop {
     if (most <= 0) return 0;
     const now = clock.now();
     const hasWaited = clock.monotonic() - startedAt > ATTACH_MS;
-    const { absent, unserved, privateAccounts } = absences.known();
+    const { absent, withoutAgent, privateAccounts } = absences.known();
     const fullAccounts = deps.fullAccounts();
     const beganAt = clock.monotonic();
     const slots = await claimSlots(sql, {
@@ -73,7 +75,7 @@ export function startClaimLoop(deps: ClaimLoopDeps): ClaimLoop {
       claimedBy: deps.replicaId,
       graceMs: LEASE_GRACE_MS,
       absent,
-      unserved: hasWaited ? unserved : [],
+      withoutAgent: hasWaited ? withoutAgent : [],
       privateAccounts,
       fullAccounts,
     });
@@ -139,7 +141,7 @@ interface KnownAbsences {
   /** Locations without a shared agent at this replica. */
   readonly absent: readonly string[];
   /** Those of them without one at any replica. */
-  readonly unserved: readonly string[];
+  readonly withoutAgent: readonly string[];
   readonly privateAccounts: readonly number[];
 }
 
@@ -174,10 +176,10 @@ function createAbsences(roster: Roster, monitors: WatchedMonitors): Absences {
   return {
     known() {
       follow();
-      const unserved = Array.from(absent, ([location, served]) => (served === "nowhere" ? location : null));
+      const withoutAgent = Array.from(absent, ([location, served]) => (served === "nowhere" ? location : null));
       return {
         absent: [...absent.keys()],
-        unserved: unserved.filter((location) => location !== null),
+        withoutAgent: withoutAgent.filter((location) => location !== null),
         privateAccounts,
       };
     },

@@ -23,8 +23,8 @@ export interface Finished {
   readonly lagMs: number;
   /** An extra check that the service made to confirm something. */
   readonly isRecheck: boolean;
-  /** Locations of the monitor that no connected probe serves (unserved.ts). */
-  readonly unserved: readonly string[];
+  /** Locations of the monitor that no connected probe serves (withoutAgent.ts). */
+  readonly withoutAgent: readonly string[];
   /** JSON of the state to continue from; read again if it is stale. */
   state: string;
   stateVersion: number;
@@ -51,7 +51,7 @@ const DEGRADED = 4;
 /** Computes what a finished check changes. `now` is Unix milliseconds. */
 export function planRecord(finished: Finished, now: number): PlannedRecord {
   const { slot, monitor, finding, beganAt, isRecheck } = finished;
-  const settings = stateSettings(monitor, slot, finished.unserved);
+  const settings = stateSettings(monitor, slot, finished.withoutAgent);
   const before = decodeState(finished.state);
   const made = transition(
     settings,
@@ -79,7 +79,9 @@ export function planRecord(finished: Finished, now: number): PlannedRecord {
     transition: made,
     now,
     isQuiet:
-      made.events.length === 0 && before.held === null && findChangedCauses(monitor, before, made.state).length === 0,
+      made.events.length === 0 &&
+      before.silenced === null &&
+      findChangedCauses(monitor, before, made.state).length === 0,
     record: {
       monitorId: slot.monitorId,
       location: slot.location,

@@ -5,7 +5,7 @@ import { noteLateChecks } from "#control-plane/outages/history/record.ts";
 import { readStoredSettings } from "#control-plane/outages/kinds/stored-settings.ts";
 import { judgeDependency, type Dependency } from "#control-plane/outages/state/notices.ts";
 import { decodeState, encodeState } from "#control-plane/outages/state/encoding.ts";
-import { nextVisit } from "#control-plane/outages/state/rechecks.ts";
+import { nextTimeoutSweep } from "#control-plane/outages/state/rechecks.ts";
 import { visitBy } from "#control-plane/watching/checking/visits/store.ts";
 import {
   applyChanges,
@@ -58,7 +58,7 @@ async function record(tx: Transaction, deps: ApplyDeps, given: PlannedRecord): P
   const { status } = applied.state;
   const recorded = await recordAll(tx, [{ ...quiet, ...extraChecks(location, applied.rechecks), status, state }]);
   if (!recorded.has(0)) throw new Error("an observation with a locked slot and state was not recorded");
-  await visitBy(tx, given.record.monitorId, nextVisit(planned.settings, applied.state, now));
+  await visitBy(tx, given.record.monitorId, nextTimeoutSweep(planned.settings, applied.state, now));
   return { state, transition };
 }
 

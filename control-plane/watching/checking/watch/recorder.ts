@@ -5,7 +5,7 @@ import type { Sql } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { areLate, noteLateChecks } from "#control-plane/outages/history/record.ts";
 import { releaseSlots } from "#control-plane/watching/checking/schedule/store.ts";
-import { passesAfterFirstTry } from "#control-plane/outages/state/votes.ts";
+import { recoversFromSoftState } from "#control-plane/outages/state/votes.ts";
 import type { WatchMetrics } from "#control-plane/watching/checking/watch/metrics.ts";
 import {
   checkOf,
@@ -123,7 +123,7 @@ export function createRecorder({ sql, clock, metrics, log, recordWithEvents }: R
 
   function finish({ finished, record, before, transition }: PlannedRecord, state: string): void {
     metrics.checks.inc({ verdict: finished.finding.verdict });
-    if (passesAfterFirstTry(before, transition.state, finished.slot.location)) metrics.firstTries.inc();
+    if (recoversFromSoftState(before, transition.state, finished.slot.location)) metrics.softState.inc();
     // The next observation of the monitor continues from the state that was just written.
     for (const next of remove(finished)) {
       next.state = state;

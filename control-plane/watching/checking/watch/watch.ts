@@ -19,7 +19,7 @@ import type { PictureFinding } from "#control-plane/watching/checking/watch/pict
 import { isExtraCheck, latenessMs } from "#control-plane/watching/checking/watch/plan-record.ts";
 import { createRecordWithEvents } from "#control-plane/watching/checking/watch/record-events.ts";
 import { createRecorder } from "#control-plane/watching/checking/watch/recorder.ts";
-import { createUnserved } from "#control-plane/watching/checking/watch/unserved.ts";
+import { createUnserved } from "#control-plane/watching/checking/watch/without-agent.ts";
 import { createWatchedMonitors } from "#control-plane/watching/checking/watch/watched.ts";
 import { openSecrets } from "#control-plane/outages/kinds/secrets.ts";
 import { createReleasingMap } from "#control-plane/core/releasing-map.ts";
@@ -32,7 +32,7 @@ export interface Watch {
   /** Looks for due checks now: a monitor was created, changed or is to be run. */
   wake(): void;
   /** Returns those among the locations of an account's monitor that have had no connected probe for some time. */
-  unserved(accountId: number, locations: readonly string[]): readonly string[];
+  withoutAgent(accountId: number, locations: readonly string[]): readonly string[];
   /** Claims no more checks, lets running ones finish for `graceMs`, and gives the others back. */
   stop(graceMs: number): Promise<void>;
 }
@@ -103,7 +103,7 @@ const JITTER_MS = 250;
 export function startWatch(deps: WatchDeps): Watch {
   const { sql, checks, clock, log } = deps;
   const monitors = createWatchedMonitors();
-  const unserved = createUnserved({ roster: checks.hub.roster, monitors, clock });
+  const withoutAgent = createUnserved({ roster: checks.hub.roster, monitors, clock });
   const running = createReleasingMap<number, RunningCheck>();
   let started = 0;
   const metrics: WatchMetrics = createWatchMetrics(deps.registry, {
@@ -129,9 +129,9 @@ export function startWatch(deps: WatchDeps): Watch {
     if (finding.fingerprint !== null) deps.expiry.note(slot.monitorId, finding.fingerprint);
     const { state, stateVersion } = slot;
     const isRecheck = isExtra && !slot.isRequested;
-    const absent = unserved.among(slot.accountId, slot.plannedLocations);
+    const absent = withoutAgent.among(slot.accountId, slot.plannedLocations);
     const monitor = monitors.of(slot);
-    recorder.add({ slot, monitor, finding, beganAt, lagMs, isRecheck, unserved: absent, state, stateVersion });
+    recorder.add({ slot, monitor, finding, beganAt, lagMs, isRecheck, withoutAgent: absent, state, stateVersion });
   }
 
   /** Begins late checks at random moments of JITTER_MS, so that many of them do not reach their targets together. */
@@ -213,7 +213,7 @@ export function startWatch(deps: WatchDeps): Watch {
 
   return {
     wake: () => loop.wake(),
-    unserved: (accountId, locations) => unserved.among(accountId, locations),
+    withoutAgent: (accountId, locations) => withoutAgent.among(accountId, locations),
     async stop(graceMs) {
       await loop.stop();
       const timer = setTimeout(() => {

@@ -50,18 +50,19 @@ export function createWatchedMonitors(): WatchedMonitors {
 }
 
 /**
- * Returns the settings of the state machine. `unserved`: the locations without a connected probe. A plan can allow fewer
- * locations than the monitor has: only those that it is checked from count, because the others never have results.
+ * Returns the settings of the state machine. `withoutAgent`: the locations without a connected probe. A plan can allow
+ * fewer locations than the monitor has: only those that it is checked from count, because the others never have
+ * results.
  */
 export function stateSettings(
   { settings }: WatchedMonitor,
   { intervalSeconds, plannedLocations }: Pick<ClaimedSlot, "intervalSeconds" | "plannedLocations">,
-  unserved: readonly string[],
+  withoutAgent: readonly string[],
 ): StateSettings {
   const { locations, quorum, retries, recovery, timeout_seconds, degraded_ms, repeat_minutes } = settings;
   return {
     locations: locations.filter((location) => plannedLocations.includes(location)),
-    unserved,
+    withoutAgent,
     quorum,
     retries,
     recovery,

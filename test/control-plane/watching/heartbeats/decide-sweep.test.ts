@@ -4,11 +4,11 @@ import { judgeNext } from "#control-plane/watching/heartbeats/judge.ts";
 import type { Ping } from "#control-plane/watching/heartbeats/ping.ts";
 import { HEARTBEAT_LOCATION } from "#control-plane/watching/heartbeats/state-settings.ts";
 import { decideSweep, nextSweep } from "#control-plane/watching/heartbeats/decide-sweep.ts";
-import { type HeldNotice, type MonitorState, NEW_STATE } from "#control-plane/outages/state/state.ts";
+import { type SilencedNotice, type MonitorState, NEW_STATE } from "#control-plane/outages/state/state.ts";
 import { judgeAll, newHeartbeat, pingOf } from "#test/support/heartbeats/parts.ts";
 
 const MINUTE = 60_000;
-const HELD: HeldNotice = { reason: "maintenance", previous: "up", endedAt: null };
+const SILENCED: SilencedNotice = { reason: "maintenance", previous: "up", endedAt: null };
 
 /** Applies pings, of which each can change the state. */
 function after(heartbeat: PingedHeartbeat, ...pings: readonly Ping[]): PingedHeartbeat {
@@ -93,13 +93,13 @@ describe("a visit", () => {
     expect(transition.state).toMatchObject({ status: "unknown", lastKnown: "up" });
     expect(transition.events).toMatchObject([{ kind: "unknown", previous: "up" }]);
 
-    const held = { ...up, state: transition.state, record: { ...up.record, deadlineAt } };
-    expect(visit(held, 13 * MINUTE - 1)).toEqual({ kind: "wait", sweepAt: 13 * MINUTE });
-    const down = change(held, 13 * MINUTE);
+    const silenced = { ...up, state: transition.state, record: { ...up.record, deadlineAt } };
+    expect(visit(silenced, 13 * MINUTE - 1)).toEqual({ kind: "wait", sweepAt: 13 * MINUTE });
+    const down = change(silenced, 13 * MINUTE);
     expect(down.transition.events).toMatchObject([
       { kind: "down", at: 13 * MINUTE, startedAt: 13 * MINUTE, previous: "unknown", isNotice: true },
     ]);
-    const pinged = judgeNext({ ...held, ...foldPings(held, [pingOf("success", 12.5 * MINUTE)]) });
+    const pinged = judgeNext({ ...silenced, ...foldPings(silenced, [pingOf("success", 12.5 * MINUTE)]) });
     expect(pinged?.transition.events).toMatchObject([{ kind: "up", isNotice: false }]);
   });
 });
@@ -150,8 +150,13 @@ describe("the next visit", () => {
     ["of one that is unknown is at its deadline", state({ status: "unknown", remindAt: 9 }), [], 50],
     ["of one that is down is not needed", state({ status: "down" }), [], null],
     ["of one that is down is at its reminder", state({ status: "down", remindAt: 7 }), [], 7],
-    ["of one whose notice is held is half a minute later", state({ status: "down", held: HELD }), [], 30_001],
-    ["is the earliest of all reasons", state({ status: "down", held: HELD, remindAt: 90_000 }), [60, 40], 40],
+    [
+      "of one whose notice is silenced is half a minute later",
+      state({ status: "down", silenced: SILENCED }),
+      [],
+      30_001,
+    ],
+    ["is the earliest of all reasons", state({ status: "down", silenced: SILENCED, remindAt: 90_000 }), [60, 40], 40],
   ])("%s", (_what, given, rechecks, at) => {
     expect(
       nextSweep(given, { rechecks: rechecks.map((time) => ({ location: HEARTBEAT_LOCATION, at: time })) }, 50, 1),
@@ -166,14 +171,14 @@ describe("a heartbeat that is flapping", () => {
     for (let minute = 1; minute <= 5; minute += 1) {
       heartbeat = after(heartbeat, pingOf(minute % 2 === 1 ? "fail" : "success", minute * MINUTE));
     }
-    return { ...heartbeat, state: { ...heartbeat.state, flappingToldAt: 5 * MINUTE } };
+    return { ...heartbeat, state: { ...heartbeat.state, flappingNotifiedAt: 5 * MINUTE } };
   }
 
   it("while it is down is visited for its notices and when its flapping ends", () => {
     const { state } = flapping();
     expect(state).toMatchObject({ status: "down", isFlapping: true });
     expect(nextSweep(state, { rechecks: [] }, null, 6 * MINUTE)).toBe(35 * MINUTE);
-    const told = { ...state, flappingToldAt: 35 * MINUTE };
+    const told = { ...state, flappingNotifiedAt: 35 * MINUTE };
     expect(nextSweep(told, { rechecks: [] }, null, 35 * MINUTE)).toBe(61 * MINUTE);
   });
 

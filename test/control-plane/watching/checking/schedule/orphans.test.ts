@@ -9,7 +9,7 @@ import { startMonitorService, type MonitorService } from "#test/support/monitor-
 import { createWatchedAccount } from "#test/support/watched-account.ts";
 
 const LONG_MS = 60_000;
-const NONE = { absent: [], unserved: [], privateAccounts: [], fullAccounts: [] };
+const NONE = { absent: [], withoutAgent: [], privateAccounts: [], fullAccounts: [] };
 
 let service: MonitorService;
 let sql: Sql;

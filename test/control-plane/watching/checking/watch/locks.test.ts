@@ -45,14 +45,14 @@ function startReplica(clock: Clock): { readonly recorded: () => Promise<number>;
   const monitors = createWatchedMonitors();
   const stopping = new AbortController();
   const round = async (): Promise<void> => {
-    const options = { absent: [], unserved: [], privateAccounts: [], fullAccounts: [], graceMs: 10_000 };
+    const options = { absent: [], withoutAgent: [], privateAccounts: [], fullAccounts: [], graceMs: 10_000 };
     const lease = randomInt(1, 2 ** 47);
     const slots = await claimSlots(client, { now: clock.now(), most: 150, lease, ...options });
     const returned = slots.filter(() => randomInt(5) === 0);
     for (const slot of slots.filter((one) => !returned.includes(one))) {
       const { state, stateVersion } = slot;
       const beganAt = clock.now().getTime();
-      const common = { lagMs: 0, isRecheck: false, unserved: [], state, stateVersion, beganAt };
+      const common = { lagMs: 0, isRecheck: false, withoutAgent: [], state, stateVersion, beganAt };
       recorder.add({ slot, monitor: monitors.of(slot), finding: randomFinding(), ...common });
     }
     await releaseSlots(

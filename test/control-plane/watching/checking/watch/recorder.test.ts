@@ -57,7 +57,7 @@ async function createTwo(): Promise<readonly WatchedAccount[]> {
 async function claimAll(): Promise<readonly ClaimedSlot[]> {
   next += 1;
   await sql`update monitor_slots set due_at = now() - interval '1 second' where lease = 0`;
-  const options = { most: 100, graceMs: 60_000, absent: [], unserved: [], privateAccounts: [], fullAccounts: [] };
+  const options = { most: 100, graceMs: 60_000, absent: [], withoutAgent: [], privateAccounts: [], fullAccounts: [] };
   return claimSlots(sql, { ...options, now: new Date(), lease: next });
 }
 
@@ -81,7 +81,7 @@ async function record(
       beganAt,
       lagMs: lagOf(slot),
       isRecheck: false,
-      unserved: [],
+      withoutAgent: [],
       state,
       stateVersion,
     };

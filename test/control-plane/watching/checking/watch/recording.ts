@@ -99,7 +99,7 @@ async function watchOne({ plane, sql, mail }: Parts, settings: Partial<MonitorSe
       // Due in a moment, so that the control plane, which has no agents, does not claim and release them first.
       const now = new Date(Date.now() + 10_000);
       await sql`update monitor_slots set due_at = ${now}, lease = 0 where monitor_id = ${id}`;
-      const options = { absent: [], unserved: [], privateAccounts: [], fullAccounts: [], graceMs: 10_000 };
+      const options = { absent: [], withoutAgent: [], privateAccounts: [], fullAccounts: [], graceMs: 10_000 };
       const slots = await claimSlots(sql, { now, most: 100, lease: randomInt(1, 2 ** 47), ...options });
       return slots.filter(({ monitorId }) => monitorId === id);
     },
@@ -108,7 +108,7 @@ async function watchOne({ plane, sql, mail }: Parts, settings: Partial<MonitorSe
       for (const slot of slots) {
         const { state, stateVersion } = slot;
         const beganAt = Date.now() + aheadMs;
-        const common = { lagMs: latenessMs(slot, beganAt), isRecheck, unserved: [], beganAt, state, stateVersion };
+        const common = { lagMs: latenessMs(slot, beganAt), isRecheck, withoutAgent: [], beganAt, state, stateVersion };
         recorder.add({ slot, monitor: monitors.of(slot), finding, ...common });
       }
       await recorder.settle();
@@ -188,7 +188,7 @@ async function watchOne({ plane, sql, mail }: Parts, settings: Partial<MonitorSe
       return rows.map(({ at }) => at);
     },
     /** Number of planned checks that failed and passed on the re-check. */
-    firstTries: async () => (await metrics.firstTries.get()).values[0]?.value ?? 0,
+    softState: async () => (await metrics.softState.get()).values[0]?.value ?? 0,
     async transitions(): Promise<readonly unknown[]> {
       const { values } = await metrics.transitions.get();
       return values.filter(({ value }) => value > 0).map(({ labels }) => labels.kind);

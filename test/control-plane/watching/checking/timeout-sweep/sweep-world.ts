@@ -51,7 +51,7 @@ export async function openVisitsWorld(): Promise<VisitsWorld> {
   const events = createEvents({ random: systemRandom, sources: [mail.source, createWebhookSource(readTags)] });
   const recording = { events, requestEvidence };
   const absent = new Set<string>();
-  const unserved = (_account: number, locations: readonly string[]) => locations.filter((one) => absent.has(one));
+  const withoutAgent = (_account: number, locations: readonly string[]) => locations.filter((one) => absent.has(one));
   let lease = 0;
 
   return {
@@ -77,7 +77,7 @@ export async function openVisitsWorld(): Promise<VisitsWorld> {
             when monitor_id = any(${[...ids]}::bigint[]) and location = coalesce(${location ?? null}::text, location)
             then ${now}::timestamptz else 'infinity' end
         where lease = 0`;
-      const none = { absent: [], unserved: [], privateAccounts: [], fullAccounts: [] };
+      const none = { absent: [], withoutAgent: [], privateAccounts: [], fullAccounts: [] };
       const slots = await claimSlots(sql, { now, most: 1_000, lease, graceMs: 60_000, ...none });
       const metrics = createWatchMetrics(new Registry(), { running: () => 0, unrecorded: () => 0 });
       const recordWithEvents = createRecordWithEvents({ sql, metrics, ...recording });
@@ -87,13 +87,13 @@ export async function openVisitsWorld(): Promise<VisitsWorld> {
         const { state, stateVersion } = slot;
         const monitor = monitors.of(slot);
         const beganAt = now.getTime();
-        const common = { lagMs: 0, isRecheck: false, unserved: unserved(0, slot.plannedLocations) };
+        const common = { lagMs: 0, isRecheck: false, withoutAgent: withoutAgent(0, slot.plannedLocations) };
         recorder.add({ slot, monitor, finding, beganAt, state, stateVersion, ...common });
       }
       await recorder.settle();
     },
     async visit(replicas = 1) {
-      const all = Array.from({ length: replicas }, () => startVisits({ sql, clock, log, unserved, recording }));
+      const all = Array.from({ length: replicas }, () => startVisits({ sql, clock, log, withoutAgent, recording }));
       await Promise.all(all.map((visits) => visits.visit()));
       await Promise.all(all.map((visits) => visits.stop()));
     },

@@ -38,7 +38,7 @@ describe("a monitor whose planned checks fail at one location and pass on the re
       last_error: { reason: "refused" },
       advisory: { locations: ["eu-west"], message },
     });
-    expect(await monitor.firstTries()).toBe(3);
+    expect(await monitor.softState()).toBe(3);
     expect(await monitor.events("monitor.degraded")).toMatchObject([
       { cause: { code: "first_tries", message }, response_time_ms: null },
     ]);

@@ -4,7 +4,7 @@ import { transact } from "#control-plane/core/database/transaction.ts";
 import { areCovered } from "#control-plane/outages/maintenance/coverage/coverage.ts";
 import { startUpkeep } from "#control-plane/core/database/upkeep.ts";
 import { encodeState, decodeState } from "#control-plane/outages/state/encoding.ts";
-import { nextVisit } from "#control-plane/outages/state/rechecks.ts";
+import { nextTimeoutSweep } from "#control-plane/outages/state/rechecks.ts";
 import {
   listDueVisits,
   lockVisited,
@@ -60,9 +60,12 @@ export function startVisits({
   sql,
   clock,
   log,
-  unserved,
+  withoutAgent,
   recording,
-}: Pick<App, "sql" | "clock" | "log"> & { readonly unserved: FindUnserved; readonly recording: ApplyDeps }): Visits {
+}: Pick<App, "sql" | "clock" | "log"> & {
+  readonly withoutAgent: FindUnserved;
+  readonly recording: ApplyDeps;
+}): Visits {
   let isStopped = false;
   let running: Promise<void> | null = null;
 
@@ -104,7 +107,7 @@ export function startVisits({
         const { state, rechecks } = made;
         // What a schedule checks is looked at again by its checks.
         const looks = settings.isPassive ? rechecks.map(({ at }) => at) : [];
-        const visitAt = Math.min(visitBy ?? Infinity, nextVisit(settings, state, now.getTime()), ...looks);
+        const visitAt = Math.min(visitBy ?? Infinity, nextTimeoutSweep(settings, state, now.getTime()), ...looks);
         return { monitorId: monitor.id, status: state.status, state: encodeState(state), visitAt, rechecks };
       });
       await writeVisited(tx, written);
@@ -132,7 +135,7 @@ export function startVisits({
   /** Decides about one row. One that cannot be read waits, so that it does not hold up those beside it. */
   function decide(row: VisitedMonitor, covered: ReadonlySet<number>, now: Date): VisitDecision {
     try {
-      return decideVisit(row, covered, unserved, now.getTime());
+      return decideVisit(row, covered, withoutAgent, now.getTime());
     } catch (error) {
       log.error(
         { err: error, monitor: row.monitorId },
@@ -187,7 +190,7 @@ type FindUnserved = (accountId: number, locations: readonly string[]) => readonl
 function decideVisit(
   row: VisitedMonitor,
   covered: ReadonlySet<number>,
-  unserved: FindUnserved,
+  withoutAgent: FindUnserved,
   now: number,
 ): VisitDecision {
   const { checkType, isActive, intervalSeconds, plannedLocations } = row;
@@ -197,13 +200,13 @@ function decideVisit(
   if (composite !== null) return decideComposite(row, covered, { ...options, composite }, now);
   if (!isProbed(checkType) || intervalSeconds === null) return { kind: "wait", visitAt: null };
   const monitor = { url: row.url, checkType, settings: options };
-  const absent = unserved(row.accountId, plannedLocations);
+  const absent = withoutAgent(row.accountId, plannedLocations);
   const settings = stateSettings(monitor, { intervalSeconds, plannedLocations }, absent);
   const before = decodeState(row.state);
   const made = transition(settings, before, null, now);
   // That results are lacking is noted although nothing follows from it yet.
-  const isSame = made.events.length === 0 && made.state.unwatched === before.unwatched;
-  if (isSame) return { kind: "wait", visitAt: nextVisit(settings, before, now) };
+  const isSame = made.events.length === 0 && made.state.noData === before.noData;
+  if (isSame) return { kind: "wait", visitAt: nextTimeoutSweep(settings, before, now) };
   return { kind: "change", change: changeOf(row, { settings, options, before, transition: made, now }), visitBy: null };
 }
 
@@ -226,8 +229,8 @@ function decideComposite(
   const isSame =
     made.events.length === 0 && one?.verdict === other?.verdict && one?.fault?.message === other?.fault?.message;
   const visitBy = members.some(({ status }) => status === "maintenance") ? now + COVERED_MS : null;
-  if (isSame && before.held === null) {
-    return { kind: "wait", visitAt: Math.min(visitBy ?? Infinity, nextVisit(settings, before, now)) };
+  if (isSame && before.silenced === null) {
+    return { kind: "wait", visitAt: Math.min(visitBy ?? Infinity, nextTimeoutSweep(settings, before, now)) };
   }
   return { kind: "change", change: changeOf(row, { settings, options, before, transition: made, now }), visitBy };
 }

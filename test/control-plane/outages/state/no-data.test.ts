@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { holdNotices, type HoldContext } from "#control-plane/outages/state/notices.ts";
-import { nextVisit } from "#control-plane/outages/state/rechecks.ts";
+import { silenceNotices, type SilenceContext } from "#control-plane/outages/state/notices.ts";
+import { nextTimeoutSweep } from "#control-plane/outages/state/rechecks.ts";
 import type { Transition } from "#control-plane/outages/state/transition.ts";
 import { kinds, tell, tellOfUp, type Story } from "#test/control-plane/outages/state/story.ts";
 
-const FREE: HoldContext = { maintenance: false, dependency: "fine" };
-const MAINTENANCE: HoldContext = { maintenance: true, dependency: "fine" };
+const FREE: SilenceContext = { maintenance: false, dependency: "fine" };
+const MAINTENANCE: SilenceContext = { maintenance: true, dependency: "fine" };
 
 /** Applies a transition of a story, and returns the kinds of the notices. */
-function notice(story: Story, made: Transition, context: HoldContext = FREE): readonly string[] {
-  const { state, notices } = holdNotices(story.settings, made, context, story.now);
+function notice(story: Story, made: Transition, context: SilenceContext = FREE): readonly string[] {
+  const { state, notices } = silenceNotices(story.settings, made, context, story.now);
   story.state = state;
   return kinds(notices);
 }
@@ -21,28 +21,28 @@ function lack(story: Story, seconds: number): void {
   story.wait(seconds);
 }
 
-describe("a monitor without results", () => {
-  it("is reported after ten minutes, once, and once more when it has results again", () => {
+describe("a monitor without data", () => {
+  it("is reported after ten minutes, once, and once more when it has data again", () => {
     const story = tellOfUp();
     lack(story, 599);
     expect(notice(story, story.expire())).toEqual([]);
     story.wait(1);
-    expect(nextVisit(story.settings, story.state, story.now - 1_000)).toBe(story.now);
+    expect(nextTimeoutSweep(story.settings, story.state, story.now - 1_000)).toBe(story.now);
     const made = story.expire();
     expect(made.events).toEqual([
-      { kind: "unwatched", at: story.now, since: story.now - 600_000, silent: ["eu", "us", "ap"] },
+      { kind: "no_data", at: story.now, since: story.now - 600_000, silent: ["eu", "us", "ap"] },
     ]);
-    expect(notice(story, made)).toEqual(["unwatched"]);
+    expect(notice(story, made)).toEqual(["no_data"]);
     story.wait(3_600);
     expect(notice(story, story.expire())).toEqual([]);
     expect(notice(story, story.check("eu", "up"))).toEqual([]);
-    expect(notice(story, story.check("us", "up"))).toEqual(["watched"]);
+    expect(notice(story, story.check("us", "up"))).toEqual(["data_returned"]);
     expect(notice(story, story.check("ap", "up"))).toEqual([]);
     lack(story, 600);
-    expect(notice(story, story.expire())).toEqual(["unwatched"]);
+    expect(notice(story, story.expire())).toEqual(["no_data"]);
   });
 
-  it("is not told if it has results again before that", () => {
+  it("is not reported if it has data again before that", () => {
     const story = tellOfUp({ locations: ["eu"] });
     lack(story, 500);
     expect(notice(story, story.check("eu", "up"))).toEqual([]);
@@ -50,25 +50,25 @@ describe("a monitor without results", () => {
     expect(notice(story, story.expire())).toEqual([]);
   });
 
-  it("is reported although attempts go on that no probe can make", () => {
+  it("is reported although checks are attempted that no probe can run", () => {
     const story = tellOfUp({ locations: ["eu"] });
     lack(story, 0);
-    const told: string[] = [];
+    const kindsSent: string[] = [];
     for (let minute = 0; minute < 15; minute += 1) {
-      told.push(...notice(story, story.check("eu", "unknown")));
+      kindsSent.push(...notice(story, story.check("eu", "unknown")));
       story.wait(60);
     }
-    expect(told).toEqual(["unwatched"]);
+    expect(kindsSent).toEqual(["no_data"]);
   });
 
-  it("is reported if it is new and has never been checked, ten minutes after somebody first looked", () => {
+  it("is reported if it is new and has never been checked, ten minutes after its first evaluation", () => {
     const story = tell();
     expect(notice(story, story.expire())).toEqual([]);
     story.wait(600);
-    expect(notice(story, story.expire())).toEqual(["unwatched"]);
+    expect(notice(story, story.expire())).toEqual(["no_data"]);
   });
 
-  it("is not told if its locations disagree: it is checked", () => {
+  it("is not reported if its locations disagree: it is checked", () => {
     const story = tell({ locations: ["eu", "us"] });
     for (let minute = 0; minute < 15; minute += 1) {
       expect(notice(story, story.check("eu", "up"))).toEqual([]);
@@ -78,7 +78,7 @@ describe("a monitor without results", () => {
     expect(story.state.status).toBe("unknown");
   });
 
-  it("is not told if it waits for pings", () => {
+  it("is not reported if it waits for pings", () => {
     const story = tell({ locations: ["ping"], isPassive: true });
     story.wait(86_400);
     expect(notice(story, story.expire())).toEqual([]);
@@ -88,9 +88,9 @@ describe("a monitor without results", () => {
     const story = tellOfUp();
     lack(story, 700);
     expect(notice(story, story.expire(), MAINTENANCE)).toEqual([]);
-    expect(nextVisit(story.settings, story.state, story.now)).toBe(story.now + 30_000);
+    expect(nextTimeoutSweep(story.settings, story.state, story.now)).toBe(story.now + 30_000);
     story.wait(60);
-    expect(notice(story, story.expire())).toEqual(["unwatched"]);
+    expect(notice(story, story.expire())).toEqual(["no_data"]);
     for (const at of ["eu", "us"]) notice(story, story.check(at, "up"), MAINTENANCE);
     lack(story, 700);
     notice(story, story.expire(), MAINTENANCE);
@@ -98,10 +98,10 @@ describe("a monitor without results", () => {
     expect(notice(story, story.check("us", "up"))).toEqual([]);
   });
 
-  it("whose lack was reported is reported to have results again during a maintenance, too", () => {
+  it("that was reported without data is reported to have data again during a maintenance, too", () => {
     const story = tellOfUp({ locations: ["eu"] });
     lack(story, 600);
-    expect(notice(story, story.expire())).toEqual(["unwatched"]);
-    expect(notice(story, story.check("eu", "up"), MAINTENANCE)).toEqual(["watched"]);
+    expect(notice(story, story.expire())).toEqual(["no_data"]);
+    expect(notice(story, story.check("eu", "up"), MAINTENANCE)).toEqual(["data_returned"]);
   });
 });

@@ -28,7 +28,7 @@ interface MonitorRow {
 }
 
 /** Reads those of these monitors that belong to the account, in any order. */
-export async function findShown(
+export async function findSummaries(
   sql: Queryable,
   accountId: number,
   ids: readonly number[],

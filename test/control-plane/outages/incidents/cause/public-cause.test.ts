@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { publicCause } from "#control-plane/outages/incidents/cause/public-words.ts";
+import { publicCause } from "#control-plane/outages/incidents/cause/public-cause.ts";
 
 describe("what strangers read about a cause", () => {
   it.each([

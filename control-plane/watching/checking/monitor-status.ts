@@ -71,8 +71,8 @@ export async function readLocationFacts(sql: Queryable, monitorId: number): Prom
  * none fails.
  */
 function newestFault({ locations }: MonitorState): StateFacts["lastError"] {
-  const faults = Array.from(locations.values()).flatMap(({ at, fault, firstTries }) => {
-    const newest = fault ?? firstTries?.fault ?? null;
+  const faults = Array.from(locations.values()).flatMap(({ at, fault, softState }) => {
+    const newest = fault ?? softState?.fault ?? null;
     return newest === null ? [] : { at, fault: newest };
   });
   return faults.toSorted((one, other) => other.at - one.at)[0]?.fault ?? null;

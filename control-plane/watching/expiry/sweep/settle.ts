@@ -35,7 +35,7 @@ interface Settled {
 }
 
 /** After this time a visit decides again about notices that maintenance held back, in milliseconds. */
-const HELD_MS = 60_000;
+const SILENCED_MS = 60_000;
 
 /**
  * Commits a visit in one transaction: what was found, the events of every monitor of the target, their deliveries, and
@@ -78,7 +78,7 @@ export function settleVisit(
     const monitors = linked.filter(({ id }) => lockedIds.has(id));
     const decided = monitors.flatMap((monitor) => decide(monitor, before, after, now) ?? []);
     const { events, held } = await describeEvents(tx, deps.now, decided);
-    const noticeBy = monitors.length < linked.length ? now : held.size > 0 ? now + HELD_MS : null;
+    const noticeBy = monitors.length < linked.length ? now : held.size > 0 ? now + SILENCED_MS : null;
     await writeTarget(tx, claimed.id, toRow(after, noticeBy));
     const informed = decided.filter(({ id, isNews }) => isNews && !held.has(id));
     const memories = informed.map(({ id, memory }) => ({ monitorId: id, memory: JSON.stringify(memory) }));

@@ -1,10 +1,10 @@
 import type { Queryable } from "#control-plane/core/database/connect.ts";
-import { findNames, findShown } from "#control-plane/outages/state/shown-store.ts";
+import { findNames, findSummaries } from "#control-plane/outages/state/summary-store.ts";
 import { decodeState } from "#control-plane/outages/state/encoding.ts";
 import type { MonitorState } from "#control-plane/outages/state/state.ts";
 
 /** What status pages know about a monitor. */
-export interface ShownFacts {
+export interface MonitorSummary {
   readonly id: number;
   readonly accountId: number;
   readonly name: string;
@@ -32,13 +32,13 @@ export async function namesOf(
 }
 
 /** Returns those of these monitors that belong to the account, by id. */
-export async function shownFactsOf(
+export async function summariesOf(
   sql: Queryable,
   accountId: number,
   ids: readonly number[],
-): Promise<ReadonlyMap<number, ShownFacts>> {
+): Promise<ReadonlyMap<number, MonitorSummary>> {
   if (ids.length === 0) return new Map();
-  const rows = await findShown(sql, accountId, ids);
+  const rows = await findSummaries(sql, accountId, ids);
   return new Map(
     rows.map(({ state: text, intervalSeconds, timeoutSeconds, updatedAt, goodAt, ...row }) => {
       const state = decodeState(text);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { shownFactsOf } from "#control-plane/outages/state/shown.ts";
+import { summariesOf } from "#control-plane/outages/state/summary.ts";
 import { judgedFinding, UNSERVED, type Finding } from "#control-plane/watching/checking/watch/observe.ts";
 import { findStale } from "#control-plane/public/status-pages/read/view.ts";
 import { openVisitsWorld, type VisitsWorld } from "#test/control-plane/watching/checking/visits/visits-world.ts";
@@ -87,7 +87,7 @@ describe("a monitor whose checks no longer run", () => {
     await world.check(ids, UP);
     const at = world.clock.now();
     const stale = async () => {
-      const facts = await shownFactsOf(world.sql, accountId, ids);
+      const facts = await summariesOf(world.sql, accountId, ids);
       return findStale([...facts.values()], world.clock.now());
     };
     world.clock.advance(FRESH_MS);

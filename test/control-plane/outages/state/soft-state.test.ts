@@ -18,13 +18,13 @@ function others(story: Story): void {
   story.checkAll({ us: "up", ap: "up" });
 }
 
-describe("planned checks that fail and pass on the re-check", () => {
-  it("are an advisory of a single location with the third in a row", () => {
+describe("a soft state: planned checks that fail and pass on the re-check", () => {
+  it("is an advisory of a single location with the third in a row", () => {
     const story = tellOfUp({ locations: ["eu"] });
     const since = story.now;
     expect(failFirst(story, "eu", 2)).toEqual([]);
     expect(describeAdvisory(story.state)).toBeNull();
-    expect(failFirst(story, "eu", 4)).toEqual(["first_tries"]);
+    expect(failFirst(story, "eu", 4)).toEqual(["soft_state"]);
     expect(story.state).toMatchObject({ status: "up", unsteady: ["eu"], isDegraded: false });
     expect(describeAdvisory(story.state)).toEqual({
       since: new Date(since),
@@ -33,7 +33,7 @@ describe("planned checks that fail and pass on the re-check", () => {
     });
   });
 
-  it("are one of a location among several, while it is re-checked too", () => {
+  it("is one of a location among several, while it is re-checked too", () => {
     const story = tellOfUp();
     for (let minute = 0; minute < 3; minute++) {
       others(story);
@@ -44,15 +44,15 @@ describe("planned checks that fail and pass on the re-check", () => {
     expect(describeAdvisory(story.state)?.message).toContain("3 times in a row");
   });
 
-  it("end with a planned check that is good", () => {
+  it("ends with a planned check that is good", () => {
     const story = tellOfUp({ locations: ["eu"] });
     failFirst(story, "eu", 3);
-    expect(story.check("eu", "up").events).toMatchObject([{ kind: "first_tries", failing: [], isNew: false }]);
+    expect(story.check("eu", "up").events).toMatchObject([{ kind: "soft_state", failing: [], isNew: false }]);
     story.wait(60);
     expect(failFirst(story, "eu", 2)).toEqual([]);
   });
 
-  it("are no such ones if the failure goes on until the next planned check: the location keeps failing", () => {
+  it("ends if the failure lasts until the next planned check: the location keeps failing", () => {
     const story = tellOfUp();
     for (let minute = 0; minute < 3; minute++) {
       others(story);
@@ -63,11 +63,11 @@ describe("planned checks that fail and pass on the re-check", () => {
     story.wait(1);
     expect(kinds(story.check("eu", "down", { isRecheck: true }).events)).toEqual([]);
     story.wait(59);
-    expect(kinds(story.check("eu", "down").events)).toEqual(["advisory", "first_tries"]);
+    expect(kinds(story.check("eu", "down").events)).toEqual(["advisory", "soft_state"]);
     expect(story.state).toMatchObject({ failing: ["eu"], unsteady: [] });
   });
 
-  it("count neither re-checks that other locations asked for, nor tries before a silence or an outage", () => {
+  it("counts neither re-checks that other locations asked for, nor checks before a silence or an outage", () => {
     const story = tellOfUp();
     for (let minute = 0; minute < 9; minute++) {
       others(story);
@@ -88,18 +88,18 @@ describe("planned checks that fail and pass on the re-check", () => {
     expect(failFirst(single, "eu", 2)).toEqual([]);
   });
 
-  it("make a monitor degraded that has a limit of speed, until its checks are quick again", () => {
+  it("makes a monitor degraded that has a limit of speed, until its checks are quick again", () => {
     const story = tellOfUp({ locations: ["eu"], degradedMs: 500 });
     expect(failFirst(story, "eu", 2)).toEqual([]);
     story.check("eu", "down");
     const { events } = story.check("eu", "up", { isRecheck: true });
     expect(events).toMatchObject([
-      { kind: "first_tries", failing: [{ location: "eu", fault: FAULT }] },
+      { kind: "soft_state", failing: [{ location: "eu", fault: FAULT }] },
       { kind: "degraded", responseMs: null },
     ]);
     story.wait(60);
     expect(failFirst(story, "eu", 5)).toEqual([]);
-    expect(kinds([1, 2, 3].flatMap(() => story.check("eu", "up").events))).toEqual(["first_tries", "recovered_speed"]);
+    expect(kinds([1, 2, 3].flatMap(() => story.check("eu", "up").events))).toEqual(["soft_state", "recovered_speed"]);
     expect(story.state.isDegraded).toBe(false);
   });
 });

@@ -1,23 +1,23 @@
 import { describe, expect, it } from "vitest";
-import { holdNotices, type HoldContext } from "#control-plane/outages/state/notices.ts";
+import { silenceNotices, type SilenceContext } from "#control-plane/outages/state/notices.ts";
 import type { StateSettings } from "#control-plane/outages/state/state.ts";
 import type { Transition } from "#control-plane/outages/state/transition.ts";
 import { kinds, tellOfDown, tellOfUp, type Story } from "#test/control-plane/outages/state/story.ts";
 
-const FREE: HoldContext = { maintenance: false, dependency: "fine" };
-const MAINTENANCE: HoldContext = { maintenance: true, dependency: "fine" };
-const DEPENDENCY: HoldContext = { maintenance: false, dependency: "down" };
+const FREE: SilenceContext = { maintenance: false, dependency: "fine" };
+const MAINTENANCE: SilenceContext = { maintenance: true, dependency: "fine" };
+const DEPENDENCY: SilenceContext = { maintenance: false, dependency: "down" };
 
 /** Applies the rules to a transition of a story, and returns the kinds of the notices and the wanted rechecks. */
-function notice(story: Story, made: Transition, context: HoldContext) {
-  const { state, notices, rechecks } = holdNotices(story.settings, made, context, story.now);
+function notice(story: Story, made: Transition, context: SilenceContext) {
+  const { state, notices, rechecks } = silenceNotices(story.settings, made, context, story.now);
   story.state = state;
   return { sent: kinds(notices), rechecks, notices };
 }
 
 const begin = (settings: Partial<StateSettings> = {}) => tellOfUp({ locations: ["eu"], retries: 0, ...settings });
 
-describe("notices of a monitor that nothing holds back", () => {
+describe("notices of a monitor that nothing silences", () => {
   it("are its outages, their reminders and ends, and its slowness", () => {
     const story = begin({ degradedMs: 500, repeatMs: 30_000 });
     const send = (verdict: "up" | "down", responseMs = 100) =>
@@ -32,7 +32,7 @@ describe("notices of a monitor that nothing holds back", () => {
     expect(send("up")).toEqual(["recovered_speed"]);
   });
 
-  it("are no unknown status, no outage that goes on after it, no flapping", () => {
+  it("are no unknown status, no outage that continues after it, no flapping", () => {
     const story = tellOfDown({ locations: ["eu"], retries: 0 });
     story.wait(600);
     expect(notice(story, story.expire(), FREE).sent).toEqual([]);
@@ -63,18 +63,18 @@ describe.each([
     expect(several.state.failing).toEqual(["us"]);
   });
 
-  it("the notice of an outage is held, and dropped if the monitor recovers", () => {
+  it("the notice of an outage is silenced, and dropped if the monitor recovers", () => {
     const story = begin();
     const made = story.check("eu", "down");
     expect(notice(story, made, context).sent).toEqual([]);
     expect(kinds(made.events)).toEqual(["down!"]);
-    expect(story.state.held).toEqual({ reason, previous: "up", endedAt: null });
+    expect(story.state.silenced).toEqual({ reason, previous: "up", endedAt: null });
     story.wait(20);
     expect(notice(story, story.check("eu", "up"), context).sent).toEqual([]);
-    expect(story.state.held).toBeNull();
+    expect(story.state.silenced).toBeNull();
   });
 
-  it("reminders are held too", () => {
+  it("reminders are silenced too", () => {
     const story = begin({ repeatMs: 30_000 });
     notice(story, story.check("eu", "down"), context);
     story.wait(30);
@@ -145,7 +145,7 @@ describe("a slowness that was sent", () => {
     expect(slow(story)).toEqual(["degraded"]);
   });
 
-  it("ends with an outage that is sent after it was held", () => {
+  it("ends with an outage that is sent after it was silenced", () => {
     const story = begin({ degradedMs: 500 });
     slow(story);
     notice(story, story.check("eu", "down"), MAINTENANCE);
@@ -158,7 +158,7 @@ describe("a slowness that was sent", () => {
   it.each([
     ["maintenance", MAINTENANCE],
     ["dependency", DEPENDENCY],
-  ])("has its end sent after an outage that %s held back, or goes on", (_reason, context) => {
+  ])("has its end sent after an outage that %s silenced, or continues", (_reason, context) => {
     for (const isQuick of [true, false]) {
       const story = begin({ degradedMs: 500 });
       slow(story);
@@ -184,7 +184,7 @@ describe("after the reason has ended", () => {
       { kind: "down", at: story.now, startedAt, previous: "up", isNotice: true, failing: [{ location: "eu" }] },
     ]);
     expect(second.rechecks).toEqual([]);
-    expect(story.state).toMatchObject({ held: null, remindAt: story.now + 600_000 });
+    expect(story.state).toMatchObject({ silenced: null, remindAt: story.now + 600_000 });
     expect(notice(story, story.check("eu", "up"), FREE).sent).toEqual(["up!"]);
   });
 
@@ -221,7 +221,7 @@ describe("after the reason has ended", () => {
     expect(notice(story, story.expire(), FREE).sent).toEqual([]);
     story.wait(1);
     expect(notice(story, story.check("eu", "up", { isRecheck: true }), FREE).sent).toEqual([]);
-    expect(story.state.held).toBeNull();
+    expect(story.state.silenced).toBeNull();
   });
 
   it("a quorum of the locations must fail again", () => {
@@ -237,15 +237,15 @@ describe("after the reason has ended", () => {
     expect(notice(story, story.check("us", "down", { isRecheck: true }), FREE).sent).toEqual(["down!"]);
   });
 
-  it("another reason holds the notice on", () => {
+  it("another reason keeps the notice silenced", () => {
     const story = begin();
     notice(story, story.check("eu", "down"), MAINTENANCE);
     notice(story, story.check("eu", "down"), DEPENDENCY);
-    expect(story.state.held).toMatchObject({ reason: "dependency", endedAt: null });
+    expect(story.state.silenced).toMatchObject({ reason: "dependency", endedAt: null });
     notice(story, story.expire(), FREE);
-    expect(story.state.held).toMatchObject({ endedAt: story.now });
+    expect(story.state.silenced).toMatchObject({ endedAt: story.now });
     notice(story, story.expire(), MAINTENANCE);
-    expect(story.state.held).toMatchObject({ reason: "maintenance", endedAt: null });
+    expect(story.state.silenced).toMatchObject({ reason: "maintenance", endedAt: null });
     story.wait(30);
     expect(notice(story, story.check("eu", "down"), FREE).sent).toEqual([]);
   });
@@ -257,7 +257,7 @@ describe("after the reason has ended", () => {
     notice(story, story.expire(), FREE);
     story.wait(200);
     expect(notice(story, story.check("us", "down"), FREE).sent).toEqual([]);
-    expect(story.state).toMatchObject({ status: "unknown", held: { reason: "maintenance" } });
+    expect(story.state).toMatchObject({ status: "unknown", silenced: { reason: "maintenance" } });
     expect(notice(story, story.check("eu", "down"), FREE).sent).toEqual(["down!"]);
   });
 
@@ -267,28 +267,28 @@ describe("after the reason has ended", () => {
     notice(story, story.expire(), FREE);
     story.wait(600);
     expect(notice(story, story.expire(), FREE).sent).toEqual([]);
-    expect(story.state.held).not.toBeNull();
+    expect(story.state.silenced).not.toBeNull();
     expect(notice(story, story.check("eu", "down"), FREE).sent).toEqual(["down!"]);
   });
 });
 
 describe("while the dependency may be about to be confirmed", () => {
-  const FAILING: HoldContext = { maintenance: false, dependency: "failing" };
-  const DUE: HoldContext = { maintenance: false, dependency: "due" };
+  const FAILING: SilenceContext = { maintenance: false, dependency: "failing" };
+  const DUE: SilenceContext = { maintenance: false, dependency: "due" };
 
   it("a new notice waits, and the monitor is looked at again", () => {
     const story = begin();
     const first = notice(story, story.check("eu", "down"), FAILING);
     expect(first).toMatchObject({ sent: [], rechecks: [{ location: "eu", at: story.now + 2_000 }] });
-    expect(story.state.held).toEqual({ reason: "undecided", previous: "up", heldAt: story.now });
+    expect(story.state.silenced).toEqual({ reason: "undecided", previous: "up", silencedAt: story.now });
   });
 
-  it("holds it on if the dependency is down, and sent if that one recovers first", () => {
+  it("keeps it silenced if the dependency is down, and sends it if that one recovers first", () => {
     const story = begin();
     notice(story, story.check("eu", "down"), DUE);
     story.wait(2);
     expect(notice(story, story.check("eu", "down", { isRecheck: true }), DEPENDENCY).sent).toEqual([]);
-    expect(story.state.held).toEqual({ reason: "dependency", previous: "up", endedAt: null });
+    expect(story.state.silenced).toEqual({ reason: "dependency", previous: "up", endedAt: null });
     story.wait(60);
     notice(story, story.check("eu", "down"), FREE);
     story.wait(1);
@@ -304,7 +304,7 @@ describe("while the dependency may be about to be confirmed", () => {
     expect(released.notices).toMatchObject([
       { kind: "down", startedAt, previous: "up", failing: [{ location: "eu" }] },
     ]);
-    expect(story.state).toMatchObject({ held: null, remindAt: story.now + 600_000 });
+    expect(story.state).toMatchObject({ silenced: null, remindAt: story.now + 600_000 });
     expect(notice(story, story.check("eu", "up"), FREE).sent).toEqual(["up!"]);
   });
 
@@ -337,6 +337,6 @@ describe("while the dependency may be about to be confirmed", () => {
     notice(story, story.check("eu", "down"), FAILING);
     story.wait(2);
     expect(notice(story, story.check("eu", "up", { isRecheck: true }), FAILING).sent).toEqual([]);
-    expect(story.state.held).toBeNull();
+    expect(story.state.silenced).toBeNull();
   });
 });
