@@ -4,15 +4,15 @@ import type { VisualSettings } from "#control-plane/outages/kinds/visual.ts";
 import type { RecentCheck } from "#control-plane/outages/history/recent.ts";
 import type { CompositeSettings } from "#control-plane/outages/kinds/composite.ts";
 import { kindOf } from "#control-plane/outages/kinds/kinds.ts";
-import type { StateFacts } from "#control-plane/watching/checking/facts.ts";
-import type { ExpiryFacts } from "#control-plane/watching/expiry/shown/shown.ts";
+import type { MonitorStatus } from "#control-plane/watching/checking/monitor-status.ts";
+import type { ExpiryDetails } from "#control-plane/watching/expiry/read/expiry-details.ts";
 import type { HeartbeatFacts } from "#control-plane/watching/heartbeats/heartbeats.ts";
 import type { ShownPing } from "#control-plane/watching/heartbeats/shown-pings.ts";
 import type { Statistics } from "#control-plane/outages/history/history.ts";
 import { maskSecrets } from "#control-plane/outages/kinds/secrets.ts";
 import { draftOf } from "#control-plane/monitors/draft.ts";
 import type { StoredMonitor } from "#control-plane/monitors/store.ts";
-import type { PictureFacts } from "#control-plane/watching/pictures/facts.ts";
+import type { MonitorPictures } from "#control-plane/watching/pictures/monitor-pictures.ts";
 
 /** Whether anybody is mailed about a monitor, and if not, why: the first of these that holds. */
 export const NOTIFY_STATES = ["off", "mail_not_configured", "no_recipient", "mail_failing", "ok"] as const;
@@ -30,13 +30,13 @@ export interface NotifyFacts {
 /** What is shown of a monitor beside its record; null: nothing is known yet. */
 interface MonitorDetails {
   readonly secrets: MonitorSecrets;
-  readonly state: StateFacts | null;
+  readonly state: MonitorStatus | null;
   readonly statistics: Statistics | null;
   /** null: it is no heartbeat. */
   readonly heartbeat: HeartbeatFacts | null;
-  readonly expiry: ExpiryFacts | null;
+  readonly expiry: ExpiryDetails | null;
   /** null: it takes no pictures. */
-  readonly pictures: PictureFacts | null;
+  readonly pictures: MonitorPictures | null;
   /** The monitors that it follows; none if it is no composite. */
   readonly members: readonly MemberView[];
   readonly notify: NotifyFacts;
@@ -124,9 +124,9 @@ function showHeartbeat({ settings }: StoredMonitor, facts: HeartbeatFacts | null
 /** Returns why nothing is known about the domain of a domain monitor; null: something is, or it was not checked yet. */
 function domainFault(
   { checkType, isActive }: StoredMonitor,
-  state: StateFacts | null,
-  expiry: ExpiryFacts | null,
-): StateFacts["lastError"] {
+  state: MonitorStatus | null,
+  expiry: ExpiryDetails | null,
+): MonitorStatus["lastError"] {
   const isRegistered = kindOf(checkType).probe?.judgedBy === "registry";
   if (!isRegistered || !isActive || state?.status !== "unknown" || state.lastCheckedAt === null) return null;
   const reason = expiry?.domain_error?.reason ?? "no_registration_data";
@@ -145,7 +145,7 @@ function showComposite({ settings }: StoredMonitor, members: readonly MemberView
 }
 
 /** Returns why nothing is known about a composite without monitors. */
-function compositeFault({ settings: { composite }, isActive }: StoredMonitor): StateFacts["lastError"] {
+function compositeFault({ settings: { composite }, isActive }: StoredMonitor): MonitorStatus["lastError"] {
   if (composite === null || !isActive || composite.monitor_ids.length > 0) return null;
   const message = "None of the monitors that it follows exists any more.";
   return { stage: "request", source: "service", reason: "no_members", message };
@@ -164,7 +164,7 @@ interface VisualView extends VisualSettings {
   } | null;
 }
 
-function showVisual({ settings }: StoredMonitor, facts: PictureFacts | null): VisualView | null {
+function showVisual({ settings }: StoredMonitor, facts: MonitorPictures | null): VisualView | null {
   if (settings.visual === null) return null;
   const { accepted, latest } = facts ?? { accepted: null, latest: null };
   return {
@@ -183,7 +183,7 @@ function showVisual({ settings }: StoredMonitor, facts: PictureFacts | null): Vi
   };
 }
 
-function showAdvisory(advisory: StateFacts["advisory"]) {
+function showAdvisory(advisory: MonitorStatus["advisory"]) {
   return advisory === null ? null : { ...advisory, since: advisory.since.toISOString() };
 }
 

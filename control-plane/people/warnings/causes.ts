@@ -1,6 +1,6 @@
 import { listFirst } from "#shared/text/list.ts";
 import type { FailingDeliveries } from "#control-plane/notify/deliveries/delivery.ts";
-import type { Faulty, Survey, Unserved } from "#control-plane/watching/checking/survey.ts";
+import type { Faulty, Survey, WithoutAgent } from "#control-plane/watching/checking/survey.ts";
 import type { WarningCode } from "#control-plane/people/warnings/codes.ts";
 
 /** Number of places or reasons that a message names. */
@@ -68,7 +68,7 @@ function noAgents({ enrolled, active }: Survey): Cause {
   return { code: "no_agents", subject: "", message, ...active };
 }
 
-function withoutAgent({ group, locations, monitorCount, monitorIds }: Unserved): Cause {
+function withoutAgent({ group, locations, monitorCount, monitorIds }: WithoutAgent): Cause {
   const others = locations.filter((location) => location !== group);
   const asked = others.length === 0 ? "" : ` (locations of monitors: ${listFirst(others, MOST_NAMED)})`;
   const message =

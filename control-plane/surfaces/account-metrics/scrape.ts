@@ -1,7 +1,7 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { App } from "#control-plane/core/app.ts";
-import { readExpiryTimes } from "#control-plane/watching/expiry/shown/times.ts";
+import { readExpiryTimes } from "#control-plane/watching/expiry/read/times.ts";
 import { readPingTimes } from "#control-plane/watching/heartbeats/ping-times.ts";
 import { readSnapshots } from "#control-plane/watching/checking/snapshots/snapshots.ts";
 import { createPace, type Pace } from "#control-plane/core/pace.ts";

@@ -7,8 +7,8 @@ export const PHASES = ["redirect_ms", "dns_ms", "connect_ms", "tls_ms", "ttfb_ms
 /** One of these phases. */
 type Phase = (typeof PHASES)[number];
 
-/** The small facts of one check that are compared with those of another. null: it does not tell. */
-export interface Facts {
+/** The values of one check that are compared with those of another. null: the check does not report it. */
+export interface ComparedValues {
   /** Addresses of the host, sorted. */
   readonly addresses: readonly string[] | null;
   /** Address that was connected to. */
@@ -29,7 +29,7 @@ export interface Facts {
 }
 
 /** Nothing is known. */
-export const NO_FACTS: Facts = {
+export const NO_VALUES: ComparedValues = {
   addresses: null,
   address: null,
   certificate: null,
@@ -46,13 +46,13 @@ const MOST_ITEMS = 20;
 const MOST_TEXT = 500;
 
 /** Reads the facts from the full result of a monitor's check: that of the tool check, dns or ping. */
-export function readFacts(whole: unknown): Facts {
-  if (!isRecord(whole)) return NO_FACTS;
-  if (Array.isArray(whole["results"])) return { ...NO_FACTS, records: readRecords(whole["results"][0]) };
+export function readComparedValues(whole: unknown): ComparedValues {
+  if (!isRecord(whole)) return NO_VALUES;
+  if (Array.isArray(whole["results"])) return { ...NO_VALUES, records: readRecords(whole["results"][0]) };
   const address = readText(whole["ip"]);
   const listed = textsOf(whole["addresses"], "ip");
   return {
-    ...NO_FACTS,
+    ...NO_VALUES,
     address,
     addresses: listed.length > 0 ? listed : address === null ? null : [address],
     certificate: readCertificate(isRecord(whole["tls"]) ? whole["tls"]["certificate"] : whole["certificate"]),
@@ -74,11 +74,11 @@ interface ShortResult {
 const FULL_NAMES: Readonly<Record<string, Phase>> = { processing: "ttfb_ms" };
 
 /** Reads the facts from the short result of a monitor's check. The certificate is not among them (baselines/merge.ts). */
-export function readShortFacts(checkType: string, { responseMs, httpStatus, phases }: ShortResult): Facts {
+export function readShortValues(checkType: string, { responseMs, httpStatus, phases }: ShortResult): ComparedValues {
   const named = (phases ?? []).map(([name, seconds]) => [FULL_NAMES[name] ?? `${name}_ms`, seconds * 1_000] as const);
   const times = named.filter(([name]) => (PHASES as readonly string[]).includes(name));
   const trip = kindOf(checkType).evidence.isRoundTrip && responseMs !== null ? { rtt_ms: responseMs } : {};
-  return { ...NO_FACTS, status: httpStatus, phases: { ...Object.fromEntries(times), ...trip } };
+  return { ...NO_VALUES, status: httpStatus, phases: { ...Object.fromEntries(times), ...trip } };
 }
 
 /** Reads the data of one record type from the result of the tool dns; null if there is no answer. */
@@ -94,14 +94,14 @@ function readRecords(row: unknown): readonly string[] | null {
   return textsOf(row["records"], "data");
 }
 
-function readCertificate(found: unknown): Facts["certificate"] {
+function readCertificate(found: unknown): ComparedValues["certificate"] {
   if (!isRecord(found)) return null;
   const fingerprint = readText(found["fingerprint_sha256"]);
   if (fingerprint === null) return null;
   return { fingerprint, issuer: readText(found["issuer"]) ?? "", notAfter: readText(found["not_after"]) ?? "" };
 }
 
-function readPhases(whole: Readonly<Record<string, unknown>>): Facts["phases"] {
+function readPhases(whole: Readonly<Record<string, unknown>>): ComparedValues["phases"] {
   const { timing, rtt, ports } = whole;
   const phases: Partial<Record<Phase, number>> = {};
   for (const phase of PHASES) {
@@ -122,7 +122,7 @@ function textsOf(list: unknown, field: string): readonly string[] {
   return [...new Set(found)].toSorted().slice(0, MOST_ITEMS);
 }
 
-/** Reads a text of an agent. Facts are stored together with those of others, in columns that refuse a NUL. */
+/** Reads a text of an agent. ComparedValues are stored together with those of others, in columns that refuse a NUL. */
 function readText(value: unknown): string | null {
   const text = typeof value === "string" ? toPlainLine(value, MOST_TEXT) : "";
   return text === "" ? null : text;

@@ -3,8 +3,8 @@ import { readStoredSettings } from "#control-plane/outages/kinds/stored-settings
 import { findNewsOf } from "#control-plane/watching/heartbeats/store.ts";
 import type { HeartbeatSettings } from "#control-plane/outages/kinds/heartbeat.ts";
 
-/** What a mail about a heartbeat tells besides its change. */
-interface HeartbeatMailFacts {
+/** What a mail about a heartbeat contains besides its change. */
+interface HeartbeatMailDetails {
   readonly schedule: Pick<HeartbeatSettings, "cron" | "timezone" | "period_seconds" | "grace_seconds">;
   /** null: none is known. */
   readonly lastSuccessAt: Date | null;
@@ -12,12 +12,12 @@ interface HeartbeatMailFacts {
   readonly failingBody: string | null;
 }
 
-/** Reads what a mail tells about a heartbeat as of an instant; null if it is no heartbeat any more. */
-export async function readHeartbeatMailFacts(
+/** Reads what a mail contains about a heartbeat as of an instant; null if it is no longer a heartbeat. */
+export async function readHeartbeatMailDetails(
   sql: Queryable,
   monitorId: number,
   at: Date,
-): Promise<HeartbeatMailFacts | null> {
+): Promise<HeartbeatMailDetails | null> {
   const row = await findNewsOf(sql, monitorId, at);
   const schedule = row === null ? null : readStoredSettings(row.settings).heartbeat;
   if (row === null || schedule === null) return null;

@@ -3,7 +3,7 @@ import { acceptLatest, deleteVisuals, insertVisuals, readVisualFacts } from "#co
 import type { CheckFault } from "#control-plane/outages/state/state.ts";
 
 /** What the pictures of a visual monitor show. */
-export interface PictureFacts {
+export interface MonitorPictures {
   readonly accepted: { readonly pictureId: number; readonly at: Date } | null;
   /** `ratio`: percent of the pixels that differ from the accepted picture. */
   readonly latest: {
@@ -17,11 +17,11 @@ export interface PictureFacts {
   readonly fault: CheckFault | null;
 }
 
-/** Reads what is known about pictures by monitor; monitors of other check types are missing. */
-export async function readPictureFacts(
+/** Reads the pictures of monitors, by id; monitors of other check types are missing. */
+export async function readMonitorPictures(
   sql: Queryable,
   ids: readonly number[],
-): Promise<ReadonlyMap<number, PictureFacts>> {
+): Promise<ReadonlyMap<number, MonitorPictures>> {
   const rows = await readVisualFacts(sql, ids);
   return new Map(
     rows.map(({ monitorId, acceptedId, acceptedAt, latestId, latestAt, latestRatio, differenceId, fault }) => [

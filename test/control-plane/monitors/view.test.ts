@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { DEFAULT_SETTINGS } from "#control-plane/outages/kinds/defaults.ts";
-import type { StateFacts } from "#control-plane/watching/checking/facts.ts";
-import type { ExpiryFacts } from "#control-plane/watching/expiry/shown/shown.ts";
+import type { MonitorStatus } from "#control-plane/watching/checking/monitor-status.ts";
+import type { ExpiryDetails } from "#control-plane/watching/expiry/read/expiry-details.ts";
 import { showMonitor } from "#control-plane/monitors/view.ts";
 
 const AT = new Date("2026-01-01T00:00:00Z");
-const STATE: StateFacts = {
+const STATE: MonitorStatus = {
   status: "unknown",
   isDegraded: false,
   isFlapping: false,
@@ -23,7 +23,7 @@ const PAUSED = {
   next_look_at: AT.toISOString(),
 };
 
-function lastError(state: Partial<StateFacts>, domainError: ExpiryFacts["domain_error"], isActive = true) {
+function lastError(state: Partial<MonitorStatus>, domainError: ExpiryDetails["domain_error"], isActive = true) {
   const record = { id: 1, version: 1, accountId: 1, name: "d", url: "a.example", checkType: "domain" } as const;
   const rest = { intervalMinutes: 5, isActive, pausedReason: null, tags: [], dependsOn: null, secrets: null };
   const monitor = { ...record, ...rest, settings: DEFAULT_SETTINGS, createdAt: AT, updatedAt: AT };

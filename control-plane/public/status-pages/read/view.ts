@@ -3,7 +3,7 @@ import type { Queryable } from "#control-plane/core/database/connect.ts";
 import { publicCause } from "#control-plane/outages/incidents/cause/public-cause.ts";
 import { publishedIncidents, type PublishedIncident } from "#control-plane/outages/incidents/published.ts";
 import { outageTitle, pastTitle } from "#control-plane/outages/incidents/texts.ts";
-import { COMPOSITE_LOCATION } from "#control-plane/watching/checking/visits/composite.ts";
+import { COMPOSITE_LOCATION } from "#control-plane/watching/checking/timeout-sweep/composite.ts";
 import { HEARTBEAT_LOCATION } from "#control-plane/watching/heartbeats/state-settings.ts";
 import { coveredBetween } from "#control-plane/outages/maintenance/coverage/coverage.ts";
 import { publishedWindows } from "#control-plane/outages/maintenance/published.ts";

@@ -3,7 +3,7 @@ import { offerSwitch } from "#control-plane/surfaces/dashboard/door/other-accoun
 import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
 import { sentence } from "#control-plane/surfaces/dashboard/frame/problems.ts";
 import { viewerTimeOf, renderTime, toLocalTimes } from "#control-plane/surfaces/dashboard/frame/times.ts";
-import { readLocationFacts } from "#control-plane/watching/checking/facts.ts";
+import { readLocationStatuses } from "#control-plane/watching/checking/monitor-status.ts";
 import { readCheckQuery, renderCheckLog } from "#control-plane/surfaces/dashboard/monitor/check-log.ts";
 import { renderAnswered, renderChecks } from "#control-plane/surfaces/dashboard/monitor/checks.ts";
 import { nameOf, renderHead, type MonitorPage } from "#control-plane/surfaces/dashboard/monitor/head.ts";
@@ -131,7 +131,7 @@ export function registerMonitor(scope: FastifyInstance, deps: Dashboard): void {
         intervalMinutes: monitor.interval_minutes,
       };
       const found = await deps.history.searchChecks(searched, search, CHECKS_OF_PAGE);
-      const locations = (await readLocationFacts(deps.sql, monitor.id)).map(({ location }) => location);
+      const locations = (await readLocationStatuses(deps.sql, monitor.id)).map(({ location }) => location);
       const body = renderCheckLog(found, search, locations, pageOf(request, monitor, deps));
       return sendMonitorPage(request, reply, `Checks of ${nameOf(monitor)}`, body);
     },
@@ -186,7 +186,7 @@ async function showMonitor(
     webhooks.list(sql, accountId),
     readIncidents(sql, accountId, { monitorId: monitor.id }, newest, clock.now()),
     deps.history.latency(monitor.id, range),
-    readLocationFacts(sql, monitor.id),
+    readLocationStatuses(sql, monitor.id),
     references.length === 0 ? [] : deps.overviews.of(accountId),
     deps.maintenance.list(accountId, { status: "in_progress" }, { limit: MOST_WINDOWS, offset: 0 }),
   ]);

@@ -1,5 +1,5 @@
 import { showHidden } from "#shared/text/hidden-characters.ts";
-import type { LocationFacts } from "#control-plane/watching/checking/facts.ts";
+import type { LocationStatus } from "#control-plane/watching/checking/monitor-status.ts";
 import { renderAgo, renderTime } from "#control-plane/surfaces/dashboard/frame/times.ts";
 import type { MonitorPage } from "#control-plane/surfaces/dashboard/monitor/head.ts";
 import { STATE_WORDS } from "#control-plane/surfaces/dashboard/monitors/words.ts";
@@ -10,7 +10,7 @@ import { html, type Html } from "#control-plane/core/pages/html.ts";
  * Renders what each location says, and since when, while one of several fails: of a single one, the head says it. null: there
  * is nothing to say.
  */
-export function renderLocations(locations: readonly LocationFacts[], { now, viewer }: MonitorPage): Html | null {
+export function renderLocations(locations: readonly LocationStatus[], { now, viewer }: MonitorPage): Html | null {
   if (locations.length < 2 || !locations.some(({ verdict }) => verdict === "down")) return null;
   const rows = locations.map(({ location, verdict, since, fault }) => {
     const { word, tone } = STATE_WORDS[verdict];

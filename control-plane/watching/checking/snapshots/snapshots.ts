@@ -3,9 +3,9 @@ import type { CheckType } from "#control-plane/outages/kinds/kinds.ts";
 import { decodePhases } from "#control-plane/watching/checking/snapshots/phases.ts";
 import {
   countMonitorsAfter,
-  readSlotRows,
+  readEntryRows,
   readSnapshotRows,
-  type SlotRow,
+  type EntryRow,
   type SnapshotRow,
   type SnapshotScope,
 } from "#control-plane/watching/checking/snapshots/store.ts";
@@ -72,12 +72,12 @@ export async function readSnapshots(sql: Queryable, options: SnapshotOptions): P
   const rows = await readSnapshotRows(sql, options, Math.floor(budget.most / budget.perMonitor) + 1);
   if (rows.length === 0) return { monitors: [], omitted: 0 };
   const ids = rows.map(({ id }) => id);
-  const slotRows = await readSlotRows(sql, ids, Math.floor(budget.most / budget.perLocation) + 1);
-  const slots = new Map(slotRows.map((row) => [row.monitorId, row.slots]));
+  const entryRows = await readEntryRows(sql, ids, Math.floor(budget.most / budget.perLocation) + 1);
+  const entries = new Map(entryRows.map((row) => [row.monitorId, row.entries]));
   const monitors: MonitorSnapshot[] = [];
   let cost = 0;
   for (const row of rows) {
-    const own = JSON.parse(slots.get(row.id) ?? "[]") as readonly SlotRow[];
+    const own = JSON.parse(entries.get(row.id) ?? "[]") as readonly EntryRow[];
     cost += budget.perMonitor + own.length * budget.perLocation;
     if (cost > budget.most) break;
     monitors.push(createSnapshot(row, own, now.getTime()));
@@ -89,16 +89,22 @@ export async function readSnapshots(sql: Queryable, options: SnapshotOptions): P
 
 function createSnapshot(
   { state: text, ...monitor }: SnapshotRow,
-  slots: readonly SlotRow[],
+  entries: readonly EntryRow[],
   now: number,
 ): MonitorSnapshot {
   const state = decodeState(text);
   const { status, isDegraded, isFlapping } = state;
-  return { ...monitor, status, isDegraded, isFlapping, locations: slots.map((slot) => describeSlot(slot, state, now)) };
+  return {
+    ...monitor,
+    status,
+    isDegraded,
+    isFlapping,
+    locations: entries.map((entry) => describeEntry(entry, state, now)),
+  };
 }
 
-function describeSlot(
-  [location, intervalSeconds, timeoutSeconds, checkedAt, lagMs, responseMs, phases]: SlotRow,
+function describeEntry(
+  [location, intervalSeconds, timeoutSeconds, checkedAt, lagMs, responseMs, phases]: EntryRow,
   state: MonitorState,
   now: number,
 ): LocationSnapshot {

@@ -45,7 +45,7 @@ function describeDown(down: readonly MemberStatus[], total: number): string {
 
 /**
  * Returns what the statuses of its monitors, and time, change about a composite. While it is down the verdict is repeated
- * with its time, so that reminders become due and notices that are held are sent when the reason has ended.
+ * with its time, so that reminders become due and silenced notices are sent when the reason has ended.
  */
 export function followMembers(
   options: CompositeSettings,

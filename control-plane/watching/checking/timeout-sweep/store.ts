@@ -2,8 +2,8 @@ import type { Queryable, Sql, Transaction } from "#control-plane/core/database/c
 import { given } from "#control-plane/core/database/given.ts";
 import type { CheckType } from "#control-plane/outages/kinds/kinds.ts";
 
-/** A monitor that is due for a visit, with the facts on which its notices depend. */
-export interface VisitedMonitor {
+/** An overdue monitor, with the facts on which its notices depend. */
+export interface OverdueMonitor {
   readonly monitorId: number;
   readonly accountId: number;
   readonly name: string;
@@ -40,10 +40,10 @@ export interface FollowedMonitor {
 }
 
 /**
- * Makes composites due for a visit now whose monitors have changed. Those that other transactions have locked stay for the
- * next time. Their versions rise, so that a visit that was planned before does not replace this one.
+ * Makes composites whose monitors have changed due for a sweep now. Those that other transactions have locked stay for
+ * the next time. Their versions rise, so that a sweep that was planned before does not replace this one.
  */
-export async function visitWoken(sql: Sql, now: Date, limit: number): Promise<void> {
+export async function wakeComposites(sql: Sql, now: Date, limit: number): Promise<void> {
   await sql`
     with woken as materialized (
       select id, composite_id from composite_wakes order by id limit ${limit} for update skip locked
@@ -61,20 +61,20 @@ export async function visitWoken(sql: Sql, now: Date, limit: number): Promise<vo
     from held where t.monitor_id = held.monitor_id`;
 }
 
-/** Lists monitors that are due for a visit, the most overdue first. */
-export async function listDueVisits(sql: Sql, now: Date, limit: number): Promise<readonly number[]> {
+/** Lists monitors that are due for a sweep, the most overdue first. */
+export async function listOverdue(sql: Sql, now: Date, limit: number): Promise<readonly number[]> {
   const rows = await sql<{ id: number }[]>`
     select monitor_id as id from monitor_states where visit_at <= ${now} order by visit_at limit ${limit}`;
   return rows.map(({ id }) => id);
 }
 
-/** Reads those of these monitors that are due for a visit. */
-export async function readDueVisits(
+/** Reads those of these monitors that are due for a sweep. */
+export async function readOverdue(
   sql: Queryable,
   ids: readonly number[],
   now: Date,
-): Promise<readonly VisitedMonitor[]> {
-  return sql<VisitedMonitor[]>`
+): Promise<readonly OverdueMonitor[]> {
+  return sql<OverdueMonitor[]>`
     select t.monitor_id as "monitorId", m.account_id as "accountId", m.name, m.url, m.check_type as "checkType",
       m.is_active as "isActive", m.tags, m.settings, (
         select coalesce(json_agg(
@@ -104,7 +104,7 @@ export async function readDueVisits(
  * Locks monitors for this transaction, in the order of all writers: the accounts, then the states by id. Returns those
  * that no other transaction has locked.
  */
-export async function lockVisited(tx: Transaction, ids: readonly number[]): Promise<readonly number[]> {
+export async function lockOverdue(tx: Transaction, ids: readonly number[]): Promise<readonly number[]> {
   await tx`
     select from accounts where id in (select account_id from monitors where id = any(${[...ids]}::bigint[]))
     order by id for key share`;
@@ -114,20 +114,20 @@ export async function lockVisited(tx: Transaction, ids: readonly number[]): Prom
   return rows.map(({ id }) => id);
 }
 
-/** The next visit of a monitor that needs nothing now. */
-export interface PlannedVisit {
+/** The next sweep of a monitor that needs nothing now. */
+export interface PlannedSweep {
   readonly monitorId: number;
-  /** The version that the plan follows from: one whose state has changed since is visited again. */
+  /** The version that the plan follows from: one whose state has changed since is swept again. */
   readonly stateVersion: number;
   /** Unix milliseconds; null: none is needed. */
   readonly visitAt: number | null;
 }
 
-/** Plans the next visits of monitors whose states are still those that were read. Returns how many there were. */
-export async function moveMonitorVisits(sql: Sql, visits: readonly PlannedVisit[]): Promise<number> {
+/** Plans the next sweeps of monitors whose states are still those that were read. Returns how many there were. */
+export async function moveSweeps(sql: Sql, planned: readonly PlannedSweep[]): Promise<number> {
   const moved = await sql`
     with given as (
-      select * from ${given(sql, visits, { monitorId: "bigint", stateVersion: "bigint", visitAt: "timestamptz" })}
+      select * from ${given(sql, planned, { monitorId: "bigint", stateVersion: "bigint", visitAt: "timestamptz" })}
     ), held as materialized (
       select t.monitor_id, g.visit_at from monitor_states as t
       join given as g on g.monitor_id = t.monitor_id and g.state_version = t.state_version
@@ -137,7 +137,7 @@ export async function moveMonitorVisits(sql: Sql, visits: readonly PlannedVisit[
   return moved.count;
 }
 
-/** A monitor that a visit changed. */
+/** A monitor that a sweep changed. */
 export interface ChangedMonitor {
   readonly monitorId: number;
   readonly status: "up" | "down" | "unknown";
@@ -150,7 +150,7 @@ export interface ChangedMonitor {
 }
 
 /** Writes the states of locked monitors, and what is to be checked. */
-export async function writeVisited(tx: Transaction, changed: readonly ChangedMonitor[]): Promise<void> {
+export async function writeSwept(tx: Transaction, changed: readonly ChangedMonitor[]): Promise<void> {
   const wishes = changed.flatMap(({ monitorId, rechecks }) => rechecks.map((wish) => ({ monitorId, ...wish })));
   await tx`
     with given as (
@@ -170,8 +170,8 @@ export async function writeVisited(tx: Transaction, changed: readonly ChangedMon
     from given as g where t.monitor_id = g.monitor_id`;
 }
 
-/** Visits a locked monitor at the latest at a time, Unix milliseconds. */
-export async function visitBy(tx: Transaction, monitorId: number, at: number): Promise<void> {
+/** Has a locked monitor swept at a time, Unix milliseconds, at the latest. */
+export async function sweepBy(tx: Transaction, monitorId: number, at: number): Promise<void> {
   await tx`
     update monitor_states set visit_at = least(visit_at, ${new Date(at)}::timestamptz)
     where monitor_id = ${monitorId}`;

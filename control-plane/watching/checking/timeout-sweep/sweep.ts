@@ -6,17 +6,17 @@ import { startUpkeep } from "#control-plane/core/database/upkeep.ts";
 import { encodeState, decodeState } from "#control-plane/outages/state/encoding.ts";
 import { nextTimeoutSweep } from "#control-plane/outages/state/rechecks.ts";
 import {
-  listDueVisits,
-  lockVisited,
-  moveMonitorVisits,
-  readDueVisits,
-  visitWoken,
-  writeVisited,
+  listOverdue,
+  lockOverdue,
+  moveSweeps,
+  readOverdue,
+  wakeComposites,
+  writeSwept,
   type ChangedMonitor,
-  type PlannedVisit,
-  type VisitedMonitor,
+  type PlannedSweep,
+  type OverdueMonitor,
   type FollowedMonitor,
-} from "#control-plane/watching/checking/visits/store.ts";
+} from "#control-plane/watching/checking/timeout-sweep/store.ts";
 import {
   applyChanges,
   type ApplyDeps,
@@ -32,15 +32,17 @@ import {
   COMPOSITE_LOCATION,
   followMembers,
   type MemberStatus,
-} from "#control-plane/watching/checking/visits/composite.ts";
+} from "#control-plane/watching/checking/timeout-sweep/composite.ts";
 import { stateSettings } from "#control-plane/watching/checking/watch/watched.ts";
 import { isProbed } from "#control-plane/outages/kinds/kinds.ts";
 
-/** Visits monitors when time alone changes something about them. */
-interface Visits {
-  /** Visits all that are due now, but for those that other replicas visit. */
-  visit(): Promise<void>;
-  /** Starts no further visits, and waits for those that are running. */
+/**
+ * The timeout sweep: the periodic pass over monitors that are overdue, because time alone changes something about them.
+ */
+interface TimeoutSweep {
+  /** Sweeps all monitors that are overdue, except those that another replica sweeps. */
+  sweep(): Promise<void>;
+  /** Starts no further sweep, and waits for the one that is running. */
   stop(): Promise<void>;
 }
 
@@ -49,36 +51,36 @@ const EVERY_MS = 1_000;
 const MOST_AT_ONCE = 300;
 /** Maximum number of changes of monitors of one round that composites follow. */
 const MOST_WOKEN = 5_000;
-/** Time until the next visit of a row that cannot be read, in milliseconds. */
+/** Time until the next sweep of a row that cannot be read, in milliseconds. */
 const UNREADABLE_MS = 60_000;
 
 /**
- * Starts the visits of one replica. Several replicas share the work. Most visits find that newer results have arrived,
- * and take no lock. What changes is decided again under the lock of the state, so that it happens once.
+ * Starts the timeout sweep of one replica. Several replicas share the work. Most monitors turn out to have newer results,
+ * for which no lock is taken. What changes is decided again under the lock of the state, so that it happens once.
  */
-export function startVisits({
+export function startTimeoutSweep({
   sql,
   clock,
   log,
   withoutAgent,
   recording,
 }: Pick<App, "sql" | "clock" | "log"> & {
-  readonly withoutAgent: FindUnserved;
+  readonly withoutAgent: FindWithoutAgent;
   readonly recording: ApplyDeps;
-}): Visits {
+}): TimeoutSweep {
   let isStopped = false;
   let running: Promise<void> | null = null;
 
-  async function visitAll(): Promise<void> {
-    await visitWoken(sql, clock.now(), MOST_WOKEN);
+  async function sweepAll(): Promise<void> {
+    await wakeComposites(sql, clock.now(), MOST_WOKEN);
     for (;;) {
       if (isStopped) return;
       const now = clock.now();
-      const ids = await listDueVisits(sql, now, MOST_AT_ONCE);
+      const ids = await listOverdue(sql, now, MOST_AT_ONCE);
       if (ids.length === 0) return;
       const decided = await decideAll(sql, ids, now);
       const waiting = decided.flatMap(({ row, decision }) => (decision.kind === "wait" ? planned(row, decision) : []));
-      const moved = waiting.length === 0 ? 0 : await moveMonitorVisits(sql, waiting);
+      const moved = waiting.length === 0 ? 0 : await moveSweeps(sql, waiting);
       const changing = decided.flatMap(({ row, decision }) => (decision.kind === "change" ? row.monitorId : []));
       const changed = changing.length === 0 ? 0 : await change(changing);
       // Those that are left belong to other replicas, or have changed since they were read.
@@ -89,7 +91,7 @@ export function startVisits({
   /** Changes monitors for which a look without a lock has found something to change. Returns how many there were. */
   async function change(ids: readonly number[]): Promise<number> {
     return transact(sql, async (tx) => {
-      const locked = await lockVisited(tx, ids);
+      const locked = await lockOverdue(tx, ids);
       const now = clock.now();
       // A separate statement: its snapshot is taken when the states are locked, so it sees what earlier holders wrote.
       const decided = await decideAll(tx, locked, now);
@@ -101,16 +103,16 @@ export function startVisits({
         changes.map((one): MonitorChange => one.change),
         now,
       );
-      const written = changes.map(({ change: { monitor, settings }, visitBy }, index): ChangedMonitor => {
+      const written = changes.map(({ change: { monitor, settings }, sweepBy }, index): ChangedMonitor => {
         const made = applied[index];
         if (made === undefined) throw new Error("a change of a monitor has no result");
         const { state, rechecks } = made;
         // What a schedule checks is looked at again by its checks.
         const looks = settings.isPassive ? rechecks.map(({ at }) => at) : [];
-        const visitAt = Math.min(visitBy ?? Infinity, nextTimeoutSweep(settings, state, now.getTime()), ...looks);
-        return { monitorId: monitor.id, status: state.status, state: encodeState(state), visitAt, rechecks };
+        const sweepAt = Math.min(sweepBy ?? Infinity, nextTimeoutSweep(settings, state, now.getTime()), ...looks);
+        return { monitorId: monitor.id, status: state.status, state: encodeState(state), visitAt: sweepAt, rechecks };
       });
-      await writeVisited(tx, written);
+      await writeSwept(tx, written);
       return written.length;
     });
   }
@@ -120,8 +122,8 @@ export function startVisits({
     db: Queryable,
     ids: readonly number[],
     now: Date,
-  ): Promise<readonly { readonly row: VisitedMonitor; readonly decision: VisitDecision }[]> {
-    const rows = await readDueVisits(db, ids, now);
+  ): Promise<readonly { readonly row: OverdueMonitor; readonly decision: SweepDecision }[]> {
+    const rows = await readOverdue(db, ids, now);
     const down = rows.flatMap((row) =>
       followedBy(row).flatMap(({ id, tags, status }) =>
         status === "down" ? [{ accountId: row.accountId, monitorId: id, tags, at: now }] : [],
@@ -133,28 +135,28 @@ export function startVisits({
   }
 
   /** Decides about one row. One that cannot be read waits, so that it does not hold up those beside it. */
-  function decide(row: VisitedMonitor, covered: ReadonlySet<number>, now: Date): VisitDecision {
+  function decide(row: OverdueMonitor, covered: ReadonlySet<number>, now: Date): SweepDecision {
     try {
-      return decideVisit(row, covered, withoutAgent, now.getTime());
+      return decideSweep(row, covered, withoutAgent, now.getTime());
     } catch (error) {
       log.error(
         { err: error, monitor: row.monitorId },
         "monitors: a row cannot be read; it is visited again in a minute",
       );
-      return { kind: "wait", visitAt: now.getTime() + UNREADABLE_MS };
+      return { kind: "wait", sweepAt: now.getTime() + UNREADABLE_MS };
     }
   }
 
-  async function visit(): Promise<void> {
-    running ??= visitAll().finally(() => {
+  async function sweep(): Promise<void> {
+    running ??= sweepAll().finally(() => {
       running = null;
     });
     await running;
   }
 
-  const upkeep = startUpkeep({ everyMs: EVERY_MS, round: visit, name: "monitors: visits", log });
+  const upkeep = startUpkeep({ everyMs: EVERY_MS, round: sweep, name: "monitors: visits", log });
   return {
-    visit,
+    sweep,
     async stop() {
       isStopped = true;
       upkeep.stop();
@@ -164,59 +166,59 @@ export function startVisits({
 }
 
 function planned(
-  { monitorId, stateVersion }: VisitedMonitor,
-  { visitAt }: Pick<PlannedVisit, "visitAt">,
-): PlannedVisit {
-  return { monitorId, stateVersion, visitAt };
+  { monitorId, stateVersion }: OverdueMonitor,
+  { sweepAt }: { readonly sweepAt: number | null },
+): PlannedSweep {
+  return { monitorId, stateVersion, visitAt: sweepAt };
 }
 
-/** What a visit leads to. Times are Unix milliseconds. */
-type VisitDecision =
-  /** Nothing changes; null: no visit is needed before the monitor is resumed. */
-  | { readonly kind: "wait"; readonly visitAt: number | null }
-  /** The next visit is at `visitBy` at the latest; null: when the state says. */
-  | { readonly kind: "change"; readonly change: MonitorChange; readonly visitBy: number | null };
+/** What a sweep leads to. Times are Unix milliseconds. */
+type SweepDecision =
+  /** Nothing changes; null: no sweep is needed before the monitor is resumed. */
+  | { readonly kind: "wait"; readonly sweepAt: number | null }
+  /** The next sweep is at `sweepBy` at the latest; null: when the state says. */
+  | { readonly kind: "change"; readonly change: MonitorChange; readonly sweepBy: number | null };
 
-/** Time between two visits of a composite whose monitors are down in maintenance, which can end without them. */
+/** Time between two sweeps of a composite whose monitors are down in maintenance, which can end without them. */
 const COVERED_MS = 30_000;
 
-/** Returns the locations of an account's monitor that have had no connected probe for some time. */
-type FindUnserved = (accountId: number, locations: readonly string[]) => readonly string[];
+/** Returns the locations of an account's monitor that have had no connected agent for some time. */
+type FindWithoutAgent = (accountId: number, locations: readonly string[]) => readonly string[];
 
 /**
- * Decides what time has changed about a monitor; `covered` are monitors in maintenance. A composite follows its monitors, a heartbeat has visits of
- * its own (heartbeats/sweep), and a paused monitor needs none.
+ * Decides what time has changed about a monitor; `covered` are monitors in maintenance. A composite follows its
+ * monitors, a heartbeat has a sweep of its own (heartbeats/sweeper.ts), and a paused monitor needs none.
  */
-function decideVisit(
-  row: VisitedMonitor,
+function decideSweep(
+  row: OverdueMonitor,
   covered: ReadonlySet<number>,
-  withoutAgent: FindUnserved,
+  withoutAgent: FindWithoutAgent,
   now: number,
-): VisitDecision {
+): SweepDecision {
   const { checkType, isActive, intervalSeconds, plannedLocations } = row;
-  if (!isActive) return { kind: "wait", visitAt: null };
+  if (!isActive) return { kind: "wait", sweepAt: null };
   const options = readStoredSettings(row.settings);
   const { composite } = options;
   if (composite !== null) return decideComposite(row, covered, { ...options, composite }, now);
-  if (!isProbed(checkType) || intervalSeconds === null) return { kind: "wait", visitAt: null };
+  if (!isProbed(checkType) || intervalSeconds === null) return { kind: "wait", sweepAt: null };
   const monitor = { url: row.url, checkType, settings: options };
   const absent = withoutAgent(row.accountId, plannedLocations);
   const settings = stateSettings(monitor, { intervalSeconds, plannedLocations }, absent);
   const before = decodeState(row.state);
   const made = transition(settings, before, null, now);
-  // That results are lacking is noted although nothing follows from it yet.
+  // That there is no data is noted although nothing follows from it yet.
   const isSame = made.events.length === 0 && made.state.noData === before.noData;
-  if (isSame) return { kind: "wait", visitAt: nextTimeoutSweep(settings, before, now) };
-  return { kind: "change", change: changeOf(row, { settings, options, before, transition: made, now }), visitBy: null };
+  if (isSame) return { kind: "wait", sweepAt: nextTimeoutSweep(settings, before, now) };
+  return { kind: "change", change: changeOf(row, { settings, options, before, transition: made, now }), sweepBy: null };
 }
 
 /** Decides what the statuses of its monitors change about a composite. */
 function decideComposite(
-  row: VisitedMonitor,
+  row: OverdueMonitor,
   covered: ReadonlySet<number>,
   options: MonitorSettings & { readonly composite: CompositeSettings },
   now: number,
-): VisitDecision {
+): SweepDecision {
   const settings = passiveSettings(COMPOSITE_LOCATION, options.repeat_minutes);
   const before = decodeState(row.state);
   const followed = followedBy(row);
@@ -228,20 +230,20 @@ function decideComposite(
   const other = before.locations.get(COMPOSITE_LOCATION);
   const isSame =
     made.events.length === 0 && one?.verdict === other?.verdict && one?.fault?.message === other?.fault?.message;
-  const visitBy = members.some(({ status }) => status === "maintenance") ? now + COVERED_MS : null;
+  const sweepBy = members.some(({ status }) => status === "maintenance") ? now + COVERED_MS : null;
   if (isSame && before.silenced === null) {
-    return { kind: "wait", visitAt: Math.min(visitBy ?? Infinity, nextTimeoutSweep(settings, before, now)) };
+    return { kind: "wait", sweepAt: Math.min(sweepBy ?? Infinity, nextTimeoutSweep(settings, before, now)) };
   }
-  return { kind: "change", change: changeOf(row, { settings, options, before, transition: made, now }), visitBy };
+  return { kind: "change", change: changeOf(row, { settings, options, before, transition: made, now }), sweepBy };
 }
 
 /** Returns the monitors that a composite follows. */
-function followedBy({ members }: Pick<VisitedMonitor, "members">): readonly FollowedMonitor[] {
+function followedBy({ members }: Pick<OverdueMonitor, "members">): readonly FollowedMonitor[] {
   return JSON.parse(members) as readonly FollowedMonitor[];
 }
 
 function changeOf(
-  row: VisitedMonitor,
+  row: OverdueMonitor,
   {
     settings,
     options,
@@ -270,7 +272,7 @@ function changeOf(
   };
 }
 
-function dependencyOf(row: VisitedMonitor, now: number): Dependency {
+function dependencyOf(row: OverdueMonitor, now: number): Dependency {
   const { dependencyState, isDependencyChecked, dependencyDueAt } = row;
   if (dependencyState === null) return "fine";
   const dueAt = dependencyDueAt?.getTime() ?? null;

@@ -54,7 +54,7 @@ export interface MonitorChange {
 export interface AppliedChange {
   /** The state to write, with its incident. */
   readonly state: MonitorState;
-  /** Extra checks to schedule, those that held notices wait for included. */
+  /** Extra checks to schedule, including those that silenced notices wait for. */
   readonly rechecks: readonly Recheck[];
 }
 

@@ -5,7 +5,7 @@ import { whereServed } from "#control-plane/watching/checking/watch/served.ts";
 import type { WatchedMonitors } from "#control-plane/watching/checking/watch/watched.ts";
 
 /** Knows which locations no connected probe serves, at this replica or at others. */
-interface Unserved {
+interface WithoutAgent {
   /** Returns those among the locations of an account's monitor that have had no connected probe for some time. */
   among(accountId: number, locations: readonly string[]): readonly string[];
 }
@@ -20,7 +20,7 @@ const ABSENT_MS = 20_000;
 const MOST_REMEMBERED = 10_000;
 
 /** Creates the knowledge of one replica. The absence of a location begins when it is first looked up and has no probe. */
-export function createUnserved({
+export function createWithoutAgent({
   roster,
   monitors,
   clock,
@@ -28,7 +28,7 @@ export function createUnserved({
   readonly clock: Pick<Clock, "monotonic">;
   readonly roster: Pick<Roster, "candidates">;
   readonly monitors: Pick<WatchedMonitors, "location">;
-}): Unserved {
+}): WithoutAgent {
   /** Since when a location has no probe, monotonic milliseconds, by account and location; account 0: only shared ones. */
   const absentSince = new Map<string, number>();
   // The roster makes a new list when an agent attaches or leaves.

@@ -22,7 +22,7 @@ import {
   type Task,
   lockLeaders,
   shareRows,
-  type HeldRow,
+  type ClaimedRow,
 } from "#control-plane/watching/evidence/claims/store.ts";
 import { keepMonitors, lockIncident, lockIncidents } from "#control-plane/watching/evidence/timeline-store.ts";
 import { addLines } from "#control-plane/outages/incidents/outages/outages.ts";
@@ -104,7 +104,7 @@ interface Unclaimed {
   readonly shared: readonly SharedRow[];
   readonly failed: readonly FailedRow[];
   /** Rows that were claimed, and whose monitor was deleted. */
-  readonly lost: readonly HeldRow[];
+  readonly lost: readonly ClaimedRow[];
 }
 
 /** Numbers of rows. */
@@ -148,7 +148,7 @@ async function settleUnclaimed(tx: Transaction, { shared, failed, lost }: Unclai
 async function lockLeadersOf(
   tx: Transaction,
   shared: readonly SharedRow[],
-  lost: readonly HeldRow[],
+  lost: readonly ClaimedRow[],
 ): ReturnType<typeof lockLeaders> {
   const gone = new Set(lost.map(({ incidentId }) => incidentId));
   const ids = [...new Set(shared.map(({ leader }) => leader.incidentId))].filter((id) => !gone.has(id));

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { isRecord } from "#shared/text/is-record.ts";
-import { boundedText, readTime } from "#control-plane/watching/expiry/facts/text.ts";
+import { boundedText, readTime } from "#control-plane/watching/expiry/observed/text.ts";
 
 /** A certificate that a server sends with its own one, and that belongs to the chain. */
 interface ChainCertificate {

@@ -1,7 +1,7 @@
 import { isRecord } from "#shared/text/is-record.ts";
 import type { Registration } from "#shared/monitor-checks/registration.ts";
 import { topLevelOf } from "#control-plane/watching/expiry/links/targets.ts";
-import { boundedText, readTime } from "#control-plane/watching/expiry/facts/text.ts";
+import { boundedText, readTime } from "#control-plane/watching/expiry/observed/text.ts";
 
 /** What a registry says about a domain. */
 export interface RegistrationFacts extends Registration {

@@ -1,7 +1,7 @@
 import { findRegistrationFault } from "#shared/monitor-checks/registration.ts";
 import type { Queryable } from "#control-plane/core/database/connect.ts";
-import type { RegistrationFacts } from "#control-plane/watching/expiry/facts/registration.ts";
-import { readTargets, type KnownTarget } from "#control-plane/watching/expiry/shown/store.ts";
+import type { RegistrationFacts } from "#control-plane/watching/expiry/observed/registration.ts";
+import { readTargets, type KnownTarget } from "#control-plane/watching/expiry/read/store.ts";
 import type { CheckFault } from "#control-plane/outages/state/state.ts";
 
 /** What a registry said about the domain of a monitor, as the verdict of a check. */

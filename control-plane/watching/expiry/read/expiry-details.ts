@@ -1,17 +1,21 @@
 import type { Queryable } from "#control-plane/core/database/connect.ts";
-import { describeOldTls, firstToEnd, type CertificateFacts } from "#control-plane/watching/expiry/facts/certificate.ts";
+import {
+  describeOldTls,
+  firstToEnd,
+  type CertificateFacts,
+} from "#control-plane/watching/expiry/observed/certificate.ts";
 import {
   describeNoEnd,
   publishesEnd,
   type RegistrationFacts,
-} from "#control-plane/watching/expiry/facts/registration.ts";
+} from "#control-plane/watching/expiry/observed/registration.ts";
 import { daysLeft } from "#control-plane/watching/expiry/notices/thresholds.ts";
-import { readTargets, type KnownTarget } from "#control-plane/watching/expiry/shown/store.ts";
+import { readTargets, type KnownTarget } from "#control-plane/watching/expiry/read/store.ts";
 import type { Advisory } from "#control-plane/outages/state/votes.ts";
-import { LAPSE_IN_DOUBT } from "#control-plane/watching/expiry/visits/judge.ts";
+import { LAPSE_IN_DOUBT } from "#control-plane/watching/expiry/sweep/judge.ts";
 
 /** What is known about the certificate and the registration of a monitor, as reads show it. Times are ISO 8601 UTC. */
-export interface ExpiryFacts {
+export interface ExpiryDetails {
   /** null: it has none, or it was not found yet. */
   readonly certificate: {
     readonly issuer: string;
@@ -52,12 +56,12 @@ export interface ExpiryFacts {
 }
 
 /** Reads what is known about the certificates and registrations of monitors, with one statement. */
-export async function readExpiryFacts(
+export async function readExpiryDetails(
   sql: Queryable,
   monitorIds: readonly number[],
   now: Date,
-): Promise<ReadonlyMap<number, ExpiryFacts>> {
-  const shown = new Map<number, ExpiryFacts>();
+): Promise<ReadonlyMap<number, ExpiryDetails>> {
+  const shown = new Map<number, ExpiryDetails>();
   for (const row of await readTargets(sql, monitorIds)) {
     const known = shown.get(row.monitorId) ?? NOTHING;
     const error = describeLookError(row, now);
@@ -80,7 +84,7 @@ export async function readExpiryFacts(
   return shown;
 }
 
-const NOTHING: ExpiryFacts = { certificate: null, domain: null, certificate_error: null, domain_error: null };
+const NOTHING: ExpiryDetails = { certificate: null, domain: null, certificate_error: null, domain_error: null };
 
 /** Facts that were found by a look, as JSON. */
 interface Found {
@@ -88,7 +92,7 @@ interface Found {
   readonly lookedAt: Date;
 }
 
-function showCertificate({ text, lookedAt }: Found, changedAt: Date | null, now: Date): ExpiryFacts["certificate"] {
+function showCertificate({ text, lookedAt }: Found, changedAt: Date | null, now: Date): ExpiryDetails["certificate"] {
   const facts = JSON.parse(text) as CertificateFacts;
   const first = firstToEnd(facts);
   const daysUntil = (end: string): number => daysLeft(Date.parse(end), now.getTime());
@@ -114,7 +118,7 @@ function showCertificate({ text, lookedAt }: Found, changedAt: Date | null, now:
   };
 }
 
-function showDomain({ text, lookedAt }: Found, name: string, now: Date): ExpiryFacts["domain"] {
+function showDomain({ text, lookedAt }: Found, name: string, now: Date): ExpiryDetails["domain"] {
   const facts = JSON.parse(text) as RegistrationFacts;
   const { registrar, expires, status } = facts;
   const days_left = expires === null ? null : daysLeft(Date.parse(expires), now.getTime());

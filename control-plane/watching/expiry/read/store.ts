@@ -41,7 +41,7 @@ interface FoundTarget {
 }
 
 /** Reads what was found at the targets of monitors; those without facts are missing. */
-export async function readFacts(sql: Queryable, monitorIds: readonly number[]): Promise<readonly FoundTarget[]> {
+export async function readFound(sql: Queryable, monitorIds: readonly number[]): Promise<readonly FoundTarget[]> {
   return sql<FoundTarget[]>`
     select l.monitor_id as "monitorId", t.kind, t.facts
     from expiry_links as l join expiry_targets as t on t.id = l.target_id

@@ -1,7 +1,7 @@
 import type { Queryable } from "#control-plane/core/database/connect.ts";
-import { firstToEnd, type CertificateFacts } from "#control-plane/watching/expiry/facts/certificate.ts";
-import type { RegistrationFacts } from "#control-plane/watching/expiry/facts/registration.ts";
-import { readFacts } from "#control-plane/watching/expiry/shown/store.ts";
+import { firstToEnd, type CertificateFacts } from "#control-plane/watching/expiry/observed/certificate.ts";
+import type { RegistrationFacts } from "#control-plane/watching/expiry/observed/registration.ts";
+import { readFound } from "#control-plane/watching/expiry/read/store.ts";
 
 /** When the first certificate of the chain and the registration of a monitor's target expire; null: not watched, or not known. */
 interface ExpiryTimes {
@@ -15,7 +15,7 @@ export async function readExpiryTimes(
   monitorIds: readonly number[],
 ): Promise<ReadonlyMap<number, ExpiryTimes>> {
   const times = new Map<number, ExpiryTimes>();
-  for (const { monitorId, kind, facts } of await readFacts(sql, monitorIds)) {
+  for (const { monitorId, kind, facts } of await readFound(sql, monitorIds)) {
     const known = times.get(monitorId) ?? { certificate: null, domain: null };
     const at = kind === "certificate" ? firstToEnd(JSON.parse(facts) as CertificateFacts).notAfter : expiryOf(facts);
     times.set(monitorId, { ...known, [kind]: at === null ? null : new Date(at) });

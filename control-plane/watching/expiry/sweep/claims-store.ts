@@ -1,14 +1,14 @@
 import type { Sql, SqlFragment } from "#control-plane/core/database/connect.ts";
 import type { ExpiryKind } from "#control-plane/outages/kinds/expiring.ts";
 
-/** A target that this replica visits. */
+/** A target that this replica sweeps. */
 export interface ClaimedTarget {
   readonly id: number;
   readonly kind: ExpiryKind;
   readonly target: string;
   /** 0: any shared probe can look; else the account whose private probes must. */
   readonly scope: number;
-  /** Registry to which the question of this visit belongs; null: it asks none. */
+  /** Registry to which the question of this sweep belongs; null: it asks none. */
   readonly registry: string | null;
   readonly nextAt: Date;
   readonly lookAt: Date;
@@ -34,7 +34,7 @@ interface ClaimOptions {
   readonly leaseMs: number;
 }
 
-/** Claims certificates that are due for a visit, the most overdue first. Those that other replicas claim are left out. */
+/** Claims certificates that are due for a sweep, the most overdue first. Those that other replicas claim are left out. */
 export function claimCertificates(sql: Sql, options: ClaimOptions): Promise<readonly ClaimedTarget[]> {
   const { now, most } = options;
   const due = sql`due as materialized (
@@ -46,7 +46,7 @@ export function claimCertificates(sql: Sql, options: ClaimOptions): Promise<read
 }
 
 /**
- * Claims domains that are due for a visit, the most overdue first: one of each registry of which none is claimed, over
+ * Claims domains that are due for a sweep, the most overdue first: one of each registry of which none is claimed, over
  * all replicas, and that is not paused. The claim of the registry ends with endQuestion, or like that of the target.
  */
 export function claimDomains(sql: Sql, options: ClaimOptions): Promise<readonly ClaimedTarget[]> {

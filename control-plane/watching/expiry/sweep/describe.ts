@@ -11,13 +11,13 @@ import {
   sentCertificates,
   type CertificateFacts,
   type SentCertificate,
-} from "#control-plane/watching/expiry/facts/certificate.ts";
-import type { RegistrationFacts } from "#control-plane/watching/expiry/facts/registration.ts";
+} from "#control-plane/watching/expiry/observed/certificate.ts";
+import type { RegistrationFacts } from "#control-plane/watching/expiry/observed/registration.ts";
 import { splitTarget } from "#control-plane/watching/expiry/links/targets.ts";
 import type { CertificateNotice } from "#control-plane/watching/expiry/notices/decide-certificate.ts";
 import type { RegistrationNotice } from "#control-plane/watching/expiry/notices/decide-registration.ts";
 import { daysLeft } from "#control-plane/watching/expiry/notices/thresholds.ts";
-import type { InformedMonitor } from "#control-plane/watching/expiry/visits/store.ts";
+import type { InformedMonitor } from "#control-plane/watching/expiry/sweep/store.ts";
 
 /** Describes a notice about a certificate as an event. */
 export function certificateEvent(

@@ -3,22 +3,22 @@ import {
   noteOldTls,
   type CertificateFacts,
   sentCertificates,
-} from "#control-plane/watching/expiry/facts/certificate.ts";
-import type { RegistrationFacts } from "#control-plane/watching/expiry/facts/registration.ts";
+} from "#control-plane/watching/expiry/observed/certificate.ts";
+import type { RegistrationFacts } from "#control-plane/watching/expiry/observed/registration.ts";
 import type { ExpiryKind } from "#control-plane/outages/kinds/expiring.ts";
-import type { Look } from "#control-plane/watching/expiry/visits/look.ts";
+import type { Look } from "#control-plane/watching/expiry/sweep/look.ts";
 import { createHash } from "node:crypto";
 import { nextCrossing, thresholdsOf } from "#control-plane/watching/expiry/notices/thresholds.ts";
 
-/** A target as it was before a visit. Times are Unix milliseconds. */
+/** A target as it was before a sweep. Times are Unix milliseconds. */
 export interface TargetBefore {
   readonly kind: ExpiryKind;
   readonly target: string;
   readonly lookAt: number;
   readonly failures: number;
-  /** Why the last look told nothing; null: it did. */
+  /** Why the last look found nothing; null: it succeeded. */
   readonly error: string | null;
-  /** The same for people; null: it did, or the answer is in doubt. */
+  /** The same for people; null: it succeeded, or the answer is in doubt. */
   readonly errorMessage: string | null;
   /** Time of the first of the failed looks in a row; null: the last one did not fail. */
   readonly failedSince: number | null;
@@ -30,7 +30,7 @@ export interface TargetBefore {
   readonly registration: RegistrationFacts | null;
 }
 
-/** A target as it is after a visit. */
+/** A target as it is after a sweep. */
 export interface TargetAfter extends Omit<TargetBefore, "kind" | "target"> {
   /** When notices are decided next; null: never by what is known. */
   readonly noticeAt: number | null;
@@ -40,7 +40,7 @@ export interface TargetAfter extends Omit<TargetBefore, "kind" | "target"> {
 type Looked = Pick<TargetBefore, "lookAt" | "lookedAt" | "failures" | "doubtedAt" | "certificate" | "registration">;
 
 /**
- * Reports whether a visit begins with a look: at the daily time, and before a notice, so that nobody is warned of what
+ * Reports whether a sweep begins with a look: at the daily time, and before a notice, so that nobody is warned of what
  * was renewed since the last look. After a failed look, and while an answer is in doubt, only its own time counts.
  */
 export function isLookDue({ lookAt, lookedAt, failures, doubtedAt, ...facts }: Looked, now: number): boolean {

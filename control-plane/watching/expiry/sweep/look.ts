@@ -3,15 +3,15 @@ import { parseToolParams } from "#shared/tools/parse-params.ts";
 import { outcomeError, unavailableError, type CheckAnswer, type CheckError } from "#control-plane/checks/answer.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
-import { readCertificate, type CertificateFacts } from "#control-plane/watching/expiry/facts/certificate.ts";
+import { readCertificate, type CertificateFacts } from "#control-plane/watching/expiry/observed/certificate.ts";
 import {
   readRegistration,
   readService,
   type RegistrationFacts,
-} from "#control-plane/watching/expiry/facts/registration.ts";
-import { boundedText } from "#control-plane/watching/expiry/facts/text.ts";
+} from "#control-plane/watching/expiry/observed/registration.ts";
+import { boundedText } from "#control-plane/watching/expiry/observed/text.ts";
 import { splitTarget } from "#control-plane/watching/expiry/links/targets.ts";
-import type { ClaimedTarget } from "#control-plane/watching/expiry/visits/claims-store.ts";
+import type { ClaimedTarget } from "#control-plane/watching/expiry/sweep/claims-store.ts";
 import { contractOf } from "#control-plane/outages/kinds/kinds.ts";
 import { readLocation } from "#control-plane/watching/checking/watch/served.ts";
 

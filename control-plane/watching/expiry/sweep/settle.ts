@@ -3,15 +3,15 @@ import type { Transaction } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import type { NewEvent } from "#control-plane/notify/events/event.ts";
 import type { Events } from "#control-plane/notify/events/events.ts";
-import type { CertificateFacts } from "#control-plane/watching/expiry/facts/certificate.ts";
-import type { RegistrationFacts } from "#control-plane/watching/expiry/facts/registration.ts";
+import type { CertificateFacts } from "#control-plane/watching/expiry/observed/certificate.ts";
+import type { RegistrationFacts } from "#control-plane/watching/expiry/observed/registration.ts";
 import { decideCertificate } from "#control-plane/watching/expiry/notices/decide-certificate.ts";
 import { decideRegistration } from "#control-plane/watching/expiry/notices/decide-registration.ts";
 import { decodeMemory, saysMore, type Memory } from "#control-plane/watching/expiry/notices/memory.ts";
-import type { ClaimedTarget } from "#control-plane/watching/expiry/visits/claims-store.ts";
-import { certificateEvent, registrationEvent } from "#control-plane/watching/expiry/visits/describe.ts";
-import { judgeLook, type TargetAfter, type TargetBefore } from "#control-plane/watching/expiry/visits/judge.ts";
-import type { Look } from "#control-plane/watching/expiry/visits/look.ts";
+import type { ClaimedTarget } from "#control-plane/watching/expiry/sweep/claims-store.ts";
+import { certificateEvent, registrationEvent } from "#control-plane/watching/expiry/sweep/describe.ts";
+import { judgeLook, type TargetAfter, type TargetBefore } from "#control-plane/watching/expiry/sweep/judge.ts";
+import type { Look } from "#control-plane/watching/expiry/sweep/look.ts";
 import {
   lockLinksOf,
   lockMonitorsOf,
@@ -21,12 +21,12 @@ import {
   writeTarget,
   type InformedMonitor,
   type LinkedMonitor,
-  type VisitedTarget,
-} from "#control-plane/watching/expiry/visits/store.ts";
+  type SettledTarget,
+} from "#control-plane/watching/expiry/sweep/store.ts";
 import { kindOf } from "#control-plane/outages/kinds/kinds.ts";
 import { areCovered } from "#control-plane/outages/maintenance/coverage/coverage.ts";
 
-/** What a visit has changed. */
+/** What a sweep has changed. */
 interface Settled {
   /** Active monitors of the domain, whose checks are judged by what was found. */
   readonly domainMonitors: readonly number[];
@@ -34,19 +34,19 @@ interface Settled {
   readonly events: readonly string[];
 }
 
-/** After this time a visit decides again about notices that maintenance held back, in milliseconds. */
+/** After this time a sweep decides again about notices that maintenance silenced, in milliseconds. */
 const SILENCED_MS = 60_000;
 
 /**
- * Commits a visit in one transaction: what was found, the events of every monitor of the target, their deliveries, and
+ * Commits a sweep in one transaction: what was found, the events of every monitor of the target, their deliveries, and
  * what the monitors were informed of. `look` is null if none was made. Returns null if the claim was lost: then another
- * replica visits the target.
+ * replica sweeps the target.
  *
- * While a maintenance window covers a monitor, its notices are held back: what was found is stored, but the monitor is
+ * While a maintenance window covers a monitor, its notices are silenced: what was found is stored, but the monitor is
  * not informed and nothing is remembered of it. So the same is decided again until the window has ended, and what still
  * holds then is noticed once, as with outages. `luck` is 0 to 1.
  */
-export function settleVisit(
+export function settleTarget(
   deps: Pick<App, "sql"> & { readonly events: Events; readonly luck: number; readonly now: Date },
   claimed: ClaimedTarget,
   look: Look | null,
@@ -74,13 +74,13 @@ export function settleVisit(
     };
     const after = judgeLook(before, look, deps.luck, now);
     const linked = await lockLinksOf(tx, claimed.id);
-    // Those that were linked a moment ago are not locked: the next visit, which is due now, decides about them.
+    // Those that were linked a moment ago are not locked: the next sweep, which is due now, decides about them.
     const monitors = linked.filter(({ id }) => lockedIds.has(id));
     const decided = monitors.flatMap((monitor) => decide(monitor, before, after, now) ?? []);
-    const { events, held } = await describeEvents(tx, deps.now, decided);
-    const noticeBy = monitors.length < linked.length ? now : held.size > 0 ? now + SILENCED_MS : null;
+    const { events, silenced } = await describeEvents(tx, deps.now, decided);
+    const noticeBy = monitors.length < linked.length ? now : silenced.size > 0 ? now + SILENCED_MS : null;
     await writeTarget(tx, claimed.id, toRow(after, noticeBy));
-    const informed = decided.filter(({ id, isNews }) => isNews && !held.has(id));
+    const informed = decided.filter(({ id, isNews }) => isNews && !silenced.has(id));
     const memories = informed.map(({ id, memory }) => ({ monitorId: id, memory: JSON.stringify(memory) }));
     if (memories.length > 0) await writeMemories(tx, claimed.kind, memories);
     await deps.events.publish(tx, events);
@@ -124,22 +124,22 @@ function decide(
   return null;
 }
 
-/** Describes the events of monitors; those of the monitors that a maintenance window covers are held. */
+/** Describes the events of monitors; those of the monitors that a maintenance window covers are silenced. */
 async function describeEvents(
   tx: Transaction,
   at: Date,
   decided: readonly Decided[],
-): Promise<{ readonly events: readonly NewEvent[]; readonly held: ReadonlySet<number> }> {
+): Promise<{ readonly events: readonly NewEvent[]; readonly silenced: ReadonlySet<number> }> {
   const noticed = new Map(decided.filter(({ describe }) => describe.length > 0).map((one) => [one.id, one.describe]));
-  if (noticed.size === 0) return { events: [], held: new Set() };
+  if (noticed.size === 0) return { events: [], silenced: new Set() };
   const monitors = await readInformed(tx, [...noticed.keys()]);
   const covered = await areCovered(
     tx,
     monitors.map(({ id, accountId, tags }) => ({ accountId, monitorId: id, tags, at })),
   );
-  const held = new Set(monitors.filter((_monitor, index) => covered[index] === true).map(({ id }) => id));
-  const told = monitors.filter(({ id }) => !held.has(id));
-  return { events: told.flatMap((one) => (noticed.get(one.id) ?? []).map((describe) => describe(one))), held };
+  const silenced = new Set(monitors.filter((_monitor, index) => covered[index] === true).map(({ id }) => id));
+  const notified = monitors.filter(({ id }) => !silenced.has(id));
+  return { events: notified.flatMap((one) => (noticed.get(one.id) ?? []).map((describe) => describe(one))), silenced };
 }
 
 function isDomainMonitor({ checkType }: LinkedMonitor): boolean {
@@ -147,7 +147,7 @@ function isDomainMonitor({ checkType }: LinkedMonitor): boolean {
 }
 
 /** `noticeBy`: when notices are decided at the latest; null: when one is due. */
-function toRow({ certificate, registration, ...after }: TargetAfter, noticeBy: number | null): VisitedTarget {
+function toRow({ certificate, registration, ...after }: TargetAfter, noticeBy: number | null): SettledTarget {
   const facts = certificate ?? registration;
   const noticeAt = Math.min(after.noticeAt ?? Infinity, noticeBy ?? Infinity);
   return {

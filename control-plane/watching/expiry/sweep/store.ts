@@ -1,7 +1,7 @@
 import type { Sql, Transaction } from "#control-plane/core/database/connect.ts";
 import { given } from "#control-plane/core/database/given.ts";
 import type { ExpiryKind } from "#control-plane/outages/kinds/expiring.ts";
-import type { ClaimedTarget } from "#control-plane/watching/expiry/visits/claims-store.ts";
+import type { ClaimedTarget } from "#control-plane/watching/expiry/sweep/claims-store.ts";
 
 /** A target that is locked until the transaction ends. */
 interface LockedTarget {
@@ -90,8 +90,8 @@ export async function readInformed(
     from monitors where id = any(${[...monitorIds]}::bigint[]) order by id`;
 }
 
-/** A target after a visit. */
-export interface VisitedTarget {
+/** A target after a sweep. */
+export interface SettledTarget {
   readonly lookAt: Date;
   readonly noticeAt: Date | null;
   readonly failures: number;
@@ -105,10 +105,10 @@ export interface VisitedTarget {
   readonly changedAt: Date | null;
 }
 
-/** Writes a target after its visit and ends the claim. It must be locked. */
-export async function writeTarget(tx: Transaction, id: number, visited: VisitedTarget): Promise<void> {
-  const { lookAt, noticeAt, failures, error, errorMessage, failedSince, doubtedAt } = visited;
-  const { lookedAt, facts, fingerprint, changedAt } = visited;
+/** Writes a target after its sweep and ends the claim. It must be locked. */
+export async function writeTarget(tx: Transaction, id: number, settled: SettledTarget): Promise<void> {
+  const { lookAt, noticeAt, failures, error, errorMessage, failedSince, doubtedAt } = settled;
+  const { lookedAt, facts, fingerprint, changedAt } = settled;
   await tx`
     update expiry_targets
     set next_at = least(${lookAt}::timestamptz, ${noticeAt}::timestamptz), look_at = ${lookAt}, notice_at = ${noticeAt},
@@ -149,7 +149,7 @@ export async function dismissTarget(
     where t.id = ${id} and t.lease = 0 and not exists (select from expiry_links as l where l.target_id = t.id)`;
 }
 
-/** Ends the claim of a target that was not visited: it is due as before. */
+/** Ends the claim of a target that was not swept: it is due as before. */
 export async function releaseTarget(sql: Sql, { id, lease }: Pick<ClaimedTarget, "id" | "lease">): Promise<void> {
   await sql`update expiry_targets set lease = 0, lease_ends_at = null where id = ${id} and lease = ${lease}`;
 }

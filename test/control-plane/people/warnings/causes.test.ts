@@ -23,7 +23,7 @@ const LATE = {
   outage: null,
 };
 const NO_MAILS = { ...NONE, deliveries: 0, error: null };
-const UNSERVED = { group: "eu-west", locations: ["de", "eu-west"], monitorCount: 1, monitorIds: [1] };
+const NO_AGENT = { group: "eu-west", locations: ["de", "eu-west"], monitorCount: 1, monitorIds: [1] };
 
 function find(survey: Partial<Survey>, facts: Partial<Facts> = {}) {
   return findCauses({
@@ -43,7 +43,7 @@ describe("the causes", () => {
   it("are one if no agent is connected, whatever follows from it", () => {
     const causes = find({
       online: 0,
-      withoutAgent: [UNSERVED, { ...UNSERVED, group: "us-east" }],
+      withoutAgent: [NO_AGENT, { ...NO_AGENT, group: "us-east" }],
       silent: [{ id: 1, accountId: 1, missing: ["eu-west"] }],
       overdue: { ...LATE, monitorCount: 3, monitorIds: [1, 2, 3] },
     });
@@ -57,7 +57,7 @@ describe("the causes", () => {
   });
 
   it("name each withoutAgent region once, with the other names that monitors have for it", () => {
-    const [cause] = find({ withoutAgent: [UNSERVED] });
+    const [cause] = find({ withoutAgent: [NO_AGENT] });
     expect(cause).toMatchObject({ code: "location_unserved", subject: "eu-west", monitorIds: [1] });
     expect(cause?.message).toContain("No probe agent is connected in eu-west (locations of monitors: de).");
     expect(cause?.message).toContain("1 monitor is not checked from there");

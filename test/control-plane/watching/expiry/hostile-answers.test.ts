@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { readCertificate } from "#control-plane/watching/expiry/facts/certificate.ts";
-import { readRegistration, readService } from "#control-plane/watching/expiry/facts/registration.ts";
+import { readCertificate } from "#control-plane/watching/expiry/observed/certificate.ts";
+import { readRegistration, readService } from "#control-plane/watching/expiry/observed/registration.ts";
 import { kindOf } from "#control-plane/outages/kinds/kinds.ts";
-import { judgeLook, type TargetBefore } from "#control-plane/watching/expiry/visits/judge.ts";
-import { registration, shown } from "#test/control-plane/watching/expiry/world.ts";
+import { judgeLook, type TargetBefore } from "#control-plane/watching/expiry/sweep/judge.ts";
+import { registration, handshakeResult } from "#test/control-plane/watching/expiry/world.ts";
 
 const GOOD = { digit: "a", notBefore: new Date("2026-01-01T00:00:00Z"), notAfter: new Date("2026-04-01T00:00:00Z") };
-const good = shown(GOOD);
+const good = handshakeResult(GOOD);
 
 describe("a certificate from an agent", () => {
   it.each([

@@ -1,4 +1,4 @@
-import type { ChangeRow, CheckRow, Finding, MonitorHistory, SlotRow } from "#test/fleet/monitors/records.ts";
+import type { ChangeRow, CheckRow, Finding, MonitorHistory, ScheduleEntryRow } from "#test/fleet/monitors/records.ts";
 
 /** Time from the plan of a first check to the commit of the change that planned it, at most. */
 const WRITE_MS = 60_000;
@@ -8,27 +8,34 @@ const CLOCK_MS = 2_000;
 const LATE_MS = 20_000;
 
 /**
- * A planned time is recorded once: by a check, or in the `missed` of the check before it. The planned times of a slot
- * follow each other at the interval, from the first one after a creation, resumption or new target.
+ * A planned time is recorded once: by a check, or in the `missed` of the check before it. The planned times of a
+ * schedule entry follow each other at the interval, from the first one after a creation, resumption or new target.
  */
-export function slotFindings(history: MonitorHistory): Finding[] {
+export function entryFindings(history: MonitorHistory): Finding[] {
   const findings: Finding[] = [];
-  const checks = Map.groupBy(history.checks, slotOf);
+  const checks = Map.groupBy(history.checks, entryOf);
   const changes = Map.groupBy(history.changes, ({ monitorId }) => monitorId);
   const recorded = new Set(history.checks.map(({ monitorId, tx }) => `${monitorId} ${tx}`));
-  for (const slot of history.slots) {
-    const restarts = (changes.get(slot.monitorId) ?? []).filter(
+  for (const entry of history.scheduleEntries) {
+    const restarts = (changes.get(entry.monitorId) ?? []).filter(
       ({ monitorId, tx, status }) => status === "unknown" && !recorded.has(`${monitorId} ${tx}`),
     );
-    findings.push(...findingsOf(slot, checks.get(slotOf(slot)) ?? [], restarts));
-    if (slot.plannedAt < history.readAt - slot.intervalMs - LATE_MS) {
-      findings.push({ rule: "a slot is overdue at the end", about: { slot, byMs: history.readAt - slot.plannedAt } });
+    findings.push(...findingsOf(entry, checks.get(entryOf(entry)) ?? [], restarts));
+    if (entry.plannedAt < history.readAt - entry.intervalMs - LATE_MS) {
+      findings.push({
+        rule: "a schedule entry is overdue at the end",
+        about: { entry, byMs: history.readAt - entry.plannedAt },
+      });
     }
   }
   return findings;
 }
 
-function* findingsOf(slot: SlotRow, checks: readonly CheckRow[], restarts: readonly ChangeRow[]): Generator<Finding> {
+function* findingsOf(
+  entry: ScheduleEntryRow,
+  checks: readonly CheckRow[],
+  restarts: readonly ChangeRow[],
+): Generator<Finding> {
   const ordered = checks.toSorted((one, other) => one.committedAt - other.committedAt);
   const lives = restarts.toSorted((one, other) => one.committedAt - other.committedAt);
   let expected: number | null = null;
@@ -46,7 +53,7 @@ function* findingsOf(slot: SlotRow, checks: readonly CheckRow[], restarts: reado
     if (check.isRecheck) continue;
     const planned = plannedTimeOf(check, expected);
     if (seen.has(planned)) {
-      yield { rule: "a slot is recorded twice", about: { check, planned } };
+      yield { rule: "a schedule entry is recorded twice", about: { check, planned } };
       continue;
     }
     seen.add(planned);
@@ -55,13 +62,13 @@ function* findingsOf(slot: SlotRow, checks: readonly CheckRow[], restarts: reado
     } else if (expected !== null && planned < expected) {
       yield { rule: "a planned time is not on the schedule", about: { check, planned, expected } };
     }
-    expected = nextOf(slot, planned) + check.missed * slot.intervalMs;
+    expected = nextOf(entry, planned) + check.missed * entry.intervalMs;
     isComplete = true;
   }
   // A restart after the last check plans a first check at any time.
   if (lives.length > 0) isComplete = false;
-  if (expected !== null && isComplete && slot.plannedAt !== expected) {
-    yield { rule: "the next planned time does not follow the last check", about: { slot, expected } };
+  if (expected !== null && isComplete && entry.plannedAt !== expected) {
+    yield { rule: "the next planned time does not follow the last check", about: { entry, expected } };
   }
 }
 
@@ -73,12 +80,12 @@ function plannedTimeOf({ checkedAt, lagMs }: CheckRow, expected: number | null):
 }
 
 /** Returns the first planned time after another. */
-function nextOf({ intervalMs, phaseMs }: SlotRow, after: number): number {
+function nextOf({ intervalMs, phaseMs }: ScheduleEntryRow, after: number): number {
   let next = phaseMs + Math.ceil((after - phaseMs) / intervalMs) * intervalMs;
   if (next <= after) next += intervalMs;
   return next;
 }
 
-function slotOf({ monitorId, location }: { readonly monitorId: number; readonly location: string }): string {
+function entryOf({ monitorId, location }: { readonly monitorId: number; readonly location: string }): string {
   return `${monitorId} ${location}`;
 }

@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { judgeComposite, type MemberStatus } from "#control-plane/watching/checking/visits/composite.ts";
-import { visitWoken } from "#control-plane/watching/checking/visits/store.ts";
+import { judgeComposite, type MemberStatus } from "#control-plane/watching/checking/timeout-sweep/composite.ts";
+import { wakeComposites } from "#control-plane/watching/checking/timeout-sweep/store.ts";
 import { judgedFinding, type Finding } from "#control-plane/watching/checking/watch/observe.ts";
 import { setMembers } from "#control-plane/outages/composites.ts";
 import { createMaintenance, type MonitorsOf } from "#control-plane/outages/maintenance/maintenance.ts";
@@ -10,7 +10,7 @@ import type { CompositeSettings } from "#control-plane/outages/kinds/composite.t
 import { DEFAULT_SETTINGS } from "#control-plane/outages/kinds/defaults.ts";
 import { insertStates } from "#control-plane/outages/state/store.ts";
 import { insertMonitors, reserveIds } from "#control-plane/monitors/store.ts";
-import { openVisitsWorld, type VisitsWorld } from "#test/control-plane/watching/checking/visits/visits-world.ts";
+import { openSweepWorld, type SweepWorld } from "#test/control-plane/watching/checking/timeout-sweep/sweep-world.ts";
 import type { WatchedAccount } from "#test/support/watched-account.ts";
 
 const REFUSED = { stage: "connect", source: "target", reason: "refused", message: "nobody listens" } as const;
@@ -71,10 +71,10 @@ describe("a composite is judged by its monitors:", () => {
   });
 });
 
-let world: VisitsWorld;
+let world: SweepWorld;
 
 beforeAll(async () => {
-  world = await openVisitsWorld();
+  world = await openSweepWorld();
 });
 afterAll(() => world?.stop());
 
@@ -119,25 +119,25 @@ describe("a composite", () => {
     const account = await world.account(3, { locations: ["eu-west"], retries: 0, notify_email: true });
     const [one = 0, two = 0, three = 0] = account.ids;
     const id = await follow(account, account.ids, { down_when: "percent", percent: 60 });
-    await world.visit();
+    await world.sweep();
     expect(await world.status(id)).toBe("unknown");
     await world.check(account.ids, UP);
-    await world.visit();
+    await world.sweep();
     expect(await world.status(id)).toBe("up");
     world.clock.advance(1_000);
     await world.check([one], DOWN);
-    await world.visit();
+    await world.sweep();
     expect(await world.status(id)).toBe("up");
     await world.check([three], DOWN);
-    await world.visit(3);
+    await world.sweep(3);
     expect(await world.status(id)).toBe("down");
     const message = `2 of 3 monitors are down: m${one} and m${three}`;
     expect(await causes(id)).toMatchObject([{ code: "members_down", message, resolved: false, evidence: 0 }]);
     world.clock.advance(1_000);
     await world.check([two], DOWN);
-    await world.visit();
+    await world.sweep();
     await world.check(account.ids, UP);
-    await world.visit();
+    await world.sweep();
     expect(await world.status(id)).toBe("up");
     expect(await world.statuses(id)).toEqual(["up", "down", "up"]);
     expect(await causes(id)).toMatchObject([{ resolved: true }]);
@@ -149,7 +149,7 @@ describe("a composite", () => {
     const [one = 0, two = 0] = account.ids;
     const id = await follow(account, account.ids);
     await world.check(account.ids, UP);
-    await world.visit();
+    await world.sweep();
     const { sql, clock } = world;
     const log = pino({ level: "silent" });
     const monitorsOf: MonitorsOf = (_on, _account, ids) => Promise.resolve(new Set(ids));
@@ -160,18 +160,18 @@ describe("a composite", () => {
     expect(written).toMatchObject({ ok: true });
     world.clock.advance(1_000);
     await world.check([one], DOWN);
-    await world.visit();
+    await world.sweep();
     expect([await world.status(one), await world.status(id)]).toEqual(["down", "up"]);
     expect(await causes(id)).toEqual([]);
     world.clock.advance(30_000);
-    await world.visit();
+    await world.sweep();
     expect(await world.status(id)).toBe("up");
     // The window ends early.
     await sql`update maintenance_occurrences set ends_at = ${clock.now()} where account_id = ${account.accountId}`;
     maintenance.close();
     // Nothing changes about the monitor itself.
     world.clock.advance(30_000);
-    await world.visit();
+    await world.sweep();
     expect(await causes(id)).toMatchObject([{ message: `1 of 2 monitors is down: m${one}`, resolved: false }]);
     expect(await world.status(two)).toBe("up");
   });
@@ -180,14 +180,14 @@ describe("a composite", () => {
     const account = await world.account(2, { locations: ["eu-west"], retries: 0 });
     const id = await follow(account, account.ids, { down_when: "all" });
     await world.check(account.ids, DOWN);
-    await world.visit();
+    await world.sweep();
     expect(await world.status(id)).toBe("down");
     world.clock.advance(136_000);
-    await world.visit();
-    await world.visit();
+    await world.sweep();
+    await world.sweep();
     expect(await world.status(id)).toBe("unknown");
     await world.check(account.ids, DOWN);
-    await world.visit();
+    await world.sweep();
     expect(await world.statuses(id)).toEqual(["down", "unknown", "down"]);
     expect(await causes(id)).toHaveLength(1);
   });
@@ -197,8 +197,8 @@ describe("a composite", () => {
     const inner = await follow(account, account.ids);
     const outer = await follow(account, [inner, account.ids[1] ?? 0], { down_when: "any" });
     await world.check([account.ids[0] ?? 0], DOWN);
-    await world.visit();
-    await world.visit();
+    await world.sweep();
+    await world.sweep();
     expect([await world.status(inner), await world.status(outer)]).toEqual(["down", "down"]);
     expect(await causes(outer)).toMatchObject([{ message: "1 of 2 monitors is down: Platform" }]);
   });
@@ -207,28 +207,28 @@ describe("a composite", () => {
     const account = await world.account(2, { locations: ["eu-west"], retries: 0 });
     const id = await follow(account, account.ids);
     await world.check(account.ids, UP);
-    await world.visit();
+    await world.sweep();
     await world.check([account.ids[0] ?? 0], DOWN);
     // The wish is a row of the transaction that changed the monitor. Taking it over, and ending then, loses nothing either.
     expect(await woken()).toBeGreaterThan(0);
-    await visitWoken(world.sql, world.clock.now(), 100);
+    await wakeComposites(world.sql, world.clock.now(), 100);
     expect(await woken()).toBe(0);
     expect(await world.status(id)).toBe("up");
-    await world.visit();
+    await world.sweep();
     expect(await world.status(id)).toBe("down");
   });
 
   it("that another transaction has locked is judged when it is free", async () => {
     const account = await world.account(2, { locations: ["eu-west"], retries: 0 });
     const id = await follow(account, account.ids);
-    await world.visit();
+    await world.sweep();
     await transact(world.sql, async (tx) => {
       await tx`select from monitor_states where monitor_id = ${id} for update`;
       await world.check([account.ids[0] ?? 0], DOWN);
-      await world.visit();
+      await world.sweep();
       expect(await woken()).toBeGreaterThan(0);
     });
-    await world.visit();
+    await world.sweep();
     expect(await world.status(id)).toBe("down");
   });
 
@@ -242,9 +242,9 @@ describe("a composite", () => {
     });
     await world.sql`update monitors set settings = ${settings} where id = ${id}`;
     await world.check(account.ids, DOWN);
-    await world.visit();
+    await world.sweep();
     world.clock.advance(5 * 60_000 + 1);
-    await world.visit();
+    await world.sweep();
     const lines = await world.sql<{ kind: string }[]>`
       select e.kind from incident_entries as e join incidents as i on i.id = e.incident_id
       where i.monitor_id = ${id} order by e.id`;
@@ -257,10 +257,10 @@ describe("a composite", () => {
     const id = await follow(account, [one, two]);
     await world.sql`update monitors set depends_on = ${router} where id = ${id}`;
     await world.check(account.ids, UP);
-    await world.visit();
+    await world.sweep();
     await world.check([router], DOWN);
     await world.check([one], DOWN);
-    await world.visit();
+    await world.sweep();
     expect(await world.status(id)).toBe("down");
     const [incident] = await world.sql`select suppressed_by as "by" from incidents where monitor_id = ${id}`;
     expect(incident).toEqual({ by: router });
@@ -270,7 +270,7 @@ describe("a composite", () => {
       world.clock.advance(30_000);
       await world.check(account.ids.slice(1), UP);
       await world.check([one], DOWN);
-      await world.visit();
+      await world.sweep();
     }
     expect(await eventsOf(id)).toEqual(["monitor.down"]);
   });
@@ -281,9 +281,9 @@ describe("a composite", () => {
     const id = await follow(account, [one, two]);
     await world.sql`update monitors set depends_on = ${id} where id = ${shop}`;
     await world.check(account.ids, UP);
-    await world.visit();
+    await world.sweep();
     await world.check([one], DOWN);
-    await world.visit();
+    await world.sweep();
     await world.check([shop], DOWN);
     expect(await world.status(shop)).toBe("down");
     expect([await eventsOf(id), await eventsOf(shop)]).toEqual([["monitor.down"], []]);

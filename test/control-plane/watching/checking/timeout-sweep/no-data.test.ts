@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CheckType } from "#control-plane/outages/kinds/kinds.ts";
 import { judgedFinding, type Finding } from "#control-plane/watching/checking/watch/observe.ts";
-import { openVisitsWorld, type VisitsWorld } from "#test/control-plane/watching/checking/visits/visits-world.ts";
+import { openSweepWorld, type SweepWorld } from "#test/control-plane/watching/checking/timeout-sweep/sweep-world.ts";
 
 const UP: Finding = { ...judgedFinding("up", null), responseMs: 20, httpStatus: 200 };
 const MINUTE_MS = 60_000;
 const MAILED = { locations: ["eu-west"], notify_email: true, notify_emails: ["ops@example.com"] };
 
-let world: VisitsWorld;
+let world: SweepWorld;
 
 beforeAll(async () => {
-  world = await openVisitsWorld();
+  world = await openSweepWorld();
 });
 afterAll(() => world?.stop());
 
@@ -30,11 +30,11 @@ async function sentOf(id: number): Promise<readonly Sent[]> {
 
 const names = async (id: number) => (await sentOf(id)).map(({ type, channel }) => [type, channel]);
 
-/** Lets minutes pass, with visits by two replicas in each of them. */
+/** Lets minutes pass, with sweeps by two replicas in each of them. */
 async function pass(minutes: number): Promise<void> {
   for (let minute = 0; minute < minutes; minute += 1) {
     world.clock.advance(MINUTE_MS);
-    await world.visit(2);
+    await world.sweep(2);
   }
 }
 

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { summariesOf } from "#control-plane/outages/state/summary.ts";
-import { judgedFinding, UNSERVED, type Finding } from "#control-plane/watching/checking/watch/observe.ts";
+import { judgedFinding, NO_AGENT, type Finding } from "#control-plane/watching/checking/watch/observe.ts";
 import { findStale } from "#control-plane/public/status-pages/read/view.ts";
-import { openVisitsWorld, type VisitsWorld } from "#test/control-plane/watching/checking/visits/visits-world.ts";
+import { openSweepWorld, type SweepWorld } from "#test/control-plane/watching/checking/timeout-sweep/sweep-world.ts";
 
 const UP: Finding = { ...judgedFinding("up", null), responseMs: 20, httpStatus: 200 };
 /** Two intervals of a minute and a timeout of 15 s. */
 const FRESH_MS = 135_000;
 
-let world: VisitsWorld;
+let world: SweepWorld;
 
 beforeAll(async () => {
-  world = await openVisitsWorld();
+  world = await openSweepWorld();
 });
 afterAll(() => world?.stop());
 
@@ -25,33 +25,33 @@ describe("a monitor whose checks no longer run", () => {
     const { ids } = await world.account(20, { locations: ["eu-west"] });
     await world.check(ids, UP);
     world.clock.advance(FRESH_MS);
-    await world.visit();
+    await world.sweep();
     for (const id of ids) expect(await world.status(id)).toBe("up");
     world.clock.advance(1);
-    await world.visit(3);
+    await world.sweep(3);
     for (const id of ids) {
       expect(await world.status(id)).toBe("unknown");
       expect(await world.statuses(id)).toEqual(["up", "unknown"]);
     }
-    await world.visit(2);
+    await world.sweep(2);
     for (const id of ids) expect(await world.statuses(id)).toHaveLength(2);
   });
 
-  it("stays as it is while results arrive, however late they are visited", async () => {
+  it("stays as it is while results arrive, however late it is swept", async () => {
     const { ids } = await world.account(1, { locations: ["eu-west"] });
     const [id = 0] = ids;
     for (let minute = 0; minute < 10; minute += 1) {
       await world.check(ids, UP);
       world.clock.advance(60_000);
-      await world.visit();
+      await world.sweep();
     }
     expect(await world.statuses(id)).toEqual(["up"]);
   });
 
-  it("is visited in time after its status has become known, and not with every check", async () => {
+  it("is swept in time after its status has become known, and not with every check", async () => {
     const { ids } = await world.account(1, { locations: ["eu-west"] });
     const [id = 0] = ids;
-    await world.visit();
+    await world.sweep();
     expect(await visitAt(id)).toBeGreaterThan(world.clock.now().getTime() + FRESH_MS + 1);
     await world.check(ids, UP);
     const first = await visitAt(id);
@@ -60,7 +60,7 @@ describe("a monitor whose checks no longer run", () => {
     await world.check(ids, UP);
     expect(await visitAt(id)).toBe(first);
     world.clock.advance(FRESH_MS - 60_000 + 1);
-    await world.visit();
+    await world.sweep();
     expect(await visitAt(id)).toBe(first + 60_000);
   });
 
@@ -72,11 +72,11 @@ describe("a monitor whose checks no longer run", () => {
     world.clock.advance(60_000);
     await world.check(ids, UP, "eu-west");
     world.clock.advance(FRESH_MS - 60_000 + 1);
-    await world.visit();
+    await world.sweep();
     expect(await world.status(id)).toBe("up");
     world.absent.add("eu-west");
     world.clock.advance(60_001);
-    await world.visit();
+    await world.sweep();
     expect(await world.status(id)).toBe("unknown");
     world.absent.clear();
   });
@@ -91,21 +91,21 @@ describe("a monitor whose checks no longer run", () => {
       return findStale([...facts.values()], world.clock.now());
     };
     world.clock.advance(FRESH_MS);
-    await world.check(ids, UNSERVED);
+    await world.check(ids, NO_AGENT);
     expect(await stale()).toBeNull();
     world.clock.advance(1);
-    await world.visit();
-    await world.check(ids, UNSERVED);
+    await world.sweep();
+    await world.check(ids, NO_AGENT);
     expect(await world.status(id)).toBe("unknown");
     expect(await stale()).toEqual({ at });
   });
 
-  it("is not visited while it is paused, nor if it waits for pings", async () => {
+  it("is not swept while it is paused, nor if it waits for pings", async () => {
     const { ids } = await world.account(2, { locations: ["eu-west"] });
     const [paused = 0, heartbeat = 0] = ids;
     await world.sql`update monitors set is_active = false where id = ${paused}`;
     await world.sql`update monitors set check_type = 'heartbeat' where id = ${heartbeat}`;
-    await world.visit();
+    await world.sweep();
     const rows = await world.sql`
       select from monitor_states where monitor_id = any(${[paused, heartbeat]}::bigint[]) and visit_at is null`;
     expect(rows).toHaveLength(2);

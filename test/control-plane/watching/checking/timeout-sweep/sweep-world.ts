@@ -4,8 +4,8 @@ import { connect, type Sql } from "#control-plane/core/database/connect.ts";
 import { createEvents } from "#control-plane/notify/events/events.ts";
 import { requestEvidence } from "#control-plane/watching/evidence/requests.ts";
 import type { MonitorSettings } from "#control-plane/outages/kinds/monitor.ts";
-import { claimSlots } from "#control-plane/watching/checking/schedule/store.ts";
-import { startVisits } from "#control-plane/watching/checking/visits/visits.ts";
+import { claimEntries } from "#control-plane/watching/checking/schedule/store.ts";
+import { startTimeoutSweep } from "#control-plane/watching/checking/timeout-sweep/sweep.ts";
 import { createWatchMetrics } from "#control-plane/watching/checking/watch/metrics.ts";
 import type { Finding } from "#control-plane/watching/checking/watch/observe.ts";
 import { createRecordWithEvents } from "#control-plane/watching/checking/watch/record-events.ts";
@@ -19,8 +19,10 @@ import { createWatchedAccount, type WatchedAccount } from "#test/support/watched
 import { confirmRecipients } from "#test/support/confirm-recipients.ts";
 import { openUnsentMail } from "#test/support/unsent-mail.ts";
 
-/** Monitors whose checks and visits a test makes one by one, on a separate database, with the time that it sets. */
-export interface VisitsWorld {
+/**
+ * Monitors whose checks and timeout sweeps a test runs one by one, on a separate database, with the time that it sets.
+ */
+export interface SweepWorld {
   readonly service: MonitorService;
   readonly sql: Sql;
   readonly clock: ReturnType<typeof createManualClock>;
@@ -28,8 +30,8 @@ export interface VisitsWorld {
   account(monitors: number, settings?: Partial<MonitorSettings>): Promise<WatchedAccount>;
   /** Checks of these monitors end now, at all their locations or one. */
   check(ids: readonly number[], finding: Finding, location?: string): Promise<void>;
-  /** Makes all due visits, by so many replicas at the same time. */
-  visit(replicas?: number): Promise<void>;
+  /** Sweeps all that are overdue, by so many replicas at the same time. */
+  sweep(replicas?: number): Promise<void>;
   /** The locations that no probe serves. */
   readonly absent: Set<string>;
   status(id: number): Promise<string>;
@@ -42,7 +44,7 @@ export interface VisitsWorld {
 const WORDS = ["", "up", "down", "unknown"];
 
 /** Opens a world. Call `stop` in afterAll. */
-export async function openVisitsWorld(): Promise<VisitsWorld> {
+export async function openSweepWorld(): Promise<SweepWorld> {
   const service = await startMonitorService();
   const sql = connect(service.databaseUrl, { name: "test", connections: 6, statementTimeoutMs: 30_000 });
   const clock = createManualClock(new Date());
@@ -78,24 +80,26 @@ export async function openVisitsWorld(): Promise<VisitsWorld> {
             then ${now}::timestamptz else 'infinity' end
         where lease = 0`;
       const none = { absent: [], withoutAgent: [], privateAccounts: [], fullAccounts: [] };
-      const slots = await claimSlots(sql, { now, most: 1_000, lease, graceMs: 60_000, ...none });
+      const entries = await claimEntries(sql, { now, most: 1_000, lease, graceMs: 60_000, ...none });
       const metrics = createWatchMetrics(new Registry(), { running: () => 0, unrecorded: () => 0 });
       const recordWithEvents = createRecordWithEvents({ sql, metrics, ...recording });
       const recorder = createRecorder({ sql, clock, metrics, log, recordWithEvents });
       const monitors = createWatchedMonitors();
-      for (const slot of slots) {
-        const { state, stateVersion } = slot;
-        const monitor = monitors.of(slot);
+      for (const entry of entries) {
+        const { state, stateVersion } = entry;
+        const monitor = monitors.of(entry);
         const beganAt = now.getTime();
-        const common = { lagMs: 0, isRecheck: false, withoutAgent: withoutAgent(0, slot.plannedLocations) };
-        recorder.add({ slot, monitor, finding, beganAt, state, stateVersion, ...common });
+        const common = { lagMs: 0, isRecheck: false, withoutAgent: withoutAgent(0, entry.plannedLocations) };
+        recorder.add({ entry, monitor, finding, beganAt, state, stateVersion, ...common });
       }
       await recorder.settle();
     },
-    async visit(replicas = 1) {
-      const all = Array.from({ length: replicas }, () => startVisits({ sql, clock, log, withoutAgent, recording }));
-      await Promise.all(all.map((visits) => visits.visit()));
-      await Promise.all(all.map((visits) => visits.stop()));
+    async sweep(replicas = 1) {
+      const all = Array.from({ length: replicas }, () =>
+        startTimeoutSweep({ sql, clock, log, withoutAgent, recording }),
+      );
+      await Promise.all(all.map((sweeps) => sweeps.sweep()));
+      await Promise.all(all.map((sweeps) => sweeps.stop()));
     },
     async status(id) {
       const [row] = await sql<{ status: string }[]>`select status from monitor_states where monitor_id = ${id}`;

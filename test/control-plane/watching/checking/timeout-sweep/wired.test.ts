@@ -17,10 +17,10 @@ afterAll(async () => {
   await plane?.stop();
 });
 
-it("a running control plane visits monitors by itself, without any agent", async () => {
+it("a running control plane sweeps monitors by itself, without any agent", async () => {
   const { ids } = await createWatchedAccount(plane, sql, 1);
   const [id = 0] = ids;
-  // No check of it is due, so that nothing but a visit can change it.
+  // No check of it is due, so that nothing but a sweep can change it.
   await sql`update monitor_slots set due_at = now() + interval '1 day' where monitor_id = ${id}`;
   const { state } = tellOfUp();
   await sql`

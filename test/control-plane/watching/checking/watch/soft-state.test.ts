@@ -13,10 +13,10 @@ describe("a monitor whose planned checks fail at one location and pass on the re
     const monitor = await recording.watch({ degraded_ms: 500 });
     await monitor.end(await monitor.begin(), UP);
     const failFirst = async () => {
-      const slots = await monitor.begin();
-      const there = slots.filter(({ location }) => location === "eu-west");
+      const entries = await monitor.begin();
+      const there = entries.filter(({ location }) => location === "eu-west");
       await monitor.end(
-        slots.filter((slot) => !there.includes(slot)),
+        entries.filter((entry) => !there.includes(entry)),
         UP,
       );
       await monitor.end(there, DOWN);

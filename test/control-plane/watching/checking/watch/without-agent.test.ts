@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { createEgress, NO_ALLOW_LISTS } from "#shared/internet/egress.ts";
 import type { Candidate } from "#control-plane/checks/dispatch/choose.ts";
-import { createUnserved } from "#control-plane/watching/checking/watch/without-agent.ts";
+import { createWithoutAgent } from "#control-plane/watching/checking/watch/without-agent.ts";
 import { createWatchedMonitors } from "#control-plane/watching/checking/watch/watched.ts";
 
 const GRACE_MS = 20_000;
@@ -25,7 +25,11 @@ function know(first: readonly Candidate[]) {
       return { list, rules: [], sharedRules: [] };
     },
   };
-  const withoutAgent = createUnserved({ roster, monitors: createWatchedMonitors(), clock: { monotonic: () => now } });
+  const withoutAgent = createWithoutAgent({
+    roster,
+    monitors: createWatchedMonitors(),
+    clock: { monotonic: () => now },
+  });
   return {
     among: (accountId = 1) => withoutAgent.among(accountId, LOCATIONS),
     wait: (ms: number) => (now += ms),
