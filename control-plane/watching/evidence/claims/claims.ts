@@ -1,6 +1,6 @@
 import type { Sql, Transaction } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
-import { releaseHeldMail } from "#control-plane/notify/deliveries/release/held.ts";
+import { releaseOutageMail } from "#control-plane/notify/deliveries/release/outage-mail.ts";
 import {
   CAUSE_MS,
   planRound,
@@ -75,7 +75,7 @@ export function storeGathered(sql: Sql, row: GatheredRow): Promise<boolean> {
     if (!(await settleRow(tx, row))) return false;
     const text = `Evidence gathered. ${lines[1] ?? ""}`;
     if (kept.has(incidentId)) await addLines(tx, [{ incidentId, kind: "evidence", at: gatheredAt, text }]);
-    await releaseHeldMail(tx, [incidentId, ...(await findFollowers(tx, incidentId))], gatheredAt);
+    await releaseOutageMail(tx, [incidentId, ...(await findFollowers(tx, incidentId))], gatheredAt);
     return true;
   });
 }
@@ -95,7 +95,7 @@ export function storeFailed(
     await releaseFollowers(tx, ended, now);
     const text = describeFailure(reason, null);
     if (kept.has(incidentId)) await addLines(tx, [{ incidentId, kind: "evidence", at: now, text }]);
-    await releaseHeldMail(tx, [incidentId], now);
+    await releaseOutageMail(tx, [incidentId], now);
   });
 }
 
@@ -136,7 +136,7 @@ async function settleUnclaimed(tx: Transaction, { shared, failed, lost }: Unclai
   ]);
   const ready = follows.filter(({ leader }) => leaders.get(leader.incidentId)?.isGathered === true);
   const complete = [...ready.map(({ row }) => row), ...ended];
-  await releaseHeldMail(
+  await releaseOutageMail(
     tx,
     complete.map(({ incidentId }) => incidentId),
     now,

@@ -3,13 +3,13 @@ import type { Notice } from "#control-plane/notify/mail/content/event-body.ts";
 
 const MOST_NAMED = 3;
 
-/** Words for a kind of notice: in subjects and lists, and to count several of them. */
-interface KindWords {
+/** The label of a kind of notice, in subjects and lists, and the label that counts several of them. */
+interface KindLabels {
   readonly label: string;
   readonly counted: string;
 }
 
-const WORDS: Readonly<Record<Exclude<Notice["kind"], "other">, KindWords>> = {
+const LABELS: Readonly<Record<Exclude<Notice["kind"], "other">, KindLabels>> = {
   down: { label: "Down", counted: "down" },
   reminder: { label: "Still down", counted: "still down" },
   up: { label: "Recovered", counted: "recovered" },
@@ -18,9 +18,9 @@ const WORDS: Readonly<Record<Exclude<Notice["kind"], "other">, KindWords>> = {
   not_degraded: { label: "No longer degraded", counted: "no longer degraded" },
 };
 
-/** Returns the words for a notice; its event type if it is about something else than a monitor's state. */
-export function wordsOf({ kind, type, text }: Pick<Notice, "kind" | "type" | "text">): KindWords {
-  return kind === "other" ? (text ?? { label: type, counted: type }) : WORDS[kind];
+/** Returns the labels of a notice; its event type if it is not about a monitor's state. */
+export function labelsOf({ kind, type, text }: Pick<Notice, "kind" | "type" | "text">): KindLabels {
+  return kind === "other" ? (text ?? { label: type, counted: type }) : LABELS[kind];
 }
 
 /** Names the first three of some, as in "a, b, c and 4 more". `more`: how many there are beyond the given ones. */

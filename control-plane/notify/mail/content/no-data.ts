@@ -6,8 +6,8 @@ import { toPlainLine } from "#shared/text/plain-line.ts";
 
 const MOST_TEXT = 300;
 
-/** Writes about a monitor that lacks results, or has them again; null for other events. `name` is that of the monitor. */
-export function describeUnwatched(type: string, data: Partial<MonitorEventData>, name: string): NoticeText | null {
+/** Writes about a monitor that has no data, or has data again; null for other events. `name` is that of the monitor. */
+export function describeNoData(type: string, data: Partial<MonitorEventData>, name: string): NoticeText | null {
   const { started_at: since, duration_seconds: seconds, cause, previous_status: previous, status } = data;
   const lasted = seconds == null ? "" : ` after ${writeDuration(seconds)}`;
   const sinceFact = since == null ? [] : ([["Not checked since", formatTime(new Date(since))]] as const);
