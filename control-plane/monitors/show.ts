@@ -10,7 +10,7 @@ import { addressKey } from "#control-plane/core/mail-address.ts";
 import type { Mail } from "#control-plane/notify/mail/mail.ts";
 import { readEmail } from "#control-plane/monitors/account-store.ts";
 import type { StoredMonitor } from "#control-plane/monitors/store.ts";
-import { showMonitor, type MonitorView, type NotifyFacts } from "#control-plane/monitors/view.ts";
+import { showMonitor, type MonitorView, type NotifyFacts } from "#control-plane/monitors/serialize.ts";
 import { readMonitorPictures, type MonitorPictures } from "#control-plane/watching/pictures/monitor-pictures.ts";
 import type { Encryption } from "#control-plane/core/secrets/encryption.ts";
 

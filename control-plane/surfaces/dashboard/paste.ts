@@ -8,7 +8,7 @@ import { refuseProblem, requireWritten, type Written } from "#control-plane/http
 import { changeOf } from "#control-plane/monitors/changed-fields.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { parseCreation } from "#control-plane/monitors/settings/parse.ts";
-import type { MonitorView } from "#control-plane/monitors/view.ts";
+import type { MonitorView } from "#control-plane/monitors/serialize.ts";
 import { renderInput } from "#control-plane/surfaces/dashboard/frame/fields.ts";
 import { STATE_WORDS } from "#control-plane/surfaces/dashboard/monitors/words.ts";
 import type { ListedState } from "#control-plane/monitors/overview.ts";

@@ -31,7 +31,7 @@ import { CHECK_TYPES, type CheckType } from "#control-plane/outages/kinds/kinds.
 import { changeOf } from "#control-plane/monitors/changed-fields.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import { parseChange, parseCreation } from "#control-plane/monitors/settings/parse.ts";
-import type { MonitorView } from "#control-plane/monitors/view.ts";
+import type { MonitorView } from "#control-plane/monitors/serialize.ts";
 import { STATE_WORDS } from "#control-plane/surfaces/dashboard/monitors/words.ts";
 import type { Tried } from "#control-plane/monitors/try/run.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";

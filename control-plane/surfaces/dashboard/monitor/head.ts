@@ -3,7 +3,7 @@ import { renderAgo, renderPlanned, renderSince, toLocalTimes } from "#control-pl
 import type { ViewerTime } from "#control-plane/core/charts/viewer-time.ts";
 import { KIND_WORDS, STATE_WORDS } from "#control-plane/surfaces/dashboard/monitors/words.ts";
 import { waitOf } from "#control-plane/surfaces/dashboard/frame/amounts.ts";
-import type { MonitorView } from "#control-plane/monitors/view.ts";
+import type { MonitorView } from "#control-plane/monitors/serialize.ts";
 import type { ListedState } from "#control-plane/monitors/overview.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 

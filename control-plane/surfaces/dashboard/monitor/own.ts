@@ -4,7 +4,7 @@ import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
 import { absentMessage, Refusal } from "#control-plane/http/errors.ts";
 import type { Html } from "#control-plane/core/pages/html.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
-import type { MonitorView } from "#control-plane/monitors/view.ts";
+import type { MonitorView } from "#control-plane/monitors/serialize.ts";
 
 /** A route below /app/monitors/:id. */
 export type WithId = { Params: { id: string } };

@@ -37,7 +37,7 @@ import { MOST_WINDOWS } from "#control-plane/outages/maintenance/maintenance.ts"
 import { covers } from "#control-plane/outages/maintenance/window.ts";
 import { changeOf } from "#control-plane/monitors/changed-fields.ts";
 import { parseChange } from "#control-plane/monitors/settings/parse.ts";
-import type { MonitorView } from "#control-plane/monitors/view.ts";
+import type { MonitorView } from "#control-plane/monitors/serialize.ts";
 import { isAllowed } from "#control-plane/people/users/roles.ts";
 import { writeDuration } from "#shared/text/duration.ts";
 import type { showIncident } from "#control-plane/outages/incidents/serialize.ts";

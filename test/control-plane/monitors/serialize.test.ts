@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { DEFAULT_SETTINGS } from "#control-plane/outages/kinds/defaults.ts";
 import type { MonitorStatus } from "#control-plane/watching/checking/monitor-status.ts";
 import type { ExpiryDetails } from "#control-plane/watching/expiry/read/expiry-details.ts";
-import { showMonitor } from "#control-plane/monitors/view.ts";
+import { showMonitor } from "#control-plane/monitors/serialize.ts";
 
 const AT = new Date("2026-01-01T00:00:00Z");
 const STATE: MonitorStatus = {
