@@ -20,7 +20,7 @@ export interface Cause {
 }
 
 /** Everything that causes are found in. */
-export interface Facts {
+export interface WarningInputs {
   readonly now: Date;
   readonly survey: Survey;
   readonly isMailConfigured: boolean;
@@ -40,7 +40,7 @@ const HISTORY_LATE_MS = 2 * 3_600_000;
  * Finds the causes to warn of, each once: what follows from another cause has no warning of its own. Without any agent
  * nothing else about agents, locations and late checks counts.
  */
-export function findCauses({ now, survey, isMailConfigured, failingMails }: Facts): readonly Cause[] {
+export function findCauses({ now, survey, isMailConfigured, failingMails }: WarningInputs): readonly Cause[] {
   const causes: Cause[] = [];
   if (survey.online === 0) causes.push(noAgents(survey));
   else {

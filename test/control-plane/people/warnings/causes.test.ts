@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Survey } from "#control-plane/watching/checking/survey.ts";
-import { findCauses, MOST_IDS, type Facts } from "#control-plane/people/warnings/causes.ts";
+import { findCauses, MOST_IDS, type WarningInputs } from "#control-plane/people/warnings/causes.ts";
 
 const NOW = new Date("2026-03-01T12:30:00Z");
 const NONE = { monitorCount: 0, monitorIds: [] };
@@ -25,7 +25,7 @@ const LATE = {
 const NO_MAILS = { ...NONE, deliveries: 0, error: null };
 const NO_AGENT = { group: "eu-west", locations: ["de", "eu-west"], monitorCount: 1, monitorIds: [1] };
 
-function find(survey: Partial<Survey>, facts: Partial<Facts> = {}) {
+function find(survey: Partial<Survey>, facts: Partial<WarningInputs> = {}) {
   return findCauses({
     now: NOW,
     survey: { ...HEALTHY, ...survey },
