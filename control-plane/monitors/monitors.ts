@@ -1,5 +1,5 @@
 import type { App } from "#control-plane/core/app.ts";
-import type { ChangedField } from "#control-plane/http/access/diff-shown.ts";
+import type { ChangedField } from "#control-plane/http/access/diff-resource.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
 import { writeCronLine } from "#control-plane/watching/heartbeats/cron-line.ts";

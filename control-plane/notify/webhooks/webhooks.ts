@@ -1,6 +1,6 @@
 import type { Egress } from "#shared/internet/egress.ts";
 import type { App } from "#control-plane/core/app.ts";
-import { type ChangedField, diffShown } from "#control-plane/http/access/diff-shown.ts";
+import { type ChangedField, diffResource } from "#control-plane/http/access/diff-resource.ts";
 import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
 import type { FailingReceivers } from "#control-plane/notify/deliveries/failing.ts";
 import type { PlanName, Plans } from "#control-plane/core/plans.ts";
@@ -264,7 +264,7 @@ function changedFields(before: Webhook, after: Webhook): readonly ChangedField[]
     ...headers.map((name) => `headers.${name}`),
     ...options.map((name) => `format_options.${name}`),
   ].filter((field) => changed.has(keyOf(field)));
-  return diffShown(writable(before), writable(after), secrets);
+  return diffResource(writable(before), writable(after), secrets);
 }
 
 function hasSecretUrl({ settings }: Webhook): boolean {

@@ -1,4 +1,4 @@
-import type { ChangedField } from "#control-plane/http/access/diff-shown.ts";
+import type { ChangedField } from "#control-plane/http/access/diff-resource.ts";
 import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
 import { refuseAbsent, refuseProblem, refuseWrite, type Refused, type Written } from "#control-plane/http/written.ts";
 import { applyChange, changedFields, type IncidentChange } from "#control-plane/outages/incidents/changes.ts";

@@ -1,6 +1,6 @@
 import type { Static } from "typebox";
 import type { Change } from "#control-plane/http/access/changes.ts";
-import { diffShown } from "#control-plane/http/access/diff-shown.ts";
+import { diffResource } from "#control-plane/http/access/diff-resource.ts";
 import { READ_ONLY, type SHOWN } from "#control-plane/outages/maintenance/schemas.ts";
 import type { MaintenanceWindow } from "#control-plane/outages/maintenance/window.ts";
 
@@ -31,7 +31,7 @@ export function showWindow(window: MaintenanceWindow): Static<typeof SHOWN> {
 export function changeOf(window: MaintenanceWindow, before: MaintenanceWindow | null): Change {
   const subject = { resource: "maintenance", id: window.id, name: window.title } as const;
   if (before === null) return { ...subject, action: "created" };
-  return { ...subject, action: "changed", changed: diffShown(writable(before), writable(window), []) };
+  return { ...subject, action: "changed", changed: diffResource(writable(before), writable(window), []) };
 }
 
 /** Returns the fields that users write. The status is one of them only where it says whether a window is cancelled. */

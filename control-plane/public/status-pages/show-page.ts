@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import { diffShown, type ChangedField } from "#control-plane/http/access/diff-shown.ts";
+import { diffResource, type ChangedField } from "#control-plane/http/access/diff-resource.ts";
 import { describeLogo, logoPath } from "#control-plane/public/status-pages/logos/logo.ts";
 import { noteDomain, recordOf } from "#control-plane/public/status-pages/domains/record.ts";
 import { READ_ONLY, type PAGE } from "#control-plane/public/status-pages/settings/fields.ts";
@@ -47,5 +47,5 @@ export function changedFields(
     const logo = page.logo === null ? null : describeLogo(page.logo);
     return { ...Object.fromEntries(fields.filter(([name]) => !READ_ONLY.includes(name))), logo };
   };
-  return diffShown(writable(before), writable(after), []);
+  return diffResource(writable(before), writable(after), []);
 }

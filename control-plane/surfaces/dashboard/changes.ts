@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import type { ShownChange } from "#control-plane/accounts/changes/view.ts";
+import type { ShownChange } from "#control-plane/accounts/changes/serialize.ts";
 import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
 import { formatLocal } from "#control-plane/surfaces/dashboard/frame/times.ts";

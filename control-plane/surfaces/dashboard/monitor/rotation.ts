@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { secretChange } from "#control-plane/http/access/diff-shown.ts";
+import { secretChange } from "#control-plane/http/access/diff-resource.ts";
 import { memberOf, type Door } from "#control-plane/surfaces/dashboard/door/door.ts";
 import type { MemberWrites } from "#control-plane/surfaces/dashboard/door/member-writes.ts";
 import { sendConfirmation } from "#control-plane/surfaces/dashboard/frame/confirmation.ts";

@@ -6,7 +6,7 @@ import { renderList, titleOf } from "#control-plane/surfaces/dashboard/monitors/
 import { readKeptRows, readListQuery } from "#control-plane/surfaces/dashboard/monitors/list-query.ts";
 import { renderStrips } from "#control-plane/surfaces/dashboard/monitors/strips.ts";
 import { selectRows } from "#control-plane/surfaces/dashboard/monitors/select-rows.ts";
-import { createPace } from "#control-plane/core/pace.ts";
+import { createYielder } from "#control-plane/core/yielder.ts";
 import { isAllowed } from "#control-plane/people/users/roles.ts";
 import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
@@ -27,7 +27,7 @@ export function registerList(scope: FastifyInstance, { door, clock, overviews }:
       const viewer = viewerTimeOf(session);
       const shown = selection.rows.map(({ id }) => id);
       const strips = await overviews.stripsOf(session.accountId, shown);
-      const bars = await renderStrips(strips, viewer, createPace(clock));
+      const bars = await renderStrips(strips, viewer, createYielder(clock));
       const body = renderList({
         query,
         selection,

@@ -24,7 +24,7 @@ import { CHANGE, CREATE, type Given } from "#control-plane/public/status-pages/s
 import type { ShownPage } from "#control-plane/public/status-pages/show-page.ts";
 import { isAllowed } from "#control-plane/people/users/roles.ts";
 import { createDocument, sendDocument } from "#control-plane/http/operations/document.ts";
-import { PAGE_POLICY, renderMessage } from "#control-plane/core/pages/frame.ts";
+import { PAGE_POLICY, renderMessage } from "#control-plane/core/pages/layout.ts";
 import type { PageView } from "#control-plane/public/status-pages/page.ts";
 import { previewPolicyOf } from "#control-plane/public/status-pages/render/html/frame.ts";
 import { renderPage } from "#control-plane/public/status-pages/render/html/page.ts";

@@ -9,7 +9,7 @@ import {
   type SnapshotRow,
   type SnapshotScope,
 } from "#control-plane/watching/checking/snapshots/store.ts";
-import type { Pace } from "#control-plane/core/pace.ts";
+import type { Yielder } from "#control-plane/core/yielder.ts";
 import { decodeState } from "#control-plane/outages/state/encoding.ts";
 import { isFresh } from "#control-plane/outages/state/locations.ts";
 import type { MonitorState, Status } from "#control-plane/outages/state/state.ts";
@@ -56,7 +56,7 @@ interface SnapshotBudget {
 interface SnapshotOptions extends SnapshotScope {
   readonly now: Date;
   readonly budget: SnapshotBudget;
-  readonly pace: Pace;
+  readonly yielder: Yielder;
 }
 
 /** The first monitors of an account by id, and the number of those for which there was no budget. */
@@ -67,7 +67,7 @@ interface Snapshots {
 
 /** Reads monitors of an account by id, as many as the budget allows, in two statements; with a third it counts the rest. */
 export async function readSnapshots(sql: Queryable, options: SnapshotOptions): Promise<Snapshots> {
-  const { now, budget, pace } = options;
+  const { now, budget, yielder } = options;
   // One more of each than the budget allows: monitors whose rows are not all read are not shown.
   const rows = await readSnapshotRows(sql, options, Math.floor(budget.most / budget.perMonitor) + 1);
   if (rows.length === 0) return { monitors: [], omitted: 0 };
@@ -81,7 +81,7 @@ export async function readSnapshots(sql: Queryable, options: SnapshotOptions): P
     cost += budget.perMonitor + own.length * budget.perLocation;
     if (cost > budget.most) break;
     monitors.push(createSnapshot(row, own, now.getTime()));
-    if (pace.isDue()) await pace.rest();
+    if (yielder.isDue()) await yielder.rest();
   }
   const isWhole = monitors.length === rows.length;
   return { monitors, omitted: isWhole ? 0 : await countMonitorsAfter(sql, options, monitors.at(-1)?.id ?? 0) };

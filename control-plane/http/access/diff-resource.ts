@@ -1,6 +1,6 @@
 import { isRecord } from "#shared/text/is-record.ts";
 
-/** A field that a change has given another value, as the API shows both; null: it was, or is now, absent. */
+/** A field that a change has given another value, as the API represents both; null if it was absent before, or is now. */
 export interface ChangedField {
   /** Dotted name, such as `heartbeat.grace_seconds`. */
   readonly field: string;
@@ -8,8 +8,8 @@ export interface ChangedField {
   readonly after: unknown;
 }
 
-/** A resource as the API shows it, or the fields of it that users write. */
-type Shown = Readonly<Record<string, unknown>>;
+/** A resource in its API representation, or the fields of it that users write. */
+type ResourceFields = Readonly<Record<string, unknown>>;
 
 /** Maximum number of fields that are named for one change. */
 const MOST_FIELDS = 50;
@@ -23,7 +23,11 @@ export const SECRET = "changed";
  * Returns the fields that differ between two forms of a resource. Objects are compared field by field, lists as a whole.
  * `secretFields` are the dotted names of secrets that have changed: masks look the same before and after.
  */
-export function diffShown(before: Shown, after: Shown, secretFields: readonly string[]): readonly ChangedField[] {
+export function diffResource(
+  before: ResourceFields,
+  after: ResourceFields,
+  secretFields: readonly string[],
+): readonly ChangedField[] {
   const shown = compare("", before, after, new Set(secretFields));
   return [...shown, ...secretFields.map(secretChange)].slice(0, MOST_FIELDS);
 }
@@ -33,7 +37,12 @@ export function secretChange(field: string): ChangedField {
   return { field, before: SECRET, after: SECRET };
 }
 
-function compare(prefix: string, before: Shown, after: Shown, secrets: ReadonlySet<string>): readonly ChangedField[] {
+function compare(
+  prefix: string,
+  before: ResourceFields,
+  after: ResourceFields,
+  secrets: ReadonlySet<string>,
+): readonly ChangedField[] {
   const names = new Set([...Object.keys(after), ...Object.keys(before)]);
   return [...names].flatMap((name): readonly ChangedField[] => {
     const field = prefix + name;

@@ -1,7 +1,7 @@
 import type { Clock } from "#shared/time/clock.ts";
 
-/** Divides a long computation into pieces, between which other work of the event loop runs. */
-export interface Pace {
+/** Lets a long computation yield to the event loop between its pieces. */
+export interface Yielder {
   /** Reports whether the present piece has lasted long enough. */
   isDue(): boolean;
   /** Lets other work run, and begins the next piece. */
@@ -11,8 +11,8 @@ export interface Pace {
 /** Longest duration of a piece, in milliseconds. With a step that overruns it the loop is held for less than 10 ms. */
 const PIECE_MS = 4;
 
-/** Creates the pace of one computation. Its steps are short, and it asks between them. */
-export function createPace(clock: Pick<Clock, "monotonic">): Pace {
+/** Creates the yielder of one computation, which asks it between short steps. */
+export function createYielder(clock: Pick<Clock, "monotonic">): Yielder {
   let begunAt = clock.monotonic();
   return {
     isDue: () => clock.monotonic() - begunAt >= PIECE_MS,
