@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { offerSwitch } from "#control-plane/surfaces/dashboard/door/other-account.ts";
-import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
-import { sentence } from "#control-plane/surfaces/dashboard/frame/problems.ts";
-import { viewerTimeOf, renderTime, toLocalTimes } from "#control-plane/surfaces/dashboard/frame/times.ts";
+import { offerSwitch } from "#control-plane/surfaces/dashboard/session-guard/other-account.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
+import { sentence } from "#control-plane/surfaces/dashboard/layout/problems.ts";
+import { viewerTimeOf, renderTime, toLocalTimes } from "#control-plane/surfaces/dashboard/layout/times.ts";
 import { readLocationStatuses } from "#control-plane/watching/checking/monitor-status.ts";
 import { readCheckQuery, renderCheckLog } from "#control-plane/surfaces/dashboard/monitor/check-log.ts";
 import { renderAnswered, renderChecks } from "#control-plane/surfaces/dashboard/monitor/checks.ts";
@@ -13,7 +13,12 @@ import {
   renderMembers,
   renderPictures,
 } from "#control-plane/surfaces/dashboard/monitor/state.ts";
-import { findHeartbeat, idOf, sendMonitorPage, type WithId } from "#control-plane/surfaces/dashboard/monitor/own.ts";
+import {
+  findHeartbeat,
+  idOf,
+  sendMonitorPage,
+  type WithId,
+} from "#control-plane/surfaces/dashboard/monitor/monitor-page.ts";
 import { readPingQuery, renderPingLog } from "#control-plane/surfaces/dashboard/monitor/ping-log.ts";
 import { registerPictures } from "#control-plane/surfaces/dashboard/monitor/picture-routes.ts";
 import { referencesIn, renderSettings } from "#control-plane/surfaces/dashboard/monitor/settings.ts";
@@ -27,7 +32,7 @@ import {
   renderNotifications,
   type TestedMail,
 } from "#control-plane/surfaces/dashboard/monitor/notifications.ts";
-import { counted } from "#control-plane/surfaces/dashboard/frame/amounts.ts";
+import { counted } from "#control-plane/surfaces/dashboard/layout/amounts.ts";
 import { requireFound, requireRead } from "#control-plane/http/errors.ts";
 import { searchPings } from "#control-plane/watching/heartbeats/shown-pings.ts";
 import { readIncidents } from "#control-plane/outages/incidents/incidents.ts";
@@ -55,9 +60,9 @@ const URL_OF_MONITOR = "/app/monitors/:id";
 
 /** Registers the page of a monitor and what can be done there: check now, pause, resume, delete. */
 export function registerMonitor(scope: FastifyInstance, deps: Dashboard): void {
-  const { door, monitors, writes } = deps;
+  const { guard, monitors, writes } = deps;
   scope.route<WithId>({
-    ...door.page({ needs: "read" }),
+    ...guard.page({ needs: "read" }),
     url: URL_OF_MONITOR,
     schema: { hide: true },
     async handler(request, reply) {
@@ -65,7 +70,7 @@ export function registerMonitor(scope: FastifyInstance, deps: Dashboard): void {
     },
   });
   scope.route<WithId>({
-    ...door.form({ needs: "write" }),
+    ...guard.form({ needs: "write" }),
     url: `${URL_OF_MONITOR}/test-mail`,
     schema: { hide: true },
     async handler(request, reply) {
@@ -85,7 +90,7 @@ export function registerMonitor(scope: FastifyInstance, deps: Dashboard): void {
     },
   });
   scope.route<WithId>({
-    ...door.form({ needs: "write" }),
+    ...guard.form({ needs: "write" }),
     url: `${URL_OF_MONITOR}/run`,
     schema: { hide: true },
     async handler(request, reply) {
@@ -101,7 +106,7 @@ export function registerMonitor(scope: FastifyInstance, deps: Dashboard): void {
   });
   for (const action of ["pause", "resume"] as const) {
     scope.route<WithId>({
-      ...door.form({ needs: "write" }),
+      ...guard.form({ needs: "write" }),
       url: `${URL_OF_MONITOR}/${action}`,
       schema: { hide: true },
       async handler(request, reply) {
@@ -118,7 +123,7 @@ export function registerMonitor(scope: FastifyInstance, deps: Dashboard): void {
     });
   }
   scope.route<WithId>({
-    ...door.page({ needs: "read" }),
+    ...guard.page({ needs: "read" }),
     url: `${URL_OF_MONITOR}/checks`,
     schema: { hide: true },
     async handler(request, reply) {
@@ -137,7 +142,7 @@ export function registerMonitor(scope: FastifyInstance, deps: Dashboard): void {
     },
   });
   scope.route<WithId>({
-    ...door.page({ needs: "read" }),
+    ...guard.page({ needs: "read" }),
     url: `${URL_OF_MONITOR}/pings`,
     schema: { hide: true },
     async handler(request, reply) {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
-import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
-import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
-import { viewerTimeOf } from "#control-plane/surfaces/dashboard/frame/times.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
+import { sendPage } from "#control-plane/surfaces/dashboard/layout/page.ts";
+import { viewerTimeOf } from "#control-plane/surfaces/dashboard/layout/times.ts";
 import { renderList, titleOf } from "#control-plane/surfaces/dashboard/monitors/list.ts";
 import { readKeptRows, readListQuery } from "#control-plane/surfaces/dashboard/monitors/list-query.ts";
 import { renderStrips } from "#control-plane/surfaces/dashboard/monitors/strips.ts";
@@ -13,9 +13,9 @@ import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 /** Seconds between two refreshes of an open list. */
 const REFRESH_SECONDS = 10;
 /** Registers GET /app/monitors. */
-export function registerList(scope: FastifyInstance, { door, clock, overviews }: Dashboard): void {
+export function registerList(scope: FastifyInstance, { guard, clock, overviews }: Dashboard): void {
   scope.route({
-    ...door.page({ needs: "read" }),
+    ...guard.page({ needs: "read" }),
     url: "/app/monitors",
     schema: { hide: true },
     async handler(request, reply) {

@@ -1,4 +1,4 @@
-import { renderHidden, renderInput, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
+import { renderHidden, renderInput, renderNote } from "#control-plane/surfaces/dashboard/layout/fields.ts";
 import { renderComponents } from "#control-plane/surfaces/dashboard/status-pages/components.ts";
 import { CHECKBOXES, TEXTS, type TypedPage } from "#control-plane/surfaces/dashboard/status-pages/values.ts";
 import type { ListedMonitor } from "#control-plane/monitors/overview.ts";

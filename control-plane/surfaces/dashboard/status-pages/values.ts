@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { readImage } from "#control-plane/public/status-pages/logos/image-size.ts";
 import { toDataUri } from "#control-plane/public/status-pages/logos/logo.ts";
-import { toId, type Form } from "#control-plane/surfaces/dashboard/door/form.ts";
+import { toId, type Form } from "#control-plane/surfaces/dashboard/session-guard/form.ts";
 import {
   INCIDENT_MINUTES,
   MOST_GROUPS,

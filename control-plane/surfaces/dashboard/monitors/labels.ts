@@ -1,8 +1,8 @@
 import type { CheckType } from "#control-plane/outages/kinds/kinds.ts";
 import type { ListedState } from "#control-plane/monitors/overview.ts";
 
-/** The word and the tone of a state. */
-export const STATE_WORDS: Readonly<Record<ListedState, { readonly word: string; readonly tone: string }>> = {
+/** The label and the tone of each state. */
+export const STATE_LABELS: Readonly<Record<ListedState, { readonly word: string; readonly tone: string }>> = {
   down: { word: "Down", tone: "bad" },
   degraded: { word: "Degraded", tone: "warn" },
   unknown: { word: "Unknown", tone: "" },
@@ -10,8 +10,8 @@ export const STATE_WORDS: Readonly<Record<ListedState, { readonly word: string; 
   paused: { word: "Paused", tone: "" },
 };
 
-/** What kinds are called. */
-export const KIND_WORDS: Readonly<Record<CheckType, string>> = {
+/** The label of each kind. */
+export const KIND_LABELS: Readonly<Record<CheckType, string>> = {
   http: "HTTP",
   keyword: "Keyword",
   ssl: "Certificate",

@@ -1,14 +1,14 @@
 import { timingSafeEqual } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "#shared/time/clock.ts";
-import { clientOf, refuse } from "#control-plane/surfaces/dashboard/door/attempt.ts";
-import { readForm, requireTypable } from "#control-plane/surfaces/dashboard/door/form.ts";
+import { clientOf, refuse } from "#control-plane/surfaces/dashboard/session-guard/attempt.ts";
+import { readForm, requireTypable } from "#control-plane/surfaces/dashboard/session-guard/form.ts";
 import {
   deviceCookie,
   sessionCookie,
   setDeviceCookie,
   setSessionCookie,
-} from "#control-plane/surfaces/dashboard/door/cookie.ts";
+} from "#control-plane/surfaces/dashboard/session-guard/cookie.ts";
 import { createOriginCheck, type OriginSettings } from "#control-plane/http/connection/own-origin.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { createAddressLimiter } from "#control-plane/http/limits/address.ts";
@@ -16,21 +16,21 @@ import { html } from "#control-plane/core/pages/html.ts";
 import { isAllowed, type Permission } from "#control-plane/people/users/roles.ts";
 import type { Session } from "#control-plane/people/users/sessions.ts";
 import type { Users } from "#control-plane/people/users/users.ts";
-import { renderForm, renderHidden, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
-import { renderPassword } from "#control-plane/surfaces/dashboard/frame/credentials.ts";
-import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
+import { renderForm, renderHidden, renderNote } from "#control-plane/surfaces/dashboard/layout/fields.ts";
+import { renderPassword } from "#control-plane/surfaces/dashboard/layout/credentials.ts";
+import { sendPage } from "#control-plane/surfaces/dashboard/layout/page.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** The signed-in member; set by the door of the dashboard. */
+    /** The signed-in member; set by the session guard of the dashboard. */
     session: Session | null;
   }
 }
 
 type AsyncHook = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 
-/** Options of a route behind the door. */
-interface DoorOptions {
+/** Options of a route behind the session guard. */
+interface GuardOptions {
   readonly needs: Permission;
   /**
    * Asks for a password that was given in the last 10 minutes: a page leads to the sign-in and back, a form is carried on
@@ -40,11 +40,11 @@ interface DoorOptions {
 }
 
 /** Lets members in: to pages by their session and role, to forms also by their origin and their field `_csrf`. */
-export interface Door {
-  /** Returns route options of a page to spread: `scope.route({ ...door.page({ needs: "read" }), url, handler })`. */
-  page(options: DoorOptions): { readonly method: "GET"; readonly onRequest: AsyncHook };
+export interface SessionGuard {
+  /** Returns route options of a page to spread: `scope.route({ ...guard.page({ needs: "read" }), url, handler })`. */
+  page(options: GuardOptions): { readonly method: "GET"; readonly onRequest: AsyncHook };
   /** Returns route options of a form. */
-  form(options: DoorOptions): {
+  form(options: GuardOptions): {
     readonly method: "POST";
     readonly onRequest: AsyncHook;
     readonly preHandler: AsyncHook;
@@ -62,8 +62,8 @@ export interface Door {
 /** Maximum number of views of a session in a minute: an open tab takes six. */
 const VIEWS_PER_MINUTE = 300;
 
-/** Creates the door of the dashboard. */
-export function createDoor({
+/** Creates the session guard of the dashboard. */
+export function createSessionGuard({
   users,
   clock,
   config,
@@ -74,7 +74,7 @@ export function createDoor({
   readonly config: OriginSettings;
   /** Whether the service is reached under https. */
   readonly isSecure: boolean;
-}): Door {
+}): SessionGuard {
   const refuseOrigin = createOriginCheck(config);
   const views = createAddressLimiter({ clock, limit: VIEWS_PER_MINUTE, windowSeconds: 60 });
 
@@ -84,7 +84,7 @@ export function createDoor({
     return request.session;
   }
 
-  function admit({ needs }: DoorOptions, isForRecent: boolean): AsyncHook {
+  function admit({ needs }: GuardOptions, isForRecent: boolean): AsyncHook {
     return async (request, reply) => {
       const session = await identify(request);
       if (session === null) return reply.redirect(signInPath(request), 303);
@@ -158,9 +158,9 @@ export function createDoor({
   };
 }
 
-/** Returns the signed-in member of a request behind the door. Throws if the route has no door: a bug. */
+/** Returns the signed-in member of a request behind the guard. Throws if the route has no guard: a bug. */
 export function memberOf(request: FastifyRequest): Session {
-  if (request.session === null) throw new Error("this route has no door before it");
+  if (request.session === null) throw new Error("this route has no session guard before it");
   return request.session;
 }
 

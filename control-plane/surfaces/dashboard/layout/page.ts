@@ -1,9 +1,9 @@
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { ASSETS_PATH } from "#control-plane/surfaces/dashboard/frame/assets.ts";
-import { DONE } from "#control-plane/surfaces/dashboard/frame/done.ts";
-import { renderHidden } from "#control-plane/surfaces/dashboard/frame/fields.ts";
-import { viewerTimeOf } from "#control-plane/surfaces/dashboard/frame/times.ts";
+import { ASSETS_PATH } from "#control-plane/surfaces/dashboard/layout/assets.ts";
+import { DONE } from "#control-plane/surfaces/dashboard/layout/done.ts";
+import { renderHidden } from "#control-plane/surfaces/dashboard/layout/fields.ts";
+import { viewerTimeOf } from "#control-plane/surfaces/dashboard/layout/times.ts";
 import { createDocument, sendDocument } from "#control-plane/http/operations/document.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 import { isAllowed } from "#control-plane/people/users/roles.ts";

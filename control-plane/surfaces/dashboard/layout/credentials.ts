@@ -1,4 +1,4 @@
-import { renderInput, type InputField } from "#control-plane/surfaces/dashboard/frame/fields.ts";
+import { renderInput, type InputField } from "#control-plane/surfaces/dashboard/layout/fields.ts";
 import type { Html } from "#control-plane/core/pages/html.ts";
 
 /** What a new password has to be. */

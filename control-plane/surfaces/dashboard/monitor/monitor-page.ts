@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
-import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
+import { sendPage } from "#control-plane/surfaces/dashboard/layout/page.ts";
 import { absentMessage, Refusal } from "#control-plane/http/errors.ts";
 import type { Html } from "#control-plane/core/pages/html.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";

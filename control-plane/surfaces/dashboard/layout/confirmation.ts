@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
-import { renderHidden } from "#control-plane/surfaces/dashboard/frame/fields.ts";
-import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
+import { renderHidden } from "#control-plane/surfaces/dashboard/layout/fields.ts";
+import { sendPage } from "#control-plane/surfaces/dashboard/layout/page.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 
 /** A page that asks before something is done that cannot be undone. */

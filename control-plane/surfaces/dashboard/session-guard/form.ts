@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import { FileForm } from "#control-plane/surfaces/dashboard/door/files.ts";
+import { FileForm } from "#control-plane/surfaces/dashboard/session-guard/files.ts";
 import { RawBody } from "#control-plane/http/body.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 

@@ -3,8 +3,8 @@ import type { Change, RecordChanges } from "#control-plane/http/access/changes.t
 import type { Sql, Transaction } from "#control-plane/core/database/connect.ts";
 import { transactAndFinish } from "#control-plane/core/database/transaction.ts";
 import type { Turns } from "#control-plane/core/database/turns.ts";
-import { clientOf } from "#control-plane/surfaces/dashboard/door/attempt.ts";
-import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
+import { clientOf } from "#control-plane/surfaces/dashboard/session-guard/attempt.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import type { MemberAction } from "#control-plane/people/users/members.ts";
 import type { Warning } from "#control-plane/http/warnings.ts";

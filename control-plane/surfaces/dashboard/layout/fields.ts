@@ -1,4 +1,4 @@
-import { sentence } from "#control-plane/surfaces/dashboard/frame/problems.ts";
+import { sentence } from "#control-plane/surfaces/dashboard/layout/problems.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 
 /** One line of input of a form. */

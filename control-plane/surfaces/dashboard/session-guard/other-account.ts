@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Sql } from "#control-plane/core/database/connect.ts";
-import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
-import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
-import { renderHidden } from "#control-plane/surfaces/dashboard/frame/fields.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
+import { sendPage } from "#control-plane/surfaces/dashboard/layout/page.ts";
+import { renderHidden } from "#control-plane/surfaces/dashboard/layout/fields.ts";
 import { html } from "#control-plane/core/pages/html.ts";
 import type { Users } from "#control-plane/people/users/users.ts";
 

@@ -1,4 +1,4 @@
-import { renderInput, renderProblem, type InputField } from "#control-plane/surfaces/dashboard/frame/fields.ts";
+import { renderInput, renderProblem, type InputField } from "#control-plane/surfaces/dashboard/layout/fields.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 
 /** A field with its label; `problem`: what is wrong with its value, null: nothing. */

@@ -1,18 +1,18 @@
 import type { CheckType } from "#control-plane/outages/kinds/kinds.ts";
 
-/** What a field of a monitor is called, and what is typed into it. */
-interface FieldWords {
+/** The label of a field of a monitor, and a hint at its value. */
+interface FieldLabels {
   readonly label: string;
   readonly hint?: string;
 }
 
 /** Returns the label and the hint of a field of a monitor, by its path in the API. `checkType`: the kind of the monitor. */
-export function wordsOf(path: string, checkType: CheckType | null = null): FieldWords {
-  return FIELD_WORDS[path === "url" ? `url ${checkType}` : path] ?? FIELD_WORDS[path] ?? { label: path };
+export function labelsOf(path: string, checkType: CheckType | null = null): FieldLabels {
+  return FIELD_LABELS[path === "url" ? `url ${checkType}` : path] ?? FIELD_LABELS[path] ?? { label: path };
 }
 
 /** By the path of the field. `url <kind>`: that of the target of a kind. */
-const FIELD_WORDS: Readonly<Record<string, FieldWords>> = {
+const FIELD_LABELS: Readonly<Record<string, FieldLabels>> = {
   url: { label: "Address", hint: "Such as https://example.com/health" },
   "url ssl": { label: "Host", hint: "Such as example.com" },
   "url domain": { label: "Domain", hint: "Such as example.com" },

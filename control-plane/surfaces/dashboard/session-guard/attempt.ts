@@ -1,13 +1,13 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { deviceCookie } from "#control-plane/surfaces/dashboard/door/cookie.ts";
-import { waitOf } from "#control-plane/surfaces/dashboard/frame/amounts.ts";
+import { deviceCookie } from "#control-plane/surfaces/dashboard/session-guard/cookie.ts";
+import { waitOf } from "#control-plane/surfaces/dashboard/layout/amounts.ts";
 import type { Client } from "#control-plane/people/users/sessions.ts";
 import type { SignIn } from "#control-plane/people/users/sign-in.ts";
 
 /** When to try again where too many passwords are checked, seconds: those that wait take a few. */
 const BUSY_SECONDS = 5;
 
-/** Returns where a request comes from; its session, once the door has looked for it. */
+/** Returns where a request comes from; its session, once the session guard has looked for it. */
 export function clientOf(request: FastifyRequest): Client {
   const { clientAddress: address, headers, session, raw } = request;
   const userAgent = headers["user-agent"] ?? "";
