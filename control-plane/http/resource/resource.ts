@@ -53,15 +53,17 @@ type GivenSchemas<F extends Fields> = {
     : never;
 };
 
-type Shown<F extends Fields> = {
+type ShownSchemas<F extends Fields> = {
   [K in keyof F as F[K] extends { shown: TSchema } ? K : never]: K extends StoredNames<F>
     ? F[K] extends { given: infer S extends TSchema }
-      ? Static<S>
+      ? S
       : never
     : F[K] extends { shown: infer A extends TSchema }
-      ? Static<A>
+      ? A
       : never;
 };
+
+type Shown<F extends Fields> = Static<TObject<ShownSchemas<F>>>;
 
 /** The values that the store keeps of a noun. */
 type Stored<F extends Fields> = {
