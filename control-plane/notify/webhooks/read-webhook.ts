@@ -8,7 +8,7 @@ import type { FormatName } from "#control-plane/notify/webhooks/formats/format.t
 import { FORMATS, keepMasked, parseOptions } from "#control-plane/notify/webhooks/formats/formats.ts";
 import { selectedTypes, typesOf } from "#control-plane/notify/webhooks/match.ts";
 import { MOST_HEADERS, webhook, type Given } from "#control-plane/notify/webhooks/resource.ts";
-import { readStored } from "#control-plane/http/resource/resource.ts";
+import { readStored } from "#control-plane/http/resource.ts";
 import { leaveSecrets } from "#control-plane/notify/webhooks/new-origin.ts";
 import {
   MASK,

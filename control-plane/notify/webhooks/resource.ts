@@ -1,10 +1,9 @@
 import { Type } from "typebox";
 import { Nullable } from "#shared/tools/fields.ts";
 import { LONGEST_VALUE } from "#control-plane/core/header-fields.ts";
+import { readLabel } from "#control-plane/core/user-text.ts";
 import { IdField } from "#control-plane/http/params.ts";
-import { defineResource, type GivenOf, type ShownOf, stored } from "#control-plane/http/resource/resource.ts";
-import { hiddenProblem } from "#shared/text/hidden-characters.ts";
-import { refuse, type Read } from "#shared/schema/problem.ts";
+import { defineResource, type GivenOf, type ShownOf, stored } from "#control-plane/http/resource.ts";
 import { adviseOn, FORMAT_NAMES, FORMATS } from "#control-plane/notify/webhooks/formats/formats.ts";
 import { EVENT_TYPES } from "#control-plane/notify/webhooks/webhook.ts";
 
@@ -170,11 +169,6 @@ export const webhook = defineResource({
     updated_at: { shown: Time("Time of the last change") },
   },
 });
-
-function readLabel(field: string, given: string): Read<string> {
-  const problem = hiddenProblem(given);
-  return problem === null ? { ok: true, value: given } : refuse(field, "type", problem);
-}
 
 /** Fields of a creation or an update, as parsed. */
 export type Given = GivenOf<typeof webhook>;

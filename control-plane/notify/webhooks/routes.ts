@@ -10,7 +10,7 @@ import {
   registerCreation,
   registerRemoval,
   type WriteRoutes,
-} from "#control-plane/http/resource/routes.ts";
+} from "#control-plane/http/resource-routes.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import {
   performAction,

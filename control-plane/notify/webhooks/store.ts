@@ -1,5 +1,5 @@
 import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
-import { columnsOf } from "#control-plane/http/resource/resource.ts";
+import { columnsOf } from "#control-plane/http/resource.ts";
 import { webhook } from "#control-plane/notify/webhooks/resource.ts";
 import type { EventType } from "#control-plane/notify/events/event.ts";
 import type { PlanName } from "#control-plane/core/plans.ts";

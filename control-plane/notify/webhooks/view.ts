@@ -3,7 +3,7 @@ import type { Warning } from "#control-plane/http/warnings.ts";
 import { adviseOn, FORMATS, maskOptions } from "#control-plane/notify/webhooks/formats/formats.ts";
 import { selectedTypes } from "#control-plane/notify/webhooks/match.ts";
 import { webhook as resource, type ShownWebhook } from "#control-plane/notify/webhooks/resource.ts";
-import { show } from "#control-plane/http/resource/resource.ts";
+import { show } from "#control-plane/http/resource.ts";
 import { maskSecret, MASK } from "#control-plane/notify/webhooks/secrets.ts";
 import type { StoredWebhook, WebhookSecrets } from "#control-plane/notify/webhooks/webhook.ts";
 

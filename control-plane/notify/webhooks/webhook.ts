@@ -1,5 +1,5 @@
 import type { EventType } from "#control-plane/notify/events/event.ts";
-import type { StoredOf } from "#control-plane/http/resource/resource.ts";
+import type { StoredOf } from "#control-plane/http/resource.ts";
 import type { webhook } from "#control-plane/notify/webhooks/resource.ts";
 
 /** Every type of event that accounts can subscribe to, in the order in which answers list them. */

@@ -9,7 +9,7 @@ import type { Change } from "#control-plane/http/access/changes.ts";
 import type { Transaction } from "#control-plane/core/database/connect.ts";
 import type { DocumentPart, IdOfName, RowProblem } from "#control-plane/accounts/document-part.ts";
 import type { RefusedField } from "#control-plane/http/errors.ts";
-import { writableOf } from "#control-plane/http/resource/resource.ts";
+import { writableOf } from "#control-plane/http/resource.ts";
 import type { Refused, WriteRefusal, Written } from "#control-plane/http/written.ts";
 import { toDataUri } from "#control-plane/public/status-pages/logos/logo.ts";
 import { listLogos, type StoredLogo } from "#control-plane/public/status-pages/logos/store.ts";

@@ -1,4 +1,4 @@
-import { changedFields, show } from "#control-plane/http/resource/resource.ts";
+import { changedFields, show } from "#control-plane/http/resource.ts";
 import type { ChangedField } from "#control-plane/http/access/diff-shown.ts";
 import { noteDomain, recordOf } from "#control-plane/public/status-pages/domains/record.ts";
 import { describeLogo, logoPath } from "#control-plane/public/status-pages/logos/logo.ts";

@@ -1,6 +1,6 @@
 import type { Queryable, SqlFragment, Transaction } from "#control-plane/core/database/connect.ts";
 import { given } from "#control-plane/core/database/given.ts";
-import { columnsOf } from "#control-plane/http/resource/resource.ts";
+import { columnsOf } from "#control-plane/http/resource.ts";
 import { statusPage } from "#control-plane/public/status-pages/settings/resource.ts";
 import type { PageGroup, PageSettings, StatusPage } from "#control-plane/public/status-pages/settings/page-settings.ts";
 

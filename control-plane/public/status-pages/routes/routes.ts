@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Transaction } from "#control-plane/core/database/connect.ts";
-import { type Own, registerChange, registerCreation, registerRemoval } from "#control-plane/http/resource/routes.ts";
+import { type Own, registerChange, registerCreation, registerRemoval } from "#control-plane/http/resource-routes.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import type { Writes } from "#control-plane/http/writes.ts";
 import { registerReads, type ReadRoutesDeps } from "#control-plane/public/status-pages/routes/read.ts";

@@ -1,4 +1,4 @@
-import type { StoredOf } from "#control-plane/http/resource/resource.ts";
+import type { StoredOf } from "#control-plane/http/resource.ts";
 import type { PageLogo } from "#control-plane/public/status-pages/logos/logo.ts";
 import type { statusPage } from "#control-plane/public/status-pages/settings/resource.ts";
 

@@ -1,6 +1,6 @@
 import { refuse, type Read } from "#shared/schema/problem.ts";
 import { readLine } from "#control-plane/core/user-text.ts";
-import { readStored } from "#control-plane/http/resource/resource.ts";
+import { readStored } from "#control-plane/http/resource.ts";
 import { readLogo } from "#control-plane/public/status-pages/logos/logo.ts";
 import type {
   PageGroup,

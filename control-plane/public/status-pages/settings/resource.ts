@@ -3,7 +3,7 @@ import { refuse, type Read } from "#shared/schema/problem.ts";
 import { Lines, Nullable } from "#shared/tools/fields.ts";
 import { readLine, readLines } from "#control-plane/core/user-text.ts";
 import { IdField } from "#control-plane/http/params.ts";
-import { defineResource, type GivenOf, type ShownOf, stored } from "#control-plane/http/resource/resource.ts";
+import { defineResource, type GivenOf, type ShownOf, stored } from "#control-plane/http/resource.ts";
 import { LOGO_RULE } from "#control-plane/public/status-pages/logos/logo.ts";
 import { MOST_HOST, readDomain } from "#control-plane/public/status-pages/settings/domain.ts";
 import { LEAST_SLUG, MOST_SLUG, readSlug } from "#control-plane/public/status-pages/settings/slug.ts";

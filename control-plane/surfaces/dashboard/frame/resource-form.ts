@@ -1,6 +1,6 @@
 import type { TSchema } from "typebox";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
-import type { Fields, Resource, StoredField } from "#control-plane/http/resource/resource.ts";
+import type { Fields, Resource, StoredField } from "#control-plane/http/resource.ts";
 import type { Form } from "#control-plane/surfaces/dashboard/door/form.ts";
 import { renderInput } from "#control-plane/surfaces/dashboard/frame/fields.ts";
 

@@ -7,7 +7,7 @@ import type { Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { DELETED, IdField, IdQuery, readId, readQuery, readWrite } from "#control-plane/http/params.ts";
 import { callerOf } from "#control-plane/http/request.ts";
-import type { Fields, GivenOf, Resource } from "#control-plane/http/resource/resource.ts";
+import type { Fields, GivenOf, Resource } from "#control-plane/http/resource.ts";
 import type { LoggedResult, Writes } from "#control-plane/http/writes.ts";
 
 /** What the routes of writes need. */
@@ -85,7 +85,7 @@ export function registerCreation<F extends Fields>(
       if (performed !== null) return performed;
       const { accountId } = callerOf(request);
       const run = attempt !== undefined && isTried(request) ? attempt : write;
-      const given = readWrite(resource.create, request, resource.readOnly);
+      const given = readWrite(resource.create, request, resource.ignoredInCreation);
       return writes.run(request, reply, async (tx) => run(tx, accountId, given));
     },
   });

@@ -33,6 +33,8 @@ interface HandledField<S extends TSchema = TSchema, A extends TSchema = TSchema>
   readonly isHandled: true;
   /** Whether a creation must have it. */
   readonly isRequired?: boolean;
+  /** Whether only changes have it: a creation ignores it, as it does what only answers have. */
+  readonly isOnlyChanged?: boolean;
 }
 
 /** A field that only answers have. */
@@ -95,6 +97,8 @@ export interface Resource<F extends Fields = Fields> {
   readonly answer: TSchema;
   /** Fields of answers that clients can send back. */
   readonly readOnly: readonly string[];
+  /** The same in a creation. */
+  readonly ignoredInCreation: readonly string[];
   /** Names of the fields that the store keeps in columns. */
   readonly stored: readonly StoredNames<F>[];
 }
@@ -133,20 +137,21 @@ export function defineResource<const F extends Fields>({
   ];
   const schemas = [...required, ...optional].map(([name, { given }]) => [name, given] as const);
   const change = Type.Partial(Type.Object(Object.fromEntries(schemas)));
+  const onlyChanged = written.flatMap(([name, field]) => ("isOnlyChanged" in field ? [name] : []));
+  const created = Object.fromEntries(Object.entries(change.properties).filter(([name]) => !onlyChanged.includes(name)));
+  const readOnly = all.flatMap(([name, field]) => ("given" in field ? [] : [name]));
   const needed = Object.fromEntries(required.map(([name, { given }]) => [name, given]));
   const shown = all.flatMap(([name, field]) => (field.shown === undefined ? [] : [[name, field.shown] as const]));
   const answered = Type.Object(Object.fromEntries(shown), ref ?? {});
   return {
     ...names,
     fields,
-    create: Type.Object(
-      { ...change.properties, ...needed },
-      { examples: [example] },
-    ) as unknown as Resource<F>["create"],
+    create: Type.Object({ ...created, ...needed }, { examples: [example] }) as unknown as Resource<F>["create"],
     change: change as unknown as Resource<F>["change"],
     shown: answered,
     answer: ref === undefined ? answered : Type.Ref(`${ref.$id}#`),
-    readOnly: all.flatMap(([name, field]) => ("given" in field ? [] : [name])),
+    readOnly,
+    ignoredInCreation: [...readOnly, ...onlyChanged],
     stored: written.flatMap(([name, field]) =>
       "isHandled" in field ? [] : [name],
     ) as unknown as Resource<F>["stored"],
@@ -205,7 +210,7 @@ export function show<F extends Fields>(
 ): Shown<F> {
   const all: Readonly<Record<string, unknown>> = { ...record, ...rest };
   const names = Object.keys(shown.properties).filter((name) => all[name] !== undefined);
-  return Object.fromEntries(names.map((name) => [name, all[name]])) as Shown<F>;
+  return Object.fromEntries(names.map((name) => [name, all[name]]));
 }
 
 /** Returns the stored fields of a record: the columns of its row. */
