@@ -4,7 +4,7 @@ import { readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
 import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
 import { findOwn, type WithId } from "#control-plane/surfaces/dashboard/status-pages/own-page.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
-import type { ShownPage } from "#control-plane/public/status-pages/show-page.ts";
+import type { ShownPage } from "#control-plane/public/status-pages/settings/resource.ts";
 import { renderHidden, renderInput, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 import { MOST_SLUG } from "#control-plane/public/status-pages/settings/slug.ts";
