@@ -1,7 +1,7 @@
 import { failed, ok, type Failed, type Outcome } from "#shared/contracts/outcome.ts";
 import type { Redact } from "#shared/text/redact.ts";
 import type { MonitorFault } from "#shared/monitor-checks/define.ts";
-import { BODY_BREAKS, bodyBreakOf } from "#shared/tools/http/body.ts";
+import { BODY_BREAKS, bodyBreakOf } from "#shared/tools/http-body.ts";
 import { declaredCharset } from "#probe-agent/analysis/html/charset.ts";
 import { containsUtf8 } from "#probe-agent/analysis/html/contains-text.ts";
 import { headerElements, headerValues } from "#probe-agent/analysis/http/header-list.ts";

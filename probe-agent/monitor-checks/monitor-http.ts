@@ -13,7 +13,7 @@ import { parseCertificate } from "#probe-agent/analysis/tls/certificate/parse.ts
 import { describeRevocation } from "#probe-agent/analysis/tls/ssl/revocation.ts";
 import { keptRevocation } from "#probe-agent/sources/kept-revocation.ts";
 import { checkRevocation } from "#probe-agent/tools/ssl/revocation.ts";
-import type { check } from "#shared/tools/check.ts";
+import type { check } from "#shared/tools/check/contract.ts";
 import { atAddress, describeTrustFault } from "#probe-agent/analysis/tls/trust-fault.ts";
 
 type Params = ParamsOf<typeof contract>;

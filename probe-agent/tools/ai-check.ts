@@ -1,5 +1,5 @@
 import { ok } from "#shared/contracts/outcome.ts";
-import { aiCheck as contract, type AiCheckResult } from "#shared/tools/ai-check.ts";
+import { aiCheck as contract, type AiCheckResult } from "#shared/tools/ai-check/contract.ts";
 import { aiFindings } from "#probe-agent/analysis/page/ai/findings.ts";
 import { gradeParts, type AiFacts } from "#probe-agent/analysis/page/ai/parts.ts";
 import type { LlmsTxt } from "#probe-agent/analysis/page/ai/llms-txt.ts";

@@ -1,5 +1,5 @@
 import { failed, ok, type Outcome } from "#shared/contracts/outcome.ts";
-import { asn as contract } from "#shared/tools/asn.ts";
+import { asn as contract } from "#shared/tools/asn/contract.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { waitAtMost } from "#shared/time/time-limit.ts";
 import { addressType } from "#probe-agent/analysis/network/address-type.ts";

@@ -1,5 +1,5 @@
 import { ok } from "#shared/contracts/outcome.ts";
-import { carbon as contract } from "#shared/tools/carbon.ts";
+import { carbon as contract } from "#shared/tools/carbon/contract.ts";
 import { carbonReport, GRID_INTENSITY_G_PER_KWH } from "#probe-agent/analysis/page/carbon.ts";
 import { resourceLimitations, sumBytes } from "#probe-agent/analysis/page/page-resources/measured.ts";
 import type { ResourceType } from "#probe-agent/analysis/page/page-resources/resource.ts";

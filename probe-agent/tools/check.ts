@@ -1,12 +1,12 @@
 import { ok, failed, type Failed } from "#shared/contracts/outcome.ts";
-import { check as contract } from "#shared/tools/check.ts";
+import { check as contract } from "#shared/tools/check/contract.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 import type { PageSnapshot, Hop } from "#probe-agent/port/http.ts";
 import { classifyAddress } from "#shared/internet/egress.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Finding } from "#shared/contracts/findings.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import { BODY_BREAKS, bodyBreakOf } from "#shared/tools/http/body.ts";
+import { BODY_BREAKS, bodyBreakOf } from "#shared/tools/http-body.ts";
 import { headerValues, mimeEssence } from "#probe-agent/analysis/http/header-list.ts";
 import { RESPONSE_ADVICE, responseFindings } from "#probe-agent/analysis/http/response-findings.ts";
 import { adviseOn, finding, fitFindings } from "#probe-agent/analysis/text/findings.ts";

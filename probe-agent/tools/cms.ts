@@ -1,6 +1,6 @@
 import { ok } from "#shared/contracts/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import { cms as contract } from "#shared/tools/cms.ts";
+import { cms as contract } from "#shared/tools/cms/contract.ts";
 import type { Asset } from "#probe-agent/analysis/page/cms/assets.ts";
 import { chooseSystems, isHeadless, lowerForeignConfidence } from "#probe-agent/analysis/page/cms/choose.ts";
 import { findParts, type SystemPart } from "#probe-agent/analysis/page/cms/parts.ts";

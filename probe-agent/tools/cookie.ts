@@ -1,5 +1,5 @@
 import { ok } from "#shared/contracts/outcome.ts";
-import { cookie as contract } from "#shared/tools/cookie.ts";
+import { cookie as contract } from "#shared/tools/cookie/contract.ts";
 import { describeCookieFindings } from "#probe-agent/analysis/web/cookies/described-findings.ts";
 import type { SeenCookie } from "#probe-agent/analysis/web/cookies/report.ts";
 import { fitFindings } from "#probe-agent/analysis/text/findings.ts";

@@ -1,6 +1,6 @@
 import { readOrigin } from "#shared/internet/origin.ts";
 import { ok } from "#shared/contracts/outcome.ts";
-import { cors as contract } from "#shared/tools/cors.ts";
+import { cors as contract } from "#shared/tools/cors/contract.ts";
 import { analyseCors, type CorsReport, describeCorsFindings } from "#probe-agent/analysis/web/cors.ts";
 import { type CorsExchange, PREFLIGHTED, type CorsAnswer } from "#probe-agent/analysis/web/cors/exchange.ts";
 import { fitFindings } from "#probe-agent/analysis/text/findings.ts";

@@ -1,5 +1,5 @@
 import { ok } from "#shared/contracts/outcome.ts";
-import { csp as contract } from "#shared/tools/csp.ts";
+import { csp as contract } from "#shared/tools/csp/contract.ts";
 import { analysePage, fetchSlowPage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 

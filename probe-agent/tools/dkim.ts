@@ -1,5 +1,5 @@
 import { ok } from "#shared/contracts/outcome.ts";
-import { dkim as contract } from "#shared/tools/dkim.ts";
+import { dkim as contract } from "#shared/tools/dkim/contract.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { Finding } from "#shared/contracts/findings.ts";
 import { DKIM_ADVICE, type DkimFindingId } from "#probe-agent/analysis/mail/dkim/advice.ts";

@@ -1,5 +1,5 @@
 import { ok, failed, type Outcome } from "#shared/contracts/outcome.ts";
-import { dns as contract, SERVER_INPUT as INPUT } from "#shared/tools/dns.ts";
+import { dns as contract, SERVER_INPUT as INPUT } from "#shared/tools/dns/contract.ts";
 import { toMicroseconds } from "#probe-agent/analysis/network/statistics.ts";
 import { typeResult, type TypeAnswer } from "#probe-agent/analysis/dns/dns-rows.ts";
 import { jsonBytes } from "#probe-agent/analysis/text/json-size.ts";

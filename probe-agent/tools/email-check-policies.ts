@@ -7,7 +7,7 @@ import { runAnalysis } from "#probe-agent/sources/run-analysis.ts";
 import { lookUpMtaStsRecord, textsBelow } from "#probe-agent/tools/mx/announcements.ts";
 import { type LookUp, textsOf } from "#probe-agent/sources/dns-look-up.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { emailCheck } from "#shared/tools/email-check.ts";
+import type { emailCheck } from "#shared/tools/email-check/contract.ts";
 import { isDmarcRecord, explainNearDmarc, type DmarcPolicy } from "#probe-agent/analysis/mail/dmarc/record.ts";
 import {
   discoverPolicy,

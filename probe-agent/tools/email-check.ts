@@ -1,6 +1,6 @@
 import { ok } from "#shared/contracts/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import { emailCheck as contract } from "#shared/tools/email-check.ts";
+import { emailCheck as contract } from "#shared/tools/email-check/contract.ts";
 import { waitAtMost } from "#shared/time/time-limit.ts";
 import {
   MAIL_FINDINGS_MAX,

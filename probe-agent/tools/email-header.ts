@@ -1,6 +1,6 @@
 import { ok } from "#shared/contracts/outcome.ts";
-import { emailHeader as contract } from "#shared/tools/email-header.ts";
-import { MAX_HEADERS_BYTES } from "#shared/tools/mail/limits.ts";
+import { emailHeader as contract } from "#shared/tools/email-header/contract.ts";
+import { MAX_HEADERS_BYTES } from "#shared/tools/email-header/limits.ts";
 import {
   headerFindings,
   spfNowFindings,

@@ -1,5 +1,5 @@
 import { ok } from "#shared/contracts/outcome.ts";
-import { health as contract } from "#shared/tools/health.ts";
+import { health as contract } from "#shared/tools/health/contract.ts";
 import { waitAtMost } from "#shared/time/time-limit.ts";
 import { medianMs } from "#probe-agent/analysis/site/health/performance.ts";
 import type { HealthFacts } from "#probe-agent/analysis/site/health/report.ts";

@@ -1,6 +1,6 @@
 import { ok } from "#shared/contracts/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import { httpStatus as contract } from "#shared/tools/http-status.ts";
+import { httpStatus as contract } from "#shared/tools/http-status/contract.ts";
 import { cacheFindings } from "#probe-agent/analysis/http/cache-findings.ts";
 import { RESPONSE_ADVICE, responseFindings } from "#probe-agent/analysis/http/response-findings.ts";
 import { adviseOn, finding, fitFindings, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";

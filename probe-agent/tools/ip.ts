@@ -1,5 +1,5 @@
 import { ok } from "#shared/contracts/outcome.ts";
-import { ip as contract } from "#shared/tools/ip.ts";
+import { ip as contract } from "#shared/tools/ip/contract.ts";
 import { waitAtMost } from "#shared/time/time-limit.ts";
 import { addressType } from "#probe-agent/analysis/network/address-type.ts";
 import { ipReport } from "#probe-agent/analysis/registry/ip-report.ts";

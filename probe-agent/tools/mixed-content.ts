@@ -1,5 +1,5 @@
 import { ok } from "#shared/contracts/outcome.ts";
-import { mixedContent as contract } from "#shared/tools/mixed-content.ts";
+import { mixedContent as contract } from "#shared/tools/mixed-content/contract.ts";
 import { isBodyIncomplete, analysePage, fetchSlowPage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 

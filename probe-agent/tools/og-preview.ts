@@ -1,5 +1,5 @@
 import { ok } from "#shared/contracts/outcome.ts";
-import { ogPreview as contract } from "#shared/tools/og-preview.ts";
+import { ogPreview as contract } from "#shared/tools/og-preview/contract.ts";
 import { waitAtMost } from "#shared/time/time-limit.ts";
 import { makePreviews } from "#probe-agent/analysis/page/social/preview.ts";
 import { socialFindings } from "#probe-agent/analysis/page/social/findings.ts";

@@ -1,6 +1,6 @@
 import { failed, ok, type Outcome } from "#shared/contracts/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import { pagespeed as contract } from "#shared/tools/pagespeed.ts";
+import { pagespeed as contract } from "#shared/tools/pagespeed/contract.ts";
 import { conditionsOf, type Strategy, networkOf } from "#probe-agent/analysis/page/pagespeed/conditions.ts";
 import { pagespeedFindings, scorePerformance } from "#probe-agent/analysis/page/pagespeed/findings.ts";
 import type { Insights } from "#probe-agent/analysis/page/pagespeed/insights.ts";

@@ -1,5 +1,5 @@
 import { ok } from "#shared/contracts/outcome.ts";
-import { performance as contract } from "#shared/tools/performance.ts";
+import { performance as contract } from "#shared/tools/performance/contract.ts";
 import { parseAltSvc } from "#probe-agent/analysis/http/alt-svc.ts";
 import { cacheFindings } from "#probe-agent/analysis/http/cache-findings.ts";
 import { cacheReport } from "#probe-agent/analysis/http/cache-report.ts";

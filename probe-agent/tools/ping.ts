@@ -1,5 +1,5 @@
 import { failed, ok, type Outcome } from "#shared/contracts/outcome.ts";
-import { ping as contract, type PingResult, type PingReply, type PortRow } from "#shared/tools/ping.ts";
+import { ping as contract, type PingResult, type PingReply, type PortRow } from "#shared/tools/ping/contract.ts";
 import { toMicroseconds } from "#probe-agent/analysis/network/statistics.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Address } from "#probe-agent/port/address.ts";

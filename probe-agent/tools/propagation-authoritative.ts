@@ -1,5 +1,5 @@
 import type { Outcome } from "#shared/contracts/outcome.ts";
-import type { PropagationResult } from "#shared/tools/propagation.ts";
+import type { PropagationResult } from "#shared/tools/propagation/contract.ts";
 import {
   toComparable,
   joinServers,

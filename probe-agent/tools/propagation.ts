@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { domainToUnicode } from "node:url";
 import { failed, ok, type Outcome } from "#shared/contracts/outcome.ts";
-import { propagation as contract } from "#shared/tools/propagation.ts";
+import { propagation as contract } from "#shared/tools/propagation/contract.ts";
 import { waitAtMost } from "#shared/time/time-limit.ts";
 import {
   gradeRow,
@@ -19,7 +19,7 @@ import { propagationFindings } from "#probe-agent/analysis/dns/propagation-findi
 import { Value } from "typebox/value";
 import { splitHostPort } from "#shared/internet/host-port.ts";
 import type { ResolverEntry } from "#shared/settings/resolvers.ts";
-import { PROPAGATION_INPUT, type Vantage } from "#shared/tools/vantages.ts";
+import { PROPAGATION_INPUT, type Vantage } from "#shared/tools/propagation/vantages.ts";
 import { extendedErrorName } from "#probe-agent/analysis/dns/extended-errors.ts";
 import { isAnswer } from "#probe-agent/analysis/dns/propagation-failures.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";

@@ -1,6 +1,6 @@
 import { ok, type Outcome } from "#shared/contracts/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { protocol } from "#shared/tools/protocol.ts";
+import type { protocol } from "#shared/tools/protocol/contract.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { HttpRequest, PageSnapshot } from "#probe-agent/port/http.ts";
 import { isBlockedPort } from "#shared/egress/ports.ts";

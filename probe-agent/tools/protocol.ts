@@ -2,7 +2,7 @@ import { isAnswer } from "#probe-agent/analysis/dns/propagation-failures.ts";
 import { literalFamily } from "#shared/egress/addresses.ts";
 import { ok } from "#shared/contracts/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import { protocol as contract } from "#shared/tools/protocol.ts";
+import { protocol as contract } from "#shared/tools/protocol/contract.ts";
 import { waitAtMost } from "#shared/time/time-limit.ts";
 import { parseAltSvc } from "#probe-agent/analysis/http/alt-svc.ts";
 import { plain } from "#probe-agent/analysis/text/plain-data.ts";

@@ -1,5 +1,5 @@
 import { ok } from "#shared/contracts/outcome.ts";
-import { redirects as contract } from "#shared/tools/redirects.ts";
+import { redirects as contract } from "#shared/tools/redirects/contract.ts";
 import { FOLLOWED_DELAY_S } from "#probe-agent/analysis/web/redirects/chain.ts";
 import { redirectReport } from "#probe-agent/analysis/web/redirects.ts";
 import { failureRow, followChain } from "#probe-agent/sources/chain.ts";

@@ -1,7 +1,7 @@
 import { Value } from "typebox/value";
 import { ok, refused, type Outcome } from "#shared/contracts/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import { REVERSE_IP_INPUT, reverseIp as contract } from "#shared/tools/reverse-ip.ts";
+import { REVERSE_IP_INPUT, reverseIp as contract } from "#shared/tools/reverse-ip/contract.ts";
 import { waitAtMost } from "#shared/time/time-limit.ts";
 import { findContentNetwork } from "#probe-agent/analysis/network/cdn-ranges.ts";
 import { ipText, readIp } from "#probe-agent/analysis/network/ip-numbers.ts";

@@ -1,6 +1,6 @@
 import { ok } from "#shared/contracts/outcome.ts";
 import { completeUrl } from "#shared/internet/target-url.ts";
-import { robots as contract } from "#shared/tools/robots.ts";
+import { robots as contract } from "#shared/tools/robots/contract.ts";
 import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
 import { describeRobotsFindings } from "#probe-agent/analysis/web/robots/described-findings.ts";
 import { runAnalysis } from "#probe-agent/sources/run-analysis.ts";

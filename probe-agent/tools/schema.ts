@@ -1,5 +1,5 @@
 import { ok } from "#shared/contracts/outcome.ts";
-import { schema as contract } from "#shared/tools/schema.ts";
+import { schema as contract } from "#shared/tools/schema/contract.ts";
 import { analysePage, fetchPage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 

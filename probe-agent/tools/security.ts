@@ -1,5 +1,5 @@
 import { ok } from "#shared/contracts/outcome.ts";
-import { security as contract } from "#shared/tools/security.ts";
+import { security as contract } from "#shared/tools/security/contract.ts";
 import { waitAtMost } from "#shared/time/time-limit.ts";
 import { leadingText } from "#probe-agent/analysis/text/json-size.ts";
 import type { HttpFacts } from "#probe-agent/analysis/site/health/snapshot.ts";

@@ -1,5 +1,5 @@
 import { ok } from "#shared/contracts/outcome.ts";
-import { seoAudit as contract } from "#shared/tools/seo-audit.ts";
+import { seoAudit as contract } from "#shared/tools/seo-audit/contract.ts";
 import type { SeoFacts } from "#probe-agent/analysis/page/seo/audit.ts";
 import type { SeoSite, RobotsTxt, SitemapSearch } from "#probe-agent/analysis/page/seo/snapshot.ts";
 import { seoFindings } from "#probe-agent/analysis/page/seo/findings.ts";

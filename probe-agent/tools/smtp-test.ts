@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { failed, ok, type Failed, type Outcome, refused } from "#shared/contracts/outcome.ts";
-import { smtpTest as contract } from "#shared/tools/smtp-test.ts";
+import { smtpTest as contract } from "#shared/tools/smtp-test/contract.ts";
 import { waitAtMost } from "#shared/time/time-limit.ts";
 import type { Conversation } from "#probe-agent/analysis/mail/smtp/conversation.ts";
 import { smtpReport } from "#probe-agent/analysis/mail/smtp/report.ts";

@@ -1,7 +1,7 @@
 import { literalFamily } from "#shared/egress/addresses.ts";
 import { failed, ok } from "#shared/contracts/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import { ssl as contract } from "#shared/tools/ssl.ts";
+import { ssl as contract } from "#shared/tools/ssl/contract.ts";
 import { sslReport, type SslFacts } from "#probe-agent/analysis/tls/ssl.ts";
 import { readServerChain, type ServerChain } from "#probe-agent/analysis/tls/ssl/server.ts";
 import { toMicroseconds } from "#probe-agent/analysis/network/statistics.ts";

@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import type { Finding } from "#shared/contracts/findings.ts";
 import { ok } from "#shared/contracts/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import { urlExpand as contract } from "#shared/tools/url-expand.ts";
+import { urlExpand as contract } from "#shared/tools/url-expand/contract.ts";
 import {
   adviseOn,
   finding,

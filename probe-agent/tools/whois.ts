@@ -1,5 +1,5 @@
 import { ok, type Outcome } from "#shared/contracts/outcome.ts";
-import { whois as contract } from "#shared/tools/whois.ts";
+import { whois as contract } from "#shared/tools/whois/contract.ts";
 import { readResource } from "#probe-agent/analysis/network/number-resource.ts";
 import { domainSubject, type DomainSubject } from "#probe-agent/analysis/registry/whois/subject.ts";
 import { implement, type Untimed } from "#probe-agent/tools/implement.ts";

@@ -3,7 +3,7 @@
 // NODE_EXTRA_CA_CERTS.
 import { createEgress } from "#shared/internet/egress.ts";
 import { parseParams } from "#shared/schema/schema.ts";
-import { dns as contract } from "#shared/tools/dns.ts";
+import { dns as contract } from "#shared/tools/dns/contract.ts";
 import { createDns } from "#probe-agent/net/dns/create.ts";
 import { dns } from "#probe-agent/tools/dns.ts";
 import { readTrustAnchors } from "#probe-agent/data/trust-anchors.ts";

@@ -3,7 +3,7 @@ import { Compile } from "typebox/compile";
 import { expect } from "vitest";
 import type { Outcome } from "#shared/contracts/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import { health as contract } from "#shared/tools/health.ts";
+import { health as contract } from "#shared/tools/health/contract.ts";
 import { createHttp } from "#probe-agent/net/http.ts";
 import { createTcp } from "#probe-agent/net/tcp.ts";
 import { createTls } from "#probe-agent/net/tls.ts";

@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import type { Egress } from "#shared/internet/egress.ts";
 import type { Outcome } from "#shared/contracts/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import { ip as contract } from "#shared/tools/ip.ts";
+import { ip as contract } from "#shared/tools/ip/contract.ts";
 import { createHttp } from "#probe-agent/net/http.ts";
 import type { DataPort } from "#probe-agent/toolkit/data.ts";
 import type { Services } from "#probe-agent/toolkit/net.ts";

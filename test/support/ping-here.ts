@@ -3,7 +3,7 @@
 // deadlineMs?, resolver?, cymruZones?}. Without the last two, addresses are not looked up.
 import { createEgress } from "#shared/internet/egress.ts";
 import { parseParams } from "#shared/schema/schema.ts";
-import { ping as contract } from "#shared/tools/ping.ts";
+import { ping as contract } from "#shared/tools/ping/contract.ts";
 import { createNet } from "#probe-agent/net/create.ts";
 import { startIcmpHost } from "#probe-agent/net/icmp/host.ts";
 import type { Net, ProgressEvent } from "#probe-agent/toolkit/net.ts";

@@ -1,5 +1,5 @@
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { dns } from "#shared/tools/dns.ts";
+import type { dns } from "#shared/tools/dns/contract.ts";
 import { toMicroseconds } from "#probe-agent/analysis/network/statistics.ts";
 import { followCnames } from "#probe-agent/analysis/dns/cname-chain.ts";
 import { extendedErrorName } from "#probe-agent/analysis/dns/extended-errors.ts";

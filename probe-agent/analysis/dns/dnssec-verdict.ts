@@ -8,7 +8,7 @@ import {
 } from "#probe-agent/analysis/dns/dnssec-resolver.ts";
 import { leading } from "#probe-agent/analysis/text/json-size.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { dns } from "#shared/tools/dns.ts";
+import type { dns } from "#shared/tools/dns/contract.ts";
 
 type Dnssec = NonNullable<ResultOf<typeof dns>["dnssec"]>;
 

@@ -1,7 +1,7 @@
 import { adviseOn, finding, type AdviceTable, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";
 import { listFirst } from "#shared/text/list.ts";
 import { sortFindings, type Finding } from "#shared/contracts/findings.ts";
-import type { PropagationResult } from "#shared/tools/propagation.ts";
+import type { PropagationResult } from "#shared/tools/propagation/contract.ts";
 
 /** Part of the result that the findings are based on. */
 export type PropagationFacts = Pick<

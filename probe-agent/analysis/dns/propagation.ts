@@ -1,4 +1,4 @@
-import type { PropagationResult } from "#shared/tools/propagation.ts";
+import type { PropagationResult } from "#shared/tools/propagation/contract.ts";
 import { followCnames } from "#probe-agent/analysis/dns/cname-chain.ts";
 import { failureCause, isAnswer, isFailure, listFailures } from "#probe-agent/analysis/dns/propagation-failures.ts";
 import type { DnsAnswer, DnsRecord } from "#probe-agent/port/dns.ts";

@@ -1,5 +1,5 @@
 import { type HeaderRows, readAddresses, fitLists } from "#probe-agent/analysis/mail/email-headers/rows.ts";
-import { MAX_HEADERS_BYTES } from "#shared/tools/mail/limits.ts";
+import { MAX_HEADERS_BYTES } from "#shared/tools/email-header/limits.ts";
 import { readArrival } from "#probe-agent/analysis/mail/email-headers/arrival.ts";
 import { readAddressList } from "#probe-agent/analysis/mail/email-headers/addresses.ts";
 import { findAnomalies } from "#probe-agent/analysis/mail/email-headers/anomalies/find-anomalies.ts";

@@ -1,5 +1,5 @@
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { check } from "#shared/tools/check.ts";
+import type { check } from "#shared/tools/check/contract.ts";
 import { toMicroseconds } from "#probe-agent/analysis/network/statistics.ts";
 import type { ConnectAttempt, IpVersion } from "#probe-agent/port/address.ts";
 import type { Hop } from "#probe-agent/port/http.ts";

@@ -1,6 +1,6 @@
 import { adviseOn, finding, type AdviceTable, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";
 import { sortFindings, type Finding } from "#shared/contracts/findings.ts";
-import type { TraceResult } from "#shared/tools/trace-result.ts";
+import type { TraceResult } from "#shared/tools/ping/trace-result.ts";
 import { createHash } from "node:crypto";
 import { unreachableReason } from "#probe-agent/analysis/network/icmp-unreachable.ts";
 import type { LossEvidence } from "#probe-agent/port/packets.ts";

@@ -1,4 +1,4 @@
-import type { asn as contract } from "#shared/tools/asn.ts";
+import type { asn as contract } from "#shared/tools/asn/contract.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { addressType } from "#probe-agent/analysis/network/address-type.ts";
 import { asdot, asNumberUse } from "#probe-agent/analysis/registry/as-number-use.ts";

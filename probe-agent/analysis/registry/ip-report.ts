@@ -1,6 +1,6 @@
 import { continentOf, type Continent } from "#shared/internet/continents.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { ip as contract } from "#shared/tools/ip.ts";
+import type { ip as contract } from "#shared/tools/ip/contract.ts";
 import type { AddressType } from "#probe-agent/analysis/network/address-type.ts";
 import type { AsRecord, Origin } from "#probe-agent/analysis/registry/cymru.ts";
 import type { NetworkOwner, Place } from "#probe-agent/analysis/registry/geo.ts";

@@ -2,7 +2,7 @@ import { unredacted } from "#shared/text/redact.ts";
 import type { CtLogs } from "#probe-agent/analysis/tls/ssl/ct-log.ts";
 import { sortFindings, type Finding } from "#shared/contracts/findings.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { ssl } from "#shared/tools/ssl.ts";
+import type { ssl } from "#shared/tools/ssl/contract.ts";
 import { toMicroseconds } from "#probe-agent/analysis/network/statistics.ts";
 import { isSame } from "#probe-agent/analysis/tls/certificate/anchors.ts";
 import {

@@ -1,4 +1,4 @@
-import type { check } from "#shared/tools/check.ts";
+import type { check } from "#shared/tools/check/contract.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { describeCertificate } from "#probe-agent/analysis/tls/certificate/describe.ts";
 import { parseCertificate, type Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";

@@ -1,7 +1,7 @@
 import { adviseOn, finding, type AdviceTable, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";
 import { sortFindings, type Finding } from "#shared/contracts/findings.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { protocol } from "#shared/tools/protocol.ts";
+import type { protocol } from "#shared/tools/protocol/contract.ts";
 
 /** The part of the result that the findings use. */
 export type ProtocolFacts = Pick<ResultOf<typeof protocol>, "url" | "h2" | "h3" | "tls" | "https_rr"> & {

@@ -1,5 +1,5 @@
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { redirects } from "#shared/tools/redirects.ts";
+import type { redirects } from "#shared/tools/redirects/contract.ts";
 import { fairShares, jsonBytes, leading } from "#probe-agent/analysis/text/json-size.ts";
 import { findChainFaults } from "#probe-agent/analysis/web/redirects/chain-findings.ts";
 import { fitFindings } from "#probe-agent/analysis/text/findings.ts";

@@ -1,5 +1,5 @@
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { dns } from "#shared/tools/dns.ts";
+import type { dns } from "#shared/tools/dns/contract.ts";
 import type { TypeAnswer } from "#probe-agent/analysis/dns/dns-rows.ts";
 import {
   hasAnswer,

@@ -2,7 +2,7 @@ import { readMtaStsRecord, type MtaStsDraft } from "#probe-agent/analysis/mail/d
 import { readTlsRpt, type TlsRptDraft } from "#probe-agent/analysis/mail/domain/tls-rpt.ts";
 import { textsOf, type LookUp } from "#probe-agent/sources/dns-look-up.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { mx } from "#shared/tools/mx.ts";
+import type { mx } from "#shared/tools/mx/contract.ts";
 
 type Result = ResultOf<typeof mx>;
 

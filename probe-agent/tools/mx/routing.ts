@@ -13,7 +13,7 @@ import type { Net } from "#probe-agent/toolkit/net.ts";
 import { type LookUp, fieldsOf, type Found } from "#probe-agent/sources/dns-look-up.ts";
 import { inspectDane, type HostDane } from "#probe-agent/tools/mx/dane.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { mx } from "#shared/tools/mx.ts";
+import type { mx } from "#shared/tools/mx/contract.ts";
 import type { Finding } from "#shared/contracts/findings.ts";
 import { waitAtMost } from "#shared/time/time-limit.ts";
 import { addressType } from "#probe-agent/analysis/network/address-type.ts";

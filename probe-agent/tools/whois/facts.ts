@@ -1,5 +1,5 @@
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { whois as contract } from "#shared/tools/whois.ts";
+import type { whois as contract } from "#shared/tools/whois/contract.ts";
 import type { RdapDomain } from "#probe-agent/analysis/registry/rdap/domain.ts";
 import type { WhoisRecord } from "#probe-agent/analysis/registry/whois.ts";
 import { isPrivacyService } from "#probe-agent/analysis/registry/whois/holder.ts";

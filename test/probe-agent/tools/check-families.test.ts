@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { check as contract } from "#shared/tools/check.ts";
+import type { check as contract } from "#shared/tools/check/contract.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { reportFamilies } from "#probe-agent/analysis/network/address-families.ts";
 import { createHttp } from "#probe-agent/net/http.ts";

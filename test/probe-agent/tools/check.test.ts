@@ -1,7 +1,7 @@
 import { Compile } from "typebox/compile";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Outcome } from "#shared/contracts/outcome.ts";
-import { check as contract } from "#shared/tools/check.ts";
+import { check as contract } from "#shared/tools/check/contract.ts";
 import type { ParamsOf, ResultOf } from "#shared/tools/define.ts";
 import { createHttp } from "#probe-agent/net/http.ts";
 import type { DnsPort } from "#probe-agent/port/dns.ts";

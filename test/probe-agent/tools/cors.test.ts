@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { parseParams } from "#shared/schema/schema.ts";
-import { cors as contract } from "#shared/tools/cors.ts";
+import { cors as contract } from "#shared/tools/cors/contract.ts";
 import { cors } from "#probe-agent/tools/cors.ts";
 import { startDnsServer } from "#test/servers/dns.ts";
 import { startHttpServer, type Handler, type HttpServer } from "#test/servers/http.ts";

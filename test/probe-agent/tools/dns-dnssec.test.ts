@@ -1,6 +1,6 @@
 import { Compile } from "typebox/compile";
 import { afterEach, describe, expect, it } from "vitest";
-import { dns as contract } from "#shared/tools/dns.ts";
+import { dns as contract } from "#shared/tools/dns/contract.ts";
 import { dns } from "#probe-agent/tools/dns.ts";
 import { startDnsServer, type DnsServerOptions } from "#test/servers/dns.ts";
 import { dnsPort, jobLimits, netOf } from "#test/support/net.ts";

@@ -4,7 +4,7 @@ import { IANA_ANCHORS } from "#probe-agent/analysis/dns/dnssec/anchors.ts";
 import type { Reply } from "#probe-agent/analysis/dns/dnssec/session.ts";
 import type { TrustAnchor } from "#probe-agent/port/dns.ts";
 import { dns } from "#probe-agent/tools/dns.ts";
-import { dns as contract } from "#shared/tools/dns.ts";
+import { dns as contract } from "#shared/tools/dns/contract.ts";
 import type { ParamsOf } from "#shared/tools/define.ts";
 import type { Behaviour } from "#test/servers/dns-reply.ts";
 import { startDnsServer } from "#test/servers/dns.ts";

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parseParams } from "#shared/schema/schema.ts";
-import { emailHeader as contract } from "#shared/tools/email-header.ts";
-import { MAX_HEADERS_BYTES } from "#shared/tools/mail/limits.ts";
+import { emailHeader as contract } from "#shared/tools/email-header/contract.ts";
+import { MAX_HEADERS_BYTES } from "#shared/tools/email-header/limits.ts";
 import { MAX_RESULT_BYTES } from "#shared/protocol/wire.ts";
 import { emailHeader } from "#probe-agent/tools/email-header.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";

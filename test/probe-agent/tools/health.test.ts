@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { health as contract } from "#shared/tools/health.ts";
+import { health as contract } from "#shared/tools/health/contract.ts";
 import { daysFromNow } from "#test/servers/pki.ts";
 import { careful, checksOf, createHealthBench, HOST, type HealthBench } from "#test/support/health.ts";
 import { identityOf } from "#test/support/http-engine.ts";

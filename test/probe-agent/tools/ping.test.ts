@@ -5,7 +5,7 @@ import { Value } from "typebox/value";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Outcome } from "#shared/contracts/outcome.ts";
 import { parseParams } from "#shared/schema/schema.ts";
-import { ping as contract, type PingResult } from "#shared/tools/ping.ts";
+import { ping as contract, type PingResult } from "#shared/tools/ping/contract.ts";
 import { createIcmp } from "#probe-agent/net/icmp.ts";
 import { startIcmpHost, type IcmpHost } from "#probe-agent/net/icmp/host.ts";
 import { createTcp } from "#probe-agent/net/tcp.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ResolverEntry } from "#shared/settings/resolvers.ts";
-import type { PropagationResult } from "#shared/tools/propagation.ts";
+import type { PropagationResult } from "#shared/tools/propagation/contract.ts";
 import { propagationOn } from "#probe-agent/tools/propagation.ts";
 import { startDnsServer, type DnsServer, type DnsServerOptions } from "#test/servers/dns.ts";
 import { lookUp, makeRecord, type ZoneAnswer, type Zones } from "#test/servers/dns-zones.ts";

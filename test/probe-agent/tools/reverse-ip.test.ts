@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createEgress, NO_ALLOW_LISTS, type Egress } from "#shared/internet/egress.ts";
 import type { Outcome } from "#shared/contracts/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import { reverseIp as contract } from "#shared/tools/reverse-ip.ts";
+import { reverseIp as contract } from "#shared/tools/reverse-ip/contract.ts";
 import { createHttp } from "#probe-agent/net/http.ts";
 import { createTls } from "#probe-agent/net/tls.ts";
 import { reverseIp } from "#probe-agent/tools/reverse-ip.ts";

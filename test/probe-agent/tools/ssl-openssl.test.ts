@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { ssl as contract } from "#shared/tools/ssl.ts";
+import type { ssl as contract } from "#shared/tools/ssl/contract.ts";
 import { ssl } from "#probe-agent/tools/ssl.ts";
 import { startDnsServer } from "#test/servers/dns.ts";
 import { clientAgrees, HAS_OPENSSL, startOpensslServer } from "#test/servers/openssl.ts";

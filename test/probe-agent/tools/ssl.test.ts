@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { ssl as contract } from "#shared/tools/ssl.ts";
+import { ssl as contract } from "#shared/tools/ssl/contract.ts";
 import { SSL_ADVICE } from "#probe-agent/analysis/tls/ssl/advice.ts";
 import { longestLifetimeDays } from "#probe-agent/analysis/tls/ssl/findings.ts";
 import { daysFromNow } from "#test/servers/pki.ts";

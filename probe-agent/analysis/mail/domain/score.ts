@@ -1,7 +1,7 @@
 import { parseReportUris } from "#probe-agent/analysis/mail/dmarc/report-uri.ts";
 import { letterGrade, type LetterGrade } from "#probe-agent/analysis/text/letter-grade.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { emailCheck } from "#shared/tools/email-check.ts";
+import type { emailCheck } from "#shared/tools/email-check/contract.ts";
 import type { SpfReport } from "#probe-agent/analysis/mail/spf/report.ts";
 
 type Result = ResultOf<typeof emailCheck>;

@@ -1,6 +1,6 @@
 import { isUsableTlsa, type Tlsa } from "#probe-agent/analysis/tls/certificate/tlsa.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { mx } from "#shared/tools/mx.ts";
+import type { mx } from "#shared/tools/mx/contract.ts";
 
 /** A TLSA record in the results of mail tools. */
 type TlsaRow = ResultOf<typeof mx>["records"][number]["dane"]["records"][number];

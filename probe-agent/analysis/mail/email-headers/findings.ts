@@ -1,6 +1,6 @@
 import type { Finding } from "#shared/contracts/findings.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { emailHeader } from "#shared/tools/email-header.ts";
+import type { emailHeader } from "#shared/tools/email-header/contract.ts";
 import { adviseOn, finding, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";
 import { HEADER_ADVICE } from "#probe-agent/analysis/mail/email-headers/advice.ts";
 import type { HeaderRows } from "#probe-agent/analysis/mail/email-headers/rows.ts";

@@ -1,7 +1,7 @@
 import type { Severity } from "#shared/contracts/findings.ts";
 import type { ANOMALY_ADVICE } from "#probe-agent/analysis/mail/email-headers/advice.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { emailHeader } from "#shared/tools/email-header.ts";
+import type { emailHeader } from "#shared/tools/email-header/contract.ts";
 import { readAddressList, type AddressFault } from "#probe-agent/analysis/mail/email-headers/addresses.ts";
 import type { Field } from "#probe-agent/analysis/mail/email-headers/fields.ts";
 import { printable, printableOrNull } from "#probe-agent/analysis/text/printable.ts";

@@ -1,5 +1,5 @@
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { smtpTest } from "#shared/tools/smtp-test.ts";
+import type { smtpTest } from "#shared/tools/smtp-test/contract.ts";
 import type { Phase, SmtpSession } from "#probe-agent/analysis/mail/smtp/session.ts";
 import type { SmtpLoss, SmtpTls } from "#probe-agent/port/smtp.ts";
 

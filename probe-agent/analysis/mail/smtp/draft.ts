@@ -1,5 +1,5 @@
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { smtpTest } from "#shared/tools/smtp-test.ts";
+import type { smtpTest } from "#shared/tools/smtp-test/contract.ts";
 import type { SmtpFindingId } from "#probe-agent/analysis/mail/smtp/advice.ts";
 import type { FindingDraft } from "#probe-agent/analysis/text/findings.ts";
 

@@ -1,6 +1,6 @@
 import { sortFindings } from "#shared/contracts/findings.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { smtpTest } from "#shared/tools/smtp-test.ts";
+import type { smtpTest } from "#shared/tools/smtp-test/contract.ts";
 import {
   authMechanisms,
   parseHostName,

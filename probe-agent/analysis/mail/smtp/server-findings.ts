@@ -2,7 +2,7 @@ import { MAX_QUOTED, type ServerReport, type SmtpDraft } from "#probe-agent/anal
 import { finding } from "#probe-agent/analysis/text/findings.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { smtpTest } from "#shared/tools/smtp-test.ts";
+import type { smtpTest } from "#shared/tools/smtp-test/contract.ts";
 import { verifyServerChain } from "#probe-agent/analysis/tls/certificate/server.ts";
 import { describeCertificate } from "#probe-agent/analysis/tls/certificate/describe.ts";
 import { parseCertificate, type Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";

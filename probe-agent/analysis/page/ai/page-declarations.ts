@@ -3,7 +3,7 @@ import { resolveAddress, documentBase } from "#probe-agent/analysis/http/address
 import { metaContent } from "#probe-agent/analysis/html/page.ts";
 import { parseRobotsTags } from "#probe-agent/analysis/http/robots-tag.ts";
 import { headerValues, joinedHeader, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
-import type { AiCheckResult } from "#shared/tools/ai-check.ts";
+import type { AiCheckResult } from "#shared/tools/ai-check/contract.ts";
 
 const MAX_DIRECTIVES = 50;
 const MAX_FEEDS = 20;

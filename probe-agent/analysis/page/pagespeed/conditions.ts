@@ -1,5 +1,5 @@
 import type { ParamsOf } from "#shared/tools/define.ts";
-import type { pagespeed } from "#shared/tools/pagespeed.ts";
+import type { pagespeed } from "#shared/tools/pagespeed/contract.ts";
 import type { BrowserConditions } from "#probe-agent/port/browser.ts";
 
 /** Device as which a page is measured: mobile or desktop. */

@@ -1,5 +1,5 @@
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { ssl } from "#shared/tools/ssl.ts";
+import type { ssl } from "#shared/tools/ssl/contract.ts";
 import { accessLocations, completeCrlUrls } from "#probe-agent/analysis/tls/certificate/extensions.ts";
 import { isWildcardMatch } from "#probe-agent/analysis/tls/certificate/hostname.ts";
 import { readable } from "#probe-agent/analysis/tls/certificate/der.ts";

@@ -2,7 +2,7 @@ import { adviseOn, finding } from "#probe-agent/analysis/text/findings.ts";
 import { sortFindings, type Finding } from "#shared/contracts/findings.ts";
 import { isSameOctets } from "#shared/text/same-octets.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { ssl } from "#shared/tools/ssl.ts";
+import type { ssl } from "#shared/tools/ssl/contract.ts";
 import { daysLeft, lifetimeMs } from "#probe-agent/analysis/tls/certificate/describe.ts";
 import { isWeakSignature } from "#probe-agent/analysis/tls/certificate/keys.ts";
 import type { OcspResult } from "#probe-agent/analysis/tls/certificate/ocsp/evaluate.ts";

@@ -1,5 +1,5 @@
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { ssl } from "#shared/tools/ssl.ts";
+import type { ssl } from "#shared/tools/ssl/contract.ts";
 import { isUsableTlsa, satisfiesTlsa, type Tlsa } from "#probe-agent/analysis/tls/certificate/tlsa.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
 import { allowsIssuer, type CaaRow } from "#probe-agent/analysis/tls/ssl/caa.ts";

@@ -1,5 +1,5 @@
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { ssl } from "#shared/tools/ssl.ts";
+import type { ssl } from "#shared/tools/ssl/contract.ts";
 import { parseHsts } from "#probe-agent/analysis/web/security/hsts.ts";
 import type { Configuration, HstsSeen, GroupsSeen, SuitesSeen } from "#probe-agent/analysis/tls/ssl/configuration.ts";
 import { GROUPS } from "#probe-agent/analysis/tls/ssl/groups.ts";

@@ -1,6 +1,6 @@
 import type { CtLogs } from "#probe-agent/analysis/tls/ssl/ct-log.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { ssl } from "#shared/tools/ssl.ts";
+import type { ssl } from "#shared/tools/ssl/contract.ts";
 import {
   MalformedDer,
   childrenOf,

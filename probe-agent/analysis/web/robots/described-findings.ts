@@ -1,7 +1,7 @@
 import { adviseOn, finding, type AdviceTable, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";
 import { listFirst } from "#shared/text/list.ts";
 import type { Finding } from "#shared/contracts/findings.ts";
-import { BODY_BREAKS, type BodyBreak } from "#shared/tools/http/body.ts";
+import { BODY_BREAKS, type BodyBreak } from "#shared/tools/http-body.ts";
 import type { robotsReport } from "#probe-agent/analysis/web/robots/rules.ts";
 
 const RFC9309 = "https://www.rfc-editor.org/rfc/rfc9309";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { MAX_HEADERS_BYTES } from "#shared/tools/mail/limits.ts";
+import { MAX_HEADERS_BYTES } from "#shared/tools/email-header/limits.ts";
 import { MAX_RESULT_BYTES } from "#shared/protocol/wire.ts";
 import { analyseHeaders } from "#probe-agent/analysis/mail/email-headers.ts";
 import { cpuTime } from "#test/support/cpu-time.ts";
