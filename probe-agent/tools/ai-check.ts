@@ -1,8 +1,10 @@
 import { ok } from "#shared/contracts/outcome.ts";
 import { aiCheck as contract, type AiCheckResult } from "#shared/tools/ai-check/contract.ts";
+import { jsonObjectAnalysis, tdmRepAnalysis } from "#probe-agent/analysis/page/ai/page-declarations.ts";
+import { aiPageAnalysis } from "#probe-agent/analysis/page/ai/page.ts";
 import { aiFindings } from "#probe-agent/analysis/page/ai/findings.ts";
 import { gradeParts, type AiFacts } from "#probe-agent/analysis/page/ai/parts.ts";
-import type { LlmsTxt } from "#probe-agent/analysis/page/ai/llms-txt.ts";
+import { llmsTxtAnalysis, type LlmsTxt } from "#probe-agent/analysis/page/ai/llms-txt.ts";
 import { scoreAi } from "#probe-agent/analysis/page/ai/score.ts";
 import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
 import type { testBots } from "#probe-agent/analysis/web/robots/report.ts";
@@ -12,8 +14,8 @@ import { tryOnSite } from "#probe-agent/sources/try-on-site.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 import { waitAtMost } from "#shared/time/time-limit.ts";
 import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
-import type { InputOf, ReportOf } from "#probe-agent/analysis/site/analyses.ts";
-import { robotsForAi } from "#probe-agent/analysis/web/robots/rules.ts";
+import type { Analysis } from "#probe-agent/analysis/analysis.ts";
+import { aiRobotsAnalysis, robotsForAi } from "#probe-agent/analysis/web/robots/rules.ts";
 import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { runAnalysis } from "#probe-agent/sources/run-analysis.ts";
@@ -25,7 +27,7 @@ const MAX_SITEMAPS = 20;
 export const aiCheck = implement(contract, async (net, { domain }) => {
   const seen = await tryOnSite(domain, (url) => fetchPage(net, url));
   if (seen.status !== "ok") return seen;
-  const read = await analysePage(net, seen.data, "ai-page", {});
+  const read = await analysePage(net, seen.data, aiPageAnalysis, {});
   if (read.status !== "ok") return read;
   const { head, observedAt } = seen.data;
   const { meta, content, reserved: ownReserved, usage: ownUsage } = read.data.report;
@@ -34,8 +36,8 @@ export const aiCheck = implement(contract, async (net, { domain }) => {
   // A page's own statement takes precedence over a file for the whole site (TDM Reservation Protocol; aipref too).
   const usage = ownUsage ?? files.robots.usage;
   const [readLlms, tdm] = await Promise.all([
-    readText(net, files.llms, "llms-txt"),
-    readText(net, files.tdmrep, "tdmrep"),
+    readText(net, files.llms, llmsTxtAnalysis),
+    readText(net, files.tdmrep, tdmRepAnalysis),
   ]);
   const llms = llmsOf(files.llms, readLlms);
   const sitemaps = sitemapsOf(files);
@@ -146,10 +148,8 @@ const SMALL_BYTES = 64 * 1024;
 /** Well-known paths of descriptions of agent endpoints. */
 const ENDPOINTS = ["/.well-known/mcp.json", "/.well-known/mcp/server-card.json", "/.well-known/agent-card.json"];
 
-type TextAnalysis = "llms-txt" | "tdmrep" | "json-object";
-
 /** robots.txt as it applies to AI services. `status` and `readable` are null if it could not be fetched. */
-type SiteRobots = Omit<ReportOf<"ai-robots">, "readable"> & {
+type SiteRobots = Omit<ReturnType<typeof robotsForAi>, "readable"> & {
   readonly status: number | null;
   readonly readable: boolean | null;
 };
@@ -184,7 +184,7 @@ async function gatherFiles(net: Net, pageUrl: string): Promise<SiteFiles> {
     waitAtMost(budget(), askMarkdown(net, pageUrl), null),
     ...ENDPOINTS.map((path) => file(path, SMALL_BYTES)),
   ]);
-  const described = await Promise.all(endpoints.map((one) => readText(net, one, "json-object")));
+  const described = await Promise.all(endpoints.map((one) => readText(net, one, jsonObjectAnalysis)));
   const endpoint = endpoints.find((_, index) => described[index] === true);
   return {
     robots,
@@ -207,7 +207,7 @@ async function askRobots(net: Net, origin: string): Promise<SiteRobots> {
   const fetched = await fetchRobotsOf(net, origin);
   if (fetched.status !== "ok") return noRobots(net);
   const { status, contentType, bytes } = fetched.data;
-  const analysed = await runAnalysis(net, "ai-robots", { status, contentType, bytes, bots: net.data.aiBots });
+  const analysed = await runAnalysis(net, aiRobotsAnalysis, { status, contentType, bytes, bots: net.data.aiBots });
   return analysed.status === "ok" ? { ...analysed.data, status } : noRobots(net);
 }
 
@@ -226,12 +226,8 @@ async function askMarkdown(net: Net, url: string): Promise<boolean | null> {
 }
 
 /** Runs a text analysis on a file. Returns null if the file has no text or the analysis fails, e.g. by a timeout. */
-async function readText<Name extends TextAnalysis>(
-  net: Net,
-  file: SiteFile,
-  name: Name,
-): Promise<ReportOf<Name> | null> {
+async function readText<Report>(net: Net, file: SiteFile, analysis: Analysis<string, Report>): Promise<Report | null> {
   if (!file.known || file.text === null) return null;
-  const analysed = await runAnalysis(net, name, file.text as InputOf<Name>);
+  const analysed = await runAnalysis(net, analysis, file.text);
   return analysed.status === "ok" ? analysed.data : null;
 }

@@ -1,7 +1,8 @@
 import { ok } from "#shared/contracts/outcome.ts";
 import { cookie as contract } from "#shared/tools/cookie/contract.ts";
+import { trackersAnalysis } from "#probe-agent/analysis/page/trackers.ts";
 import { describeCookieFindings } from "#probe-agent/analysis/web/cookies/described-findings.ts";
-import type { SeenCookie } from "#probe-agent/analysis/web/cookies/report.ts";
+import { cookiesAnalysis, type SeenCookie } from "#probe-agent/analysis/web/cookies/report.ts";
 import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
 import { leading, leadingText } from "#probe-agent/analysis/text/json-size.ts";
 import { runAnalysis } from "#probe-agent/sources/run-analysis.ts";
@@ -18,11 +19,11 @@ export const cookie = implement(contract, async (net, { url }) => {
   const now = net.now();
   const seen = await fetchSlowPage(net, url);
   if (seen.status !== "ok") return seen;
-  const read = await analysePageOrHeaders(net, seen.data, "trackers", {});
+  const read = await analysePageOrHeaders(net, seen.data, trackersAnalysis, {});
   if (read.status !== "ok") return read;
   const { head, snapshot, observedAt } = seen.data;
   const hops = snapshot.hops.map((hop) => ({ url: hop.url, headers: hop.headers }));
-  const reported = await runAnalysis(net, "cookies", { hops, pageUrl: snapshot.finalUrl, now });
+  const reported = await runAnalysis(net, cookiesAnalysis, { hops, pageUrl: snapshot.finalUrl, now });
   if (reported.status !== "ok") return reported;
   const { cookies, graded, grade, score } = reported.data;
   const fitted = fitFindings(describeCookieFindings(cookies), FINDINGS_BYTES);

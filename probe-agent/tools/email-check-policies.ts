@@ -1,5 +1,5 @@
 import { listFirst } from "#shared/text/list.ts";
-import { policyNames, type MtaStsDraft } from "#probe-agent/analysis/mail/domain/mta-sts.ts";
+import { mtaStsAnalysis, policyNames, type MtaStsDraft } from "#probe-agent/analysis/mail/domain/mta-sts.ts";
 import { joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
 import { toPrintableAscii } from "#probe-agent/analysis/mail/tag-list.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
@@ -57,7 +57,7 @@ export async function inspectMtaSts(
     return without("mta-sts-policy-unreachable", null, "The MTA-STS policy could not be fetched", fetched.error);
   }
   const { text } = fetched;
-  const read = await runAnalysis(net, "mta-sts", text);
+  const read = await runAnalysis(net, mtaStsAnalysis, text);
   if (read.status !== "ok") {
     const error = read.status === "failed" ? read.message : "reading it is not allowed";
     return without("mta-sts-policy-unreadable", toPrintablePolicy(text), "The MTA-STS policy could not be read", error);

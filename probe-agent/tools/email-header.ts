@@ -1,6 +1,7 @@
 import { ok } from "#shared/contracts/outcome.ts";
 import { emailHeader as contract } from "#shared/tools/email-header/contract.ts";
 import { MAX_HEADERS_BYTES } from "#shared/tools/email-header/limits.ts";
+import { emailHeaderAnalysis, hopAddressesAnalysis } from "#probe-agent/analysis/mail/email-headers.ts";
 import {
   headerFindings,
   spfNowFindings,
@@ -46,11 +47,11 @@ export const emailHeader = implement(contract, async (net, { headers }) => {
   if (Buffer.byteLength(headers) > MAX_HEADERS_BYTES) {
     return { status: "invalid", field: "headers", message: `must have ${MAX_HEADERS_BYTES} octets or fewer` };
   }
-  const addresses = await runAnalysis(net, "email-addresses", headers);
+  const addresses = await runAnalysis(net, hopAddressesAnalysis, headers);
   if (addresses.status !== "ok") return addresses;
   const locate = locateBy(net.data);
   const places = new Map(addresses.data.map((ip) => [ip, locate(ip)]));
-  const analysed = await runAnalysis(net, "email-header", { headers, now, places });
+  const analysed = await runAnalysis(net, emailHeaderAnalysis, { headers, now, places });
   if (analysed.status !== "ok") return analysed;
   const { anomalies: _anomalies, ...rows } = analysed.data;
   const spf = await evaluateSpfToday(net, rows);

@@ -2,7 +2,7 @@ import { ok } from "#shared/contracts/outcome.ts";
 import { health as contract } from "#shared/tools/health/contract.ts";
 import { waitAtMost } from "#shared/time/time-limit.ts";
 import { medianMs } from "#probe-agent/analysis/site/health/performance.ts";
-import type { HealthFacts } from "#probe-agent/analysis/site/health/report.ts";
+import { healthAnalysis, type HealthFacts } from "#probe-agent/analysis/site/health/report.ts";
 import { unknown, type Unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { HttpBody, PageSnapshot, Hop } from "#probe-agent/port/http.ts";
@@ -57,7 +57,7 @@ export function healthOn(
     if (seen.status !== "ok") return seen;
     const { snapshot: page } = seen.data;
     const facts = await gather(net, page, now, ports);
-    const read = await analysePageOrHeaders(net, seen.data, "health", facts);
+    const read = await analysePageOrHeaders(net, seen.data, healthAnalysis, facts);
     if (read.status !== "ok") return read;
     return ok({
       url: page.url,

@@ -1,5 +1,6 @@
 import { ok } from "#shared/contracts/outcome.ts";
 import { mixedContent as contract } from "#shared/tools/mixed-content/contract.ts";
+import { mixedContentAnalysis } from "#probe-agent/analysis/page/mixed-content-report.ts";
 import { isBodyIncomplete, analysePage, fetchSlowPage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
@@ -7,7 +8,7 @@ import { implement } from "#probe-agent/tools/implement.ts";
 export const mixedContent = implement(contract, async (net, { url }) => {
   const seen = await fetchSlowPage(net, url);
   if (seen.status !== "ok") return seen;
-  const read = await analysePage(net, seen.data, "mixed-content", {});
+  const read = await analysePage(net, seen.data, mixedContentAnalysis, {});
   if (read.status !== "ok") return read;
   const { head, isHtml, observedAt } = seen.data;
   const { fields, limitations } = read.data.report;

@@ -1,7 +1,7 @@
 import { ok } from "#shared/contracts/outcome.ts";
 import { ogPreview as contract } from "#shared/tools/og-preview/contract.ts";
 import { waitAtMost } from "#shared/time/time-limit.ts";
-import { makePreviews } from "#probe-agent/analysis/page/social/preview.ts";
+import { socialAnalysis, makePreviews } from "#probe-agent/analysis/page/social/preview.ts";
 import { socialFindings } from "#probe-agent/analysis/page/social/findings.ts";
 import { missingRequired, typeMatches } from "#probe-agent/analysis/page/social/required.ts";
 import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
@@ -24,7 +24,7 @@ const GRAPH_BUDGET = 25_000;
 export const ogPreview = implement(contract, async (net, { url }) => {
   const fetched = await fetchPage(net, url);
   if (fetched.status !== "ok") return fetched;
-  const analysis = await analysePage(net, fetched.data, "og-preview", {});
+  const analysis = await analysePage(net, fetched.data, socialAnalysis, {});
   if (analysis.status !== "ok") return analysis;
   const { head, observedAt } = fetched.data;
   const { tags, reading, card, fallback } = analysis.data.report;

@@ -6,7 +6,11 @@ import { cacheReport } from "#probe-agent/analysis/http/cache-report.ts";
 import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
 import { leading } from "#probe-agent/analysis/text/json-size.ts";
 import { letterGrade } from "#probe-agent/analysis/text/letter-grade.ts";
-import type { PageResources } from "#probe-agent/analysis/page/page-resources.ts";
+import {
+  resourcesAnalysis,
+  type PageResources,
+  type pageResources,
+} from "#probe-agent/analysis/page/page-resources.ts";
 import {
   isCompressible,
   resourceLimitations,
@@ -20,7 +24,7 @@ import { isKeptForWeek, isStatic, isText, resourceReport } from "#probe-agent/an
 import { plain } from "#probe-agent/analysis/text/plain-data.ts";
 import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import type { PageSnapshot } from "#probe-agent/port/http.ts";
-import { analysePage, fetchPage, type PageReportOf, type FetchedPage } from "#probe-agent/sources/page.ts";
+import { analysePage, fetchPage, type FetchedPage } from "#probe-agent/sources/page.ts";
 import { measureResources } from "#probe-agent/sources/resources.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 import { timingReport, type TimingReport } from "#probe-agent/analysis/network/request-timing.ts";
@@ -56,7 +60,7 @@ export const performance = implement(contract, async (net, { url }) => {
   const { final, body } = snapshot;
   const samples = await gatherSamples(net, snapshot);
   const middle = middleSample(samples);
-  const read = await analysePage(net, seen.data, "resources", {});
+  const read = await analysePage(net, seen.data, resourcesAnalysis, {});
   if (read.status !== "ok") return read;
   const { found, dom } = read.data.report;
   const measurement = await measureResources(net, found.resources, net.remainingMs() - RESERVE_MS);
@@ -124,7 +128,7 @@ export const performance = implement(contract, async (net, { url }) => {
 function collectFacts(
   { snapshot, contentType }: FetchedPage,
   middle: TimedLoad,
-  { found, dom }: PageReportOf<"resources">,
+  { found, dom }: ReturnType<typeof pageResources>,
   { measured }: Measurement,
   resources: ReturnType<typeof resourceReport>,
 ): PerformanceFacts {

@@ -1,6 +1,7 @@
 import { ok } from "#shared/contracts/outcome.ts";
 import { completeUrl } from "#shared/internet/target-url.ts";
 import { robots as contract } from "#shared/tools/robots/contract.ts";
+import { robotsAnalysis } from "#probe-agent/analysis/web/robots/rules.ts";
 import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
 import { describeRobotsFindings } from "#probe-agent/analysis/web/robots/described-findings.ts";
 import { runAnalysis } from "#probe-agent/sources/run-analysis.ts";
@@ -18,7 +19,13 @@ export const robots = implement(contract, async (net, { domain, test_url: testUr
     return { status: "invalid", field: "test_url", message: "must be an http(s) URL or a path of the site" };
   }
   const { status, contentType, bytes } = answer;
-  const analysed = await runAnalysis(net, "robots", { status, contentType, bytes, bots: net.data.aiBots, tested });
+  const analysed = await runAnalysis(net, robotsAnalysis, {
+    status,
+    contentType,
+    bytes,
+    bots: net.data.aiBots,
+    tested,
+  });
   if (analysed.status !== "ok") return analysed;
   const report = analysed.data;
   const delivery = { ...answer, code: status };

@@ -1,5 +1,6 @@
 import { ok } from "#shared/contracts/outcome.ts";
 import { schema as contract } from "#shared/tools/schema/contract.ts";
+import { schemaAnalysis } from "#probe-agent/analysis/page/structured/report.ts";
 import { analysePage, fetchPage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
@@ -7,7 +8,7 @@ import { implement } from "#probe-agent/tools/implement.ts";
 export const schema = implement(contract, async (net, { url }) => {
   const fetched = await fetchPage(net, url);
   if (fetched.status !== "ok") return fetched;
-  const analysis = await analysePage(net, fetched.data, "schema", {});
+  const analysis = await analysePage(net, fetched.data, schemaAnalysis, {});
   if (analysis.status !== "ok") return analysis;
   const { head, observedAt } = fetched.data;
   const { report, limitations } = analysis.data;

@@ -1,6 +1,7 @@
 import { ok } from "#shared/contracts/outcome.ts";
 import { security as contract } from "#shared/tools/security/contract.ts";
 import { waitAtMost } from "#shared/time/time-limit.ts";
+import { securityAnalysis } from "#probe-agent/analysis/web/security/report.ts";
 import { leadingText } from "#probe-agent/analysis/text/json-size.ts";
 import type { HttpFacts } from "#probe-agent/analysis/site/health/snapshot.ts";
 import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
@@ -65,7 +66,7 @@ export function securityOn(
     const inventory = headerInventory(final.headers);
     const gradable = isGradable(final.code);
     const facts = { now, snapshot: siteFacts, redirectionKnown: http.known };
-    const read = gradable ? await analysePage(net, seen, "security", facts) : null;
+    const read = gradable ? await analysePage(net, seen, securityAnalysis, facts) : null;
     if (read !== null && read.status !== "ok" && !isTooComplex(read)) return read;
     const graded = read?.status === "ok" ? read.data : null;
     const preload = evidence === null ? { eligible: null, faults: [] } : evaluatePreload(evidence);

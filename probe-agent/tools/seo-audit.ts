@@ -1,6 +1,8 @@
 import { ok } from "#shared/contracts/outcome.ts";
 import { seoAudit as contract } from "#shared/tools/seo-audit/contract.ts";
-import type { SeoFacts } from "#probe-agent/analysis/page/seo/audit.ts";
+import { sitemapsAnalysis } from "#probe-agent/analysis/web/robots/rules.ts";
+import { seoAuditAnalysis } from "#probe-agent/analysis/page/seo/checks.ts";
+import { seoPageAnalysis, type SeoFacts } from "#probe-agent/analysis/page/seo/audit.ts";
 import type { SeoSite, RobotsTxt, SitemapSearch } from "#probe-agent/analysis/page/seo/snapshot.ts";
 import { seoFindings } from "#probe-agent/analysis/page/seo/findings.ts";
 import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
@@ -25,11 +27,11 @@ export const seoAudit = implement(contract, async (net, { url }) => {
   const now = net.now();
   const fetched = await fetchPage(net, url);
   if (fetched.status !== "ok") return fetched;
-  const analysis = await analysePage(net, fetched.data, "seo-page", { now });
+  const analysis = await analysePage(net, fetched.data, seoPageAnalysis, { now });
   if (analysis.status !== "ok") return analysis;
   const { report: page, limitations } = analysis.data;
   const site = await fetchSiteFacts(net, page.url, page.favicon !== null && page.favicon.declared === null);
-  const audited = await runAnalysis(net, "seo-audit", { page, site });
+  const audited = await runAnalysis(net, seoAuditAnalysis, { page, site });
   if (audited.status !== "ok") return audited;
   const { facts, score } = audited.data;
   const { findings, limitations: leftOut } = fitFindings(seoFindings(facts, score.checks));
@@ -119,7 +121,7 @@ async function fetchSiteFacts(net: Net, url: string, wantsIcon: boolean): Promis
 }
 
 async function namedSitemaps(net: Net, robots: string): Promise<string[]> {
-  const named = await runAnalysis(net, "sitemaps", robots);
+  const named = await runAnalysis(net, sitemapsAnalysis, robots);
   const urls = named.status === "ok" ? named.data : [];
   return urls.filter((url) => URL.canParse(url) && /^https?:/i.test(url)).slice(0, MAX_NAMED);
 }

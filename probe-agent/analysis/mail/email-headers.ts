@@ -1,3 +1,4 @@
+import { defineAnalysis } from "#probe-agent/analysis/analysis.ts";
 import { type HeaderRows, readAddresses, fitLists } from "#probe-agent/analysis/mail/email-headers/rows.ts";
 import { MAX_HEADERS_BYTES } from "#shared/tools/email-header/limits.ts";
 import { readArrival } from "#probe-agent/analysis/mail/email-headers/arrival.ts";
@@ -121,12 +122,15 @@ export function analyseHeaders(raw: string | Uint8Array, now: Date, locate: Loca
 }
 
 /** Explains headers like `analyseHeaders`, with plain data. `places` has the addresses that `hopAddresses` returns. */
-export function analyseHeadersPlaced({ headers, now, places }: PlacedHeaders): HeaderAnalysis {
+function analyseHeadersPlaced({ headers, now, places }: PlacedHeaders): HeaderAnalysis {
   return analyseHeaders(headers, now, (ip) => places.get(ip) ?? null);
 }
 
+/** The headers of a message. */
+export const emailHeaderAnalysis = defineAnalysis("email-header", analyseHeadersPlaced);
+
 /** Lists the public addresses of hops that `analyseHeaders` locates. */
-export function hopAddresses(headers: string): string[] {
+function hopAddresses(headers: string): string[] {
   const { fields } = readHeaderBlock(headers.slice(0, MAX_HEADERS_BYTES));
   const received = fields.filter(({ key }) => key === "received").map(({ value }) => value);
   const addresses = new Set<string>();
@@ -136,6 +140,9 @@ export function hopAddresses(headers: string): string[] {
   });
   return [...addresses];
 }
+
+/** Addresses of the hosts that a message came over. */
+export const hopAddressesAnalysis = defineAnalysis("email-addresses", hopAddresses);
 
 function isUnplaced(hops: Result["hops"]): boolean {
   const known = hops.filter(({ ip_type: type }) => type === "public");

@@ -8,7 +8,7 @@ import {
   type FindingDraft,
 } from "#probe-agent/analysis/text/findings.ts";
 import { leading } from "#probe-agent/analysis/text/json-size.ts";
-import { readHtml, type ReadPage } from "#probe-agent/analysis/html/read-page.ts";
+import { definePageAnalysis, readHtml, type ReadPage } from "#probe-agent/analysis/html/read-page.ts";
 import { findMixedContent, type MixedReference, type MixedContent } from "#probe-agent/analysis/page/mixed-content.ts";
 import type { Finding } from "#shared/contracts/findings.ts";
 
@@ -78,6 +78,9 @@ export function mixedContentReport({ page, url, headers }: ReadPage) {
     limitations: cut ? ["Not all references are listed."] : [],
   };
 }
+
+/** Mixed content of a page. */
+export const mixedContentAnalysis = definePageAnalysis("mixed-content", mixedContentReport);
 
 function cutList(references: readonly MixedReference[]): MixedReference[] {
   return leading(references, LIST_BYTES);

@@ -1,5 +1,5 @@
 import type { Element } from "domhandler";
-import type { Page, ReadPage } from "#probe-agent/analysis/html/read-page.ts";
+import { definePageAnalysis, type Page, type ReadPage } from "#probe-agent/analysis/html/read-page.ts";
 import { textOf, walkElements } from "#probe-agent/analysis/html/document.ts";
 import { attribute } from "#probe-agent/analysis/html/page.ts";
 import { isSameSite } from "#probe-agent/analysis/http/same-site.ts";
@@ -53,10 +53,13 @@ export function findTrackers(page: Page, pageHost: string): FoundTracker[] {
 }
 
 /** Reports the trackers of a page. Returns [] if the response is not HTML, and null if the HTML was not read. */
-export function trackersReport({ page, url, unread }: ReadPage): FoundTracker[] | null {
+function trackersReport({ page, url, unread }: ReadPage): FoundTracker[] | null {
   if (page === null) return unread ? null : [];
   return findTrackers(page, new URL(url).hostname);
 }
+
+/** Trackers of a page. */
+export const trackersAnalysis = definePageAnalysis("trackers", trackersReport);
 
 function joinAddresses(element: Element): string {
   return ADDRESS_ATTRIBUTES.map((name) => attribute(element, name)?.slice(0, MAX_ADDRESS) ?? "").join(" ");

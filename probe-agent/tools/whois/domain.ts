@@ -1,6 +1,7 @@
 import { domainToASCII } from "node:url";
 import { ok, type Outcome } from "#shared/contracts/outcome.ts";
 import { waitAtMost } from "#shared/time/time-limit.ts";
+import { domainWhoisAnalysis } from "#probe-agent/analysis/registry/whois/answers.ts";
 import type { RdapDomain } from "#probe-agent/analysis/registry/rdap/domain.ts";
 import type { WhoisRecord } from "#probe-agent/analysis/registry/whois.ts";
 import { serverText } from "#probe-agent/analysis/registry/whois/servers.ts";
@@ -91,7 +92,7 @@ async function lookUpByWhois(net: Net, subject: DomainSubject, reply: DomainRepl
     { kind: "domain", name: subject.name },
     first,
     async (text, server): Promise<Outcome<Reading<WhoisRecord | null>>> => {
-      const read = await runAnalysis(net, "whois-domain", { text, server: server.host });
+      const read = await runAnalysis(net, domainWhoisAnalysis, { text, server: server.host });
       if (read.status !== "ok") return read;
       const { answer: record, limit } = read.data;
       const isOther = record.domain !== null && aLabels(record.domain) !== subject.name;

@@ -1,3 +1,4 @@
+import { numberWhoisAnalysis } from "#probe-agent/analysis/registry/whois/answers.ts";
 import { autnumRow, networkRow } from "#probe-agent/analysis/registry/rdap/rows.ts";
 import { ok, type Outcome } from "#shared/contracts/outcome.ts";
 import { waitAtMost } from "#shared/time/time-limit.ts";
@@ -61,7 +62,7 @@ export async function lookUpNumber(net: Net, subject: Subject): Promise<Lookup> 
 
 async function lookUpByWhois(net: Net, subject: Subject, reply: NumberReply, why: string): Promise<Lookup> {
   const read = async (text: string, server: WhoisServer): Promise<Outcome<Reading<NumberAnswer>>> => {
-    const analysed = await runAnalysis(net, "whois-number", { text, server: server.host });
+    const analysed = await runAnalysis(net, numberWhoisAnalysis, { text, server: server.host });
     if (analysed.status !== "ok") return analysed;
     const { answer: data, limit } = analysed.data;
     const found = data.registration !== null && containsSubject(data.registration, subject);

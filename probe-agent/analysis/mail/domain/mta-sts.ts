@@ -1,3 +1,4 @@
+import { defineAnalysis } from "#probe-agent/analysis/analysis.ts";
 import type { FindingDraft } from "#probe-agent/analysis/text/findings.ts";
 import { parseTagList, toPrintableAscii, tagValue } from "#probe-agent/analysis/mail/tag-list.ts";
 
@@ -129,6 +130,9 @@ export function parseMtaStsPolicy(text: string): MtaStsPolicy {
     issues: [...fatal.slice(0, 10), ...issues.slice(0, 10)],
   };
 }
+
+/** A policy of MTA-STS. */
+export const mtaStsAnalysis = defineAnalysis("mta-sts", parseMtaStsPolicy);
 
 function readMaxAge(value: string | undefined): number | null {
   if (value === undefined || !/^\d{1,10}$/.test(value)) return null;

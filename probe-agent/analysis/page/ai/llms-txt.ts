@@ -1,3 +1,5 @@
+import { defineAnalysis } from "#probe-agent/analysis/analysis.ts";
+
 /** Content of an llms.txt file as proposed by llmstxt.org: an H1, a quoted summary and H2 sections of links. */
 export interface LlmsTxt {
   /** true if the file has a title and there are no errors, such as list items that are not links. */
@@ -66,6 +68,9 @@ export function parseLlmsTxt(text: string): LlmsTxt {
   const links = sections.reduce((sum, section) => sum + section.links, 0);
   return { valid: title !== null && errors.length === 0, title, summary, sections, links, errors };
 }
+
+/** An llms.txt. */
+export const llmsTxtAnalysis = defineAnalysis("llms-txt", parseLlmsTxt);
 
 /**
  * Reports whether a line is a list item of the form `- [name](url)`, with or without notes after a colon or a space.

@@ -1,3 +1,4 @@
+import { defineAnalysis } from "#probe-agent/analysis/analysis.ts";
 import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import { resolveAddress, documentBase } from "#probe-agent/analysis/http/address.ts";
 import { metaContent } from "#probe-agent/analysis/html/page.ts";
@@ -78,7 +79,7 @@ export function findReservation(page: Page | null, headers: readonly HeaderPair[
  * Reports whether tdmrep.json reserves rights to text and data mining for the root. The file is a list of rules with
  * `location` and `tdm-reservation`. Returns null if the file is invalid or has no valid rule for the root.
  */
-export function parseTdmRep(text: string): boolean | null {
+function parseTdmRep(text: string): boolean | null {
   try {
     const rules: unknown = JSON.parse(text);
     if (!Array.isArray(rules)) return null;
@@ -93,8 +94,11 @@ export function parseTdmRep(text: string): boolean | null {
   }
 }
 
+/** A tdmrep.json. */
+export const tdmRepAnalysis = defineAnalysis("tdmrep", parseTdmRep);
+
 /** Reports whether a text is a JSON object. */
-export function isJsonObject(text: string): boolean {
+function isJsonObject(text: string): boolean {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -102,3 +106,6 @@ export function isJsonObject(text: string): boolean {
     return false;
   }
 }
+
+/** Whether a text is a JSON object. */
+export const jsonObjectAnalysis = defineAnalysis("json-object", isJsonObject);

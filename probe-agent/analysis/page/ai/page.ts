@@ -10,13 +10,13 @@ import { semanticHtml } from "#probe-agent/analysis/page/ai/semantics.ts";
 import { locateData } from "#probe-agent/analysis/page/html-metadata.ts";
 import { visibleText } from "#probe-agent/analysis/html/text.ts";
 import { countWords } from "#probe-agent/analysis/html/words.ts";
-import type { Page, ReadPage } from "#probe-agent/analysis/html/read-page.ts";
+import { definePageAnalysis, type Page, type ReadPage } from "#probe-agent/analysis/html/read-page.ts";
 import { readEntities } from "#probe-agent/analysis/page/structured/entity.ts";
 
 const MAX_TYPES = 50;
 
 /** Analyses a page for AI services. `content` is null if the response is not HTML. */
-export function aiPage({ page, url, headers }: ReadPage) {
+function aiPage({ page, url, headers }: ReadPage) {
   return {
     meta: collectDirectives(page, headers),
     reserved: findReservation(page, headers),
@@ -24,6 +24,9 @@ export function aiPage({ page, url, headers }: ReadPage) {
     content: page === null ? null : readContent(page, url),
   };
 }
+
+/** What AI systems read of a page. */
+export const aiPageAnalysis = definePageAnalysis("ai-page", aiPage);
 
 function readContent(page: Page, url: string) {
   const { text } = visibleText(page.document.root);

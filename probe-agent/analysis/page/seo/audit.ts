@@ -4,7 +4,7 @@ import { metaContent } from "#probe-agent/analysis/html/page.ts";
 import { visibleText } from "#probe-agent/analysis/html/text.ts";
 import { readViewport } from "#probe-agent/analysis/html/viewport.ts";
 import { countWords } from "#probe-agent/analysis/html/words.ts";
-import type { Page } from "#probe-agent/analysis/html/read-page.ts";
+import { definePageAnalysis, type Page } from "#probe-agent/analysis/html/read-page.ts";
 import { isLanguageTag } from "#probe-agent/analysis/http/language-tag.ts";
 import { readContent } from "#probe-agent/analysis/page/seo/content.ts";
 import { checkCanonical } from "#probe-agent/analysis/page/seo/canonical.ts";
@@ -56,6 +56,9 @@ export function readSeoPage({ page, headers, url, status }: SeoSource, { now }: 
     urlFaults,
   };
 }
+
+/** What search engines read of a page. */
+export const seoPageAnalysis = definePageAnalysis("seo-page", readSeoPage);
 
 /** Adds the facts about the site (robots.txt, sitemap, icon) to the facts about the page. */
 export function joinFacts({ favicon, ...page }: SeoPage, site: SeoSite) {

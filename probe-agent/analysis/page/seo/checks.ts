@@ -1,3 +1,4 @@
+import { defineAnalysis } from "#probe-agent/analysis/analysis.ts";
 import { robotsFaults } from "#probe-agent/analysis/web/robots/faults.ts";
 import { parseRobots } from "#probe-agent/analysis/web/robots/parse.ts";
 import { type SeoFacts, joinFacts, type SeoPage } from "#probe-agent/analysis/page/seo/audit.ts";
@@ -268,13 +269,16 @@ export function scoreSeo(facts: SeoFacts): SeoScore {
 }
 
 /** Audits a page with the facts about its site. */
-export function auditSeo({ page, site }: { readonly page: SeoPage; readonly site: SeoSite }): {
+function auditSeo({ page, site }: { readonly page: SeoPage; readonly site: SeoSite }): {
   readonly facts: SeoFacts;
   readonly score: SeoScore;
 } {
   const facts = joinFacts(page, site);
   return { facts, score: scoreSeo(facts) };
 }
+
+/** The audit of a page that was read, and of its site. */
+export const seoAuditAnalysis = defineAnalysis("seo-audit", auditSeo);
 
 /** Scores the results of the checks. `results` has one entry for each check, in the order of SEO_CHECKS. */
 export function scoreResults(results: readonly SeoCheckResult[]): SeoScore {

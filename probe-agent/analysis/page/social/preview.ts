@@ -3,7 +3,7 @@ import { type Graph, readGraph } from "#probe-agent/analysis/page/social/graph.t
 import { PLATFORMS, type Platform, type PlatformName } from "#probe-agent/analysis/page/social/platforms.ts";
 import { type XCard, readXCard } from "#probe-agent/analysis/page/social/x-card.ts";
 import { documentBase, resolveAddress } from "#probe-agent/analysis/http/address.ts";
-import type { Page } from "#probe-agent/analysis/html/read-page.ts";
+import { readHtml, definePageAnalysis, type Page } from "#probe-agent/analysis/html/read-page.ts";
 import { readSocialTags } from "#probe-agent/analysis/page/structured/open-graph.ts";
 import { walkElements } from "#probe-agent/analysis/html/document.ts";
 import { attribute, INERT_ELEMENTS, metaContent } from "#probe-agent/analysis/html/page.ts";
@@ -163,6 +163,11 @@ export function readSocial(page: Page, url: string) {
   const reading = readGraph(tags.properties, base);
   return { tags, reading, card: readXCard(tags.twitter, reading.graph, base), fallback: readFallback(page, base) };
 }
+
+/** The preview that social networks make of a page. */
+export const socialAnalysis = definePageAnalysis("og-preview", ({ page, url }) =>
+  readSocial(page ?? readHtml(""), url),
+);
 
 /** Reads the title, the description, the first big image and the icon of a page. `base` resolves addresses. */
 function readFallback(page: Page, base: string): Fallback {

@@ -1,7 +1,7 @@
 import { fairShares, jsonBytes, leading } from "#probe-agent/analysis/text/json-size.ts";
 import { locateData } from "#probe-agent/analysis/page/html-metadata.ts";
 import { lineCounter } from "#probe-agent/analysis/html/lines.ts";
-import type { Page } from "#probe-agent/analysis/html/read-page.ts";
+import { readHtml, definePageAnalysis, type Page } from "#probe-agent/analysis/html/read-page.ts";
 import { readEntities, type Entity, type TopEntity } from "#probe-agent/analysis/page/structured/entity.ts";
 import {
   fitFindings,
@@ -86,6 +86,11 @@ export function structuredReport(page: Page, url: string) {
     ],
   };
 }
+
+/** Structured data of a page. */
+export const schemaAnalysis = definePageAnalysis("schema", ({ page, url }) =>
+  structuredReport(page ?? readHtml(""), url),
+);
 
 type Lists = Readonly<Record<string, readonly unknown[]>>;
 

@@ -1,3 +1,4 @@
+import { defineAnalysis } from "#probe-agent/analysis/analysis.ts";
 import { parseWhois, type WhoisRecord } from "#probe-agent/analysis/registry/whois.ts";
 import { readWhoisLines } from "#probe-agent/analysis/registry/whois/lines.ts";
 import { parseNumberWhois, type NumberAnswer } from "#probe-agent/analysis/registry/whois/number-resource.ts";
@@ -16,11 +17,17 @@ interface WhoisReading<T> {
 }
 
 /** Parses an answer about a domain. */
-export function readDomainWhois({ text, server }: WhoisInput): WhoisReading<WhoisRecord> {
+function readDomainWhois({ text, server }: WhoisInput): WhoisReading<WhoisRecord> {
   return { answer: parseWhois(text, server), limit: quoteLimit(readWhoisLines(text).prose) };
 }
 
+/** A WHOIS response about a domain. */
+export const domainWhoisAnalysis = defineAnalysis("whois-domain", readDomainWhois);
+
 /** Parses an answer about an address or an AS number. */
-export function readNumberWhois({ text, server }: WhoisInput): WhoisReading<NumberAnswer> {
+function readNumberWhois({ text, server }: WhoisInput): WhoisReading<NumberAnswer> {
   return { answer: parseNumberWhois(text, server), limit: quoteLimit(readWhoisLines(text).prose) };
 }
+
+/** A WHOIS response about a number resource. */
+export const numberWhoisAnalysis = defineAnalysis("whois-number", readNumberWhois);

@@ -1,5 +1,5 @@
 import type { HealthSnapshot, TlsFacts } from "#probe-agent/analysis/site/health/snapshot.ts";
-import type { ReadPage } from "#probe-agent/analysis/html/read-page.ts";
+import { definePageAnalysis, type ReadPage } from "#probe-agent/analysis/html/read-page.ts";
 import { sortFindings, type Finding, type Severity } from "#shared/contracts/findings.ts";
 import { letterGrade, worseGrade, type LetterGrade } from "#probe-agent/analysis/text/letter-grade.ts";
 import {
@@ -21,9 +21,12 @@ import { expiryStage } from "#probe-agent/analysis/tls/ssl/findings.ts";
 export type HealthFacts = Omit<HealthSnapshot, "finalUrl" | "status" | "headers" | "page" | "unread">;
 
 /** Scores a page and the facts about its site. */
-export function healthReport({ url, status, headers, page, unread }: ReadPage, facts: HealthFacts): HealthScore {
+function healthReport({ url, status, headers, page, unread }: ReadPage, facts: HealthFacts): HealthScore {
   return scoreHealth({ ...facts, finalUrl: url, status, headers, page, unread });
 }
+
+/** Health of a page, with its score. */
+export const healthAnalysis = definePageAnalysis("health", healthReport);
 
 /** A check as in the result. */
 interface HealthCheck {

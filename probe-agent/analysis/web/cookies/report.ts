@@ -1,3 +1,4 @@
+import { defineAnalysis } from "#probe-agent/analysis/analysis.ts";
 import { parseSetCookie, type Cookie } from "#probe-agent/analysis/web/cookies.ts";
 import {
   cookieIssues,
@@ -63,9 +64,12 @@ interface CookieInput {
 }
 
 /** Analyses every Set-Cookie line of a chain; takes one plain value. */
-export function readCookies({ hops, pageUrl, now }: CookieInput): CookieReport {
+function readCookies({ hops, pageUrl, now }: CookieInput): CookieReport {
   return reportCookies(hops, pageUrl, now);
 }
+
+/** Cookies that responses set. */
+export const cookiesAnalysis = defineAnalysis("cookies", readCookies);
 
 /** Analyses every Set-Cookie line of a chain of responses. The page's own response is the last. */
 export function reportCookies(hops: readonly CookieHop[], pageUrl: string, now: Date): CookieReport {

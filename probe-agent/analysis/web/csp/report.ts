@@ -8,7 +8,7 @@ import {
 } from "#probe-agent/analysis/web/csp/finding.ts";
 import { fitFindings, adviseOn, finding } from "#probe-agent/analysis/text/findings.ts";
 import { leading, fairShares, jsonBytes, leadingText } from "#probe-agent/analysis/text/json-size.ts";
-import type { ReadPage } from "#probe-agent/analysis/html/read-page.ts";
+import { definePageAnalysis, type ReadPage } from "#probe-agent/analysis/html/read-page.ts";
 import { plain } from "#probe-agent/analysis/text/plain-data.ts";
 import type { EffectivePolicy } from "#probe-agent/analysis/web/csp/effective.ts";
 import { headerValues, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
@@ -83,6 +83,9 @@ export function cspReport({ headers, page }: ReadPage) {
     ],
   };
 }
+
+/** Content security policy of a page. */
+export const cspAnalysis = definePageAnalysis("csp", cspReport);
 
 function fitList(values: readonly string[]): string[] {
   return leading(values, REPORTING_BYTES).map((value) => value.toWellFormed());

@@ -1,7 +1,7 @@
 import { documentBase } from "#probe-agent/analysis/http/address.ts";
 import { walkElements } from "#probe-agent/analysis/html/document.ts";
 import { attribute, metaPragmas } from "#probe-agent/analysis/html/page.ts";
-import type { Page, ReadPage } from "#probe-agent/analysis/html/read-page.ts";
+import { definePageAnalysis, type Page, type ReadPage } from "#probe-agent/analysis/html/read-page.ts";
 import type { FoundRefresh } from "#probe-agent/analysis/web/redirects/chain.ts";
 import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import { readCanonical, type Canonical } from "#probe-agent/analysis/html/canonical.ts";
@@ -25,13 +25,16 @@ export interface Landing {
 const MAX_NOSCRIPT = 50;
 
 /** Reads the page at the end of a chain of redirects. */
-export function readLanding({ page, url, headers }: ReadPage): Landing {
+function readLanding({ page, url, headers }: ReadPage): Landing {
   return {
     title: page?.facts.title ?? null,
     canonical: readCanonical(headers, page, url),
     refresh: findRefresh({ page, url, headers }),
   };
 }
+
+/** The page at the end of a chain of redirects. */
+export const landingAnalysis = definePageAnalysis("landing", readLanding);
 
 /** Finds the refresh that applies: the header, else the first meta element (WHATWG HTML), else one in noscript. */
 function findRefresh({ page, url: pageUrl, headers }: Pick<ReadPage, "page" | "url" | "headers">) {

@@ -1,5 +1,5 @@
 import { leadingText } from "#probe-agent/analysis/text/json-size.ts";
-import { readHtml, type ReadPage } from "#probe-agent/analysis/html/read-page.ts";
+import { definePageAnalysis, readHtml, type ReadPage } from "#probe-agent/analysis/html/read-page.ts";
 import { gradeSecurity } from "#probe-agent/analysis/web/security-headers.ts";
 import { describeFailedTests, GUIDE } from "#probe-agent/analysis/web/security/described-findings.ts";
 import type { SecuritySnapshot } from "#probe-agent/analysis/web/security/snapshot.ts";
@@ -43,3 +43,6 @@ export function securityReport(
     duplicate_directives: found.duplicate_directives.slice(0, 50).map((name) => name.slice(0, 200).toWellFormed()),
   };
 }
+
+/** Security headers of a page, with their grade. */
+export const securityAnalysis = definePageAnalysis("security", securityReport);
