@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import type { Contract } from "#shared/tools/define.ts";
 import type { ToolName } from "#shared/tools/names.ts";
 
@@ -29,10 +30,16 @@ ${names.map((name) => `    ${keyOf(name)}: ${presenterOf(name)},`).join("\n")}
 `;
 }
 
+/** Where a tool is implemented: in its folder, or in a file of its name if that is all it has. */
+export function implementationPath(name: ToolName): string {
+  const inFolder = `probe-agent/tools/${name}/${name}.ts`;
+  return existsSync(new URL(`../${inFolder}`, import.meta.url)) ? inFolder : `probe-agent/tools/${name}.ts`;
+}
+
 /** Formats probe-agent/tools/index.ts, which lists the implementation of each name. */
 export function implementationList(names: readonly ToolName[]): string {
   return `${HEADER}
-${names.map((name) => importLine(name, `probe-agent/tools/${name}.ts`)).join("\n")}
+${names.map((name) => importLine(name, implementationPath(name))).join("\n")}
 import type { Implementation, ImplementationOf } from "#probe-agent/tools/implement.ts";
 import type { contractsByName } from "#shared/tools/index.ts";
 

@@ -6,7 +6,7 @@ import { unreachableReason } from "#probe-agent/analysis/network/icmp-unreachabl
 import { answerWith } from "#probe-agent/monitor-checks/answer.ts";
 import { PING_DEFAULTS } from "#probe-agent/monitor-checks/ping-defaults.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
-import { ping } from "#probe-agent/tools/ping.ts";
+import { ping } from "#probe-agent/tools/ping/ping.ts";
 
 type PingResult = ResultOf<typeof pingContract>;
 

@@ -126,6 +126,21 @@ describe("who may know whom", () => {
     expect(breakers(analysers, (file) => importsOf(file, /^probe-agent\/(tools|sources|toolkit)\//))).toEqual([]);
   });
 
+  it("a file of a tool's folder takes the network and shows it in its imports, or is an analysis, as pure as those", () => {
+    const takesNetwork = (path: string) =>
+      /^probe-agent\/(sources|toolkit)\/|^probe-agent\/tools\/implement\.ts$/.test(path);
+    const byPath = new Map(product.map((file) => [file.path, file]));
+    const ofTools = product.filter((file) => /^probe-agent\/tools\/[a-z-]+\//.test(file.path));
+    const analysers = ofTools.filter((file) => !file.imports.some(takesNetwork));
+    expect(analysers.length).toBeGreaterThan(100);
+    const reached = (file: SourceFile) => {
+      const loaded = new Set([file.path]);
+      for (const path of loaded) for (const next of byPath.get(path)?.loads ?? []) loaded.add(next);
+      return [...loaded].find(takesNetwork) ?? false;
+    };
+    expect(breakers(analysers, reached)).toEqual([]);
+  });
+
   it("no noun imports another noun's store", () => {
     const foreign = (file: SourceFile) => {
       const isForeign = (name: string) =>

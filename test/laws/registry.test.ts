@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { CONTRACTS, presentersByTool } from "#shared/tools/index.ts";
-import { contractList, implementationList } from "../../deploy/tool-lists.ts";
+import { contractList, implementationList, implementationPath } from "../../deploy/tool-lists.ts";
 import { TOOL_NAMES } from "#shared/tools/names.ts";
 import { implementations } from "#probe-agent/tools/index.ts";
 import type { Schema } from "#test/laws/schema-fields.ts";
@@ -22,8 +22,9 @@ describe("the registry", () => {
 
   it("has an implementation file and a test for each tool, both of its name", () => {
     for (const name of TOOL_NAMES) {
-      expect(existsSync(join(ROOT, `probe-agent/tools/${name}.ts`)), name).toBe(true);
-      expect(existsSync(join(ROOT, `test/probe-agent/tools/${name}.test.ts`)), name).toBe(true);
+      const path = implementationPath(name);
+      expect(existsSync(join(ROOT, path)), path).toBe(true);
+      expect(existsSync(join(ROOT, `test/${path.replace(/\.ts$/, ".test.ts")}`)), path).toBe(true);
     }
   });
 

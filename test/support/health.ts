@@ -7,7 +7,7 @@ import { health as contract } from "#shared/tools/health/contract.ts";
 import { createHttp } from "#probe-agent/net/http.ts";
 import { createTcp } from "#probe-agent/net/tcp.ts";
 import { createTls } from "#probe-agent/net/tls.ts";
-import { healthOn, type WebPorts } from "#probe-agent/tools/health.ts";
+import { healthOn, type WebPorts } from "#probe-agent/tools/health/health.ts";
 import { startDnsServer } from "#test/servers/dns.ts";
 import { startHttpServer, type Handler, type HttpServer, type HttpServerOptions } from "#test/servers/http.ts";
 import { createPki, daysFromNow, type Pki } from "#test/servers/pki.ts";

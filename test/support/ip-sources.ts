@@ -9,7 +9,7 @@ import { ip as contract } from "#shared/tools/ip/contract.ts";
 import { createHttp } from "#probe-agent/net/http.ts";
 import type { DataPort } from "#probe-agent/toolkit/data.ts";
 import type { Services } from "#probe-agent/toolkit/net.ts";
-import { ip } from "#probe-agent/tools/ip.ts";
+import { ip } from "#probe-agent/tools/ip/ip.ts";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { systemClock } from "#test/support/clock.ts";

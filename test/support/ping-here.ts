@@ -7,7 +7,7 @@ import { ping as contract } from "#shared/tools/ping/contract.ts";
 import { createNet } from "#probe-agent/net/create.ts";
 import { startIcmpHost } from "#probe-agent/net/icmp/host.ts";
 import type { Net, ProgressEvent } from "#probe-agent/toolkit/net.ts";
-import { ping } from "#probe-agent/tools/ping.ts";
+import { ping } from "#probe-agent/tools/ping/ping.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { testServices } from "#test/support/services.ts";
 import { builtInData } from "#test/support/tool.ts";

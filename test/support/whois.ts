@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { whois } from "#probe-agent/tools/whois.ts";
+import { whois } from "#probe-agent/tools/whois/whois.ts";
 import { startWhoisServer, type WhoisBehaviour, type WhoisServer } from "#test/servers/whois.ts";
 import { startRegistries, type Registries } from "#test/support/registries.ts";
 import { resultOf, runTool, type ToolRun, type ToolSetting } from "#test/support/tool.ts";

@@ -6,7 +6,7 @@ import {
   findRefusal,
   type EchoEvidence,
   traceFindings,
-} from "#probe-agent/analysis/network/trace-findings.ts";
+} from "#probe-agent/tools/ping/trace-findings.ts";
 import { hopStatistics, toMicroseconds } from "#probe-agent/analysis/network/statistics.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Address } from "#probe-agent/port/address.ts";

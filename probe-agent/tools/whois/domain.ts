@@ -1,11 +1,11 @@
 import { domainToASCII } from "node:url";
 import { ok, type Outcome } from "#shared/contracts/outcome.ts";
 import { waitAtMost } from "#shared/time/time-limit.ts";
-import { domainWhoisAnalysis } from "#probe-agent/analysis/registry/whois/answers.ts";
+import { domainWhoisAnalysis } from "#probe-agent/tools/whois/analyses.ts";
 import type { RdapDomain } from "#probe-agent/analysis/registry/rdap/domain.ts";
-import type { WhoisRecord } from "#probe-agent/analysis/registry/whois.ts";
+import type { WhoisRecord } from "#probe-agent/tools/whois/parse.ts";
 import { serverText } from "#probe-agent/analysis/registry/whois/servers.ts";
-import type { DomainSubject } from "#probe-agent/analysis/registry/whois/subject.ts";
+import type { DomainSubject } from "#probe-agent/tools/whois/subject.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { runAnalysis } from "#probe-agent/sources/run-analysis.ts";
 import { askRegistry, fetchRegistration, type RdapReply } from "#probe-agent/sources/rdap.ts";

@@ -1,8 +1,8 @@
-import { numberWhoisAnalysis } from "#probe-agent/analysis/registry/whois/answers.ts";
+import { numberWhoisAnalysis } from "#probe-agent/tools/whois/analyses.ts";
 import { autnumRow, networkRow } from "#probe-agent/analysis/registry/rdap/rows.ts";
 import { ok, type Outcome } from "#shared/contracts/outcome.ts";
 import { waitAtMost } from "#shared/time/time-limit.ts";
-import type { NumberAnswer, NumberRegistration } from "#probe-agent/analysis/registry/whois/number-resource.ts";
+import type { NumberAnswer, NumberRegistration } from "#probe-agent/tools/whois/number-resource.ts";
 import { serverText, type WhoisServer, type WhoisSubject } from "#probe-agent/analysis/registry/whois/servers.ts";
 import { isIn, readBlock, readIp } from "#probe-agent/analysis/network/ip-numbers.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";

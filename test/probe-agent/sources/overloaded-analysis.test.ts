@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { jsonObjectAnalysis } from "#probe-agent/analysis/page/ai/page-declarations.ts";
+import { jsonObjectAnalysis } from "#probe-agent/tools/ai-check/page-declarations.ts";
 import { runAnalysis } from "#probe-agent/sources/run-analysis.ts";
 import { netOf } from "#test/support/net.ts";
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { Analysis } from "#probe-agent/analysis/analysis.ts";
-import { llmsTxtAnalysis } from "#probe-agent/analysis/page/ai/llms-txt.ts";
-import { seoPageAnalysis } from "#probe-agent/analysis/page/seo/audit.ts";
-import { schemaAnalysis } from "#probe-agent/analysis/page/structured/report.ts";
-import { domainWhoisAnalysis } from "#probe-agent/analysis/registry/whois/answers.ts";
-import { trackersAnalysis } from "#probe-agent/analysis/page/trackers.ts";
+import { llmsTxtAnalysis } from "#probe-agent/tools/ai-check/llms-txt.ts";
+import { seoPageAnalysis } from "#probe-agent/tools/seo-audit/audit.ts";
+import { schemaAnalysis } from "#probe-agent/tools/schema/report.ts";
+import { domainWhoisAnalysis } from "#probe-agent/tools/whois/analyses.ts";
+import { trackersAnalysis } from "#probe-agent/tools/cookie/trackers.ts";
 import { landingAnalysis } from "#probe-agent/analysis/web/redirects/landing.ts";
-import type { HealthFacts } from "#probe-agent/analysis/site/health/report.ts";
+import type { HealthFacts } from "#probe-agent/tools/health/report.ts";
 import { createAnalyses, isHeavy } from "#probe-agent/threads/analyses.ts";
 import { ANALYSES } from "#probe-agent/threads/analyses/list.ts";
 import { createAnalysisThreads, type AnalysisThreadsOptions } from "#probe-agent/threads/analyses/threads.ts";
@@ -14,7 +14,7 @@ import { systemClock } from "#test/support/clock.ts";
 import { HOSTILE_PAGES } from "#test/support/hostile-pages.ts";
 import { jobLimits } from "#test/support/net.ts";
 import type { ThreadOrder } from "#test/support/thread-program.ts";
-import { PERFECT } from "#test/probe-agent/analysis/site/health/snapshots.ts";
+import { PERFECT } from "#test/probe-agent/analysis/site/snapshots.ts";
 
 const NOW = new Date("2026-11-21T12:00:00Z");
 const BOTS = [{ name: "GPTBot", operator: "OpenAI", purpose: "train" as const }];

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, it } from "vitest";
-import { schemaAnalysis } from "#probe-agent/analysis/page/structured/report.ts";
+import { schemaAnalysis } from "#probe-agent/tools/schema/report.ts";
 import type { RuleData } from "#probe-agent/analysis/page/tech/rule.ts";
 import { createAnalyses } from "#probe-agent/threads/analyses.ts";
 import { createAnalysisThreads, type AnalysisThread } from "#probe-agent/threads/analyses/threads.ts";

@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 import type { Finding } from "#shared/contracts/findings.ts";
-import { DMARC_ADVICE } from "#probe-agent/analysis/mail/dmarc/advice.ts";
-import { parseDmarc } from "#probe-agent/analysis/mail/dmarc/record.ts";
+import { DMARC_ADVICE } from "#probe-agent/tools/email-check/dmarc-advice.ts";
+import { parseDmarc } from "#probe-agent/tools/email-check/dmarc-record.ts";
 import { readBimi } from "#probe-agent/analysis/mail/domain/bimi.ts";
 import { parseMtaStsPolicy, readMtaStsRecord } from "#probe-agent/analysis/mail/domain/mta-sts.ts";
 import { BIMI_ADVICE, MTA_STS_ADVICE, TLS_RPT_ADVICE } from "#probe-agent/analysis/mail/domain/policy-advice.ts";
 import { readTlsRpt } from "#probe-agent/analysis/mail/domain/tls-rpt.ts";
 import { adviseOn } from "#probe-agent/analysis/text/findings.ts";
 import { SPF_ADVICE } from "#probe-agent/analysis/mail/spf/advice.ts";
-import { reportSpf } from "#probe-agent/analysis/mail/spf/report.ts";
-import { walkSpf } from "#probe-agent/analysis/mail/spf/tree.ts";
+import { reportSpf } from "#probe-agent/tools/email-check/spf-report.ts";
+import { walkSpf } from "#probe-agent/tools/email-check/spf-tree.ts";
 import { zoneResolver } from "#test/support/spf.ts";
 
 const CONTEXT = { domain: "example.com", hosts: ["mx1.example.com"], now: new Date("2026-11-22T20:00:00Z") };
