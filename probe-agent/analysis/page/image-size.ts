@@ -1,4 +1,5 @@
-import { octetsOf, type Octets, type PixelSize } from "#probe-agent/analysis/page/image-octets.ts";
+import { octetsOf, type Octets, type PixelSize } from "#shared/images/octets.ts";
+import { readRasterHeader, type RasterFormat } from "#shared/images/raster.ts";
 import type { Element } from "domhandler";
 import { parseDocument, walkElements } from "#probe-agent/analysis/html/document.ts";
 import { attribute } from "#probe-agent/analysis/html/page.ts";
@@ -110,7 +111,7 @@ function largest(all: readonly PixelSize[]): PixelSize | undefined {
 }
 
 /** Formats recognised by their first bytes, as in browsers (WHATWG MIME Sniffing), whatever the Content-Type says. */
-export type ImageFormat = "png" | "jpeg" | "gif" | "webp" | "avif" | "svg" | "bmp";
+export type ImageFormat = RasterFormat | "avif" | "svg";
 
 /** Format and size from the header of an image. */
 interface ImageHeader {
@@ -148,103 +149,23 @@ const UNITS = new Map([
 
 /** Reads format and size from the first bytes of an image. Returns null if the format is unknown. */
 export function readImageHeader(bytes: Uint8Array): ImageHeader | null {
-  const octets = octetsOf(bytes);
-  const format = detectFormat(octets, bytes);
-  if (format === null) return null;
-  const size = READERS[format](octets, bytes);
+  const header = readRasterHeader(bytes) ?? readAvifHeader(bytes) ?? readSvgHeader(bytes);
+  if (header === null) return null;
+  const { format, size } = header;
   return { format, size: size !== null && isPlausible(size) ? size : null };
 }
 
-const READERS: Readonly<Record<ImageFormat, (octets: Octets, bytes: Uint8Array) => PixelSize | null>> = {
-  png: pngSize,
-  jpeg: jpegSize,
-  gif: gifSize,
-  webp: webpSize,
-  avif: avifSize,
-  svg: (_octets, bytes) => svgSize(bytes),
-  bmp: bmpSize,
-};
+function readAvifHeader(bytes: Uint8Array): ImageHeader | null {
+  const octets = octetsOf(bytes);
+  return isAvif(octets) ? { format: "avif", size: avifSize(octets) } : null;
+}
 
-function detectFormat(octets: Octets, bytes: Uint8Array): ImageFormat | null {
-  if (octets.text(0, 8) === "\u0089PNG\r\n\u001A\n") return "png";
-  if (octets.text(0, 3) === "\u00FF\u00D8\u00FF") return "jpeg";
-  if (/^GIF8[79]a/.test(octets.text(0, 6))) return "gif";
-  if (octets.text(0, 4) === "RIFF" && octets.text(8, 4) === "WEBP") return "webp";
-  if (isAvif(octets)) return "avif";
-  if (octets.text(0, 2) === "BM") return "bmp";
-  return looksLikeSvg(bytes) ? "svg" : null;
+function readSvgHeader(bytes: Uint8Array): ImageHeader | null {
+  return looksLikeSvg(bytes) ? { format: "svg", size: svgSize(bytes) } : null;
 }
 
 function isPlausible({ width, height }: PixelSize): boolean {
   return width > 0 && height > 0 && width <= MAX_EDGE && height <= MAX_EDGE;
-}
-
-function sizeOf(width: number | null, height: number | null): PixelSize | null {
-  return width === null || height === null ? null : { width, height };
-}
-
-/** Reads the size of a PNG. IHDR is the first chunk (PNG section 11.2.1). */
-function pngSize(octets: Octets): PixelSize | null {
-  return octets.text(12, 4) === "IHDR" ? sizeOf(octets.uint32(16), octets.uint32(20)) : null;
-}
-
-/** Reads the size of a GIF: that of its logical screen (GIF89a section 18). */
-function gifSize(octets: Octets): PixelSize | null {
-  return sizeOf(octets.littleUint16(6), octets.littleUint16(8));
-}
-
-/**
- * Reads the size of a BMP. BITMAPCOREHEADER has 12 octets, later headers have more. A negative height means top-down
- * rows.
- */
-function bmpSize(octets: Octets): PixelSize | null {
-  if (octets.littleUint32(14) === 12) return sizeOf(octets.littleUint16(18), octets.littleUint16(20));
-  const height = octets.littleUint32(22);
-  return sizeOf(octets.littleUint32(18), height === null ? null : Math.abs(height | 0));
-}
-
-/**
- * Reads the size of a JPEG (T.81 annex B) from its frame header: SOF0 to SOF15, which do not include DHT, JPG and DAC.
- */
-function jpegSize(octets: Octets): PixelSize | null {
-  let at = 2;
-  for (;;) {
-    if (octets.uint8(at) !== 0xff) return null;
-    let marker = octets.uint8(at + 1);
-    // Any number of fill octets can precede a marker.
-    while (marker === 0xff) {
-      at += 1;
-      marker = octets.uint8(at + 1);
-    }
-    if (marker === null || marker === 0xd9 || marker === 0xda) return null;
-    if (marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7)) {
-      at += 2;
-      continue;
-    }
-    const isFrame = marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
-    if (isFrame) return sizeOf(octets.uint16(at + 7), octets.uint16(at + 5));
-    const length = octets.uint16(at + 2);
-    if (length === null || length < 2) return null;
-    at += 2 + length;
-  }
-}
-
-/** Reads the size of a WebP file (RFC 9649 section 2.7): lossy, lossless or extended. */
-function webpSize(octets: Octets): PixelSize | null {
-  const chunk = octets.text(12, 4);
-  if (chunk === "VP8X") return sizeOf(plusOne(octets.littleUint24(24)), plusOne(octets.littleUint24(27)));
-  if (chunk === "VP8L") {
-    const bits = octets.littleUint32(21);
-    if (octets.uint8(20) !== 0x2f || bits === null) return null;
-    return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 };
-  }
-  if (chunk !== "VP8 " || octets.text(23, 3) !== "\u009D\u0001*") return null;
-  const [width, height] = [octets.littleUint16(26), octets.littleUint16(28)];
-  return width === null || height === null ? null : { width: width & 0x3fff, height: height & 0x3fff };
-}
-
-function plusOne(value: number | null): number | null {
-  return value === null ? null : value + 1;
 }
 
 /** Reports whether the first element of a text is an svg element. */

@@ -1,10 +1,10 @@
 import { refuse, type Read } from "#shared/schema/problem.ts";
 import { hashOf } from "#control-plane/http/operations/document.ts";
-import { readImage, type ImageFacts } from "#control-plane/public/status-pages/logos/image-size.ts";
+import { readRasterHeader } from "#shared/images/raster.ts";
 
 /** The logo of a page, without its content. */
 export interface PageLogo {
-  readonly type: ImageFacts["type"];
+  readonly type: keyof typeof EXTENSIONS;
   /** Pixels. */
   readonly width: number;
   readonly height: number;
@@ -21,6 +21,8 @@ export const LOGO_RULE = "a PNG, JPEG or WebP image of at most 64 KB and 2,000 x
 
 const BASE64 = /^[\d+/A-Za-z]*={0,2}$/;
 const EXTENSIONS = { "image/png": "png", "image/jpeg": "jpg", "image/webp": "webp" } as const;
+/** The media type of each format that a logo may have. */
+const TYPES = { png: "image/png", jpeg: "image/jpeg", webp: "image/webp", gif: null, bmp: null } as const;
 
 /** Reads a logo from a data URI. The type that the URI names is not looked at: the first bytes say it. */
 export function readLogo(given: string): Read<PageLogo> {
@@ -31,14 +33,21 @@ export function readLogo(given: string): Read<PageLogo> {
   if (content.length > MOST_LOGO_BYTES) {
     return refuse("logo", "range", `is larger than 64 KB; it must be ${LOGO_RULE}`);
   }
-  const image = readImage(content);
-  if (image === null) return refuse("logo", "type", `must be ${LOGO_RULE}`);
-  if (image.size === null) return refuse("logo", "type", `is cut or damaged; it must be ${LOGO_RULE}`);
-  const { width, height } = image.size;
+  const type = logoType(content);
+  if (type === null) return refuse("logo", "type", `must be ${LOGO_RULE}`);
+  const size = readRasterHeader(content)?.size ?? null;
+  if (size === null) return refuse("logo", "type", `is cut or damaged; it must be ${LOGO_RULE}`);
+  const { width, height } = size;
   if (Math.max(width, height) > MOST_PIXELS) {
     return refuse("logo", "range", `has ${width} x ${height} pixels; it must be ${LOGO_RULE}`);
   }
-  return { ok: true, value: { type: image.type, width, height, hash: hashOf(content) } };
+  return { ok: true, value: { type, width, height, hash: hashOf(content) } };
+}
+
+/** Returns the media type of a picture by its first bytes; null: none that a logo may have. */
+export function logoType(content: Uint8Array): PageLogo["type"] | null {
+  const format = readRasterHeader(content)?.format;
+  return format === undefined ? null : TYPES[format];
 }
 
 /** Returns the content of a data URI that readLogo accepts. */

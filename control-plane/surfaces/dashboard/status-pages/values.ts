@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { readImage } from "#control-plane/public/status-pages/logos/image-size.ts";
-import { toDataUri } from "#control-plane/public/status-pages/logos/logo.ts";
+import { logoType, toDataUri } from "#control-plane/public/status-pages/logos/logo.ts";
 import { toId, type Form } from "#control-plane/surfaces/dashboard/door/form.ts";
 import {
   INCIDENT_MINUTES,
@@ -141,7 +140,7 @@ export function typedIn(form: Form): TypedPage {
 /** Returns the file that was chosen; else the one that an earlier view of the form kept, unless that is removed. */
 function logoIn(form: Form): string | null {
   const file = form.file("logo");
-  if (file !== null) return toDataUri(readImage(file)?.type ?? "application/octet-stream", file);
+  if (file !== null) return toDataUri(logoType(file) ?? "application/octet-stream", file);
   const kept = form.text("logo_kept");
   return kept === "" || form.has("remove_logo") ? null : kept;
 }

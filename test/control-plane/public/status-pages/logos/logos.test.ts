@@ -159,6 +159,7 @@ describe("a refused logo names the field and what is allowed", () => {
     ["a data URI without base64", "data:image/png,abc", "type", "a data URI"],
     ["other characters in base64", "data:image/png;base64,iVBOR w0KGgo", "type", "a data URI"],
     ["nothing in it", "data:image/png;base64,", "type", "PNG, JPEG or WebP"],
+    ["a GIF", dataUri(Buffer.from("GIF89a\u0005\0\u0003\0")), "type", "PNG, JPEG or WebP"],
     ["an SVG", dataUri(Buffer.from("<svg/>"), "image/svg+xml"), "type", "PNG, JPEG or WebP"],
     ["an SVG that says it is a PNG", dataUri(Buffer.from("<svg/>")), "type", "PNG, JPEG or WebP"],
     ["a damaged PNG", dataUri(drawPng(5, 3).subarray(0, 20)), "type", "damaged"],
