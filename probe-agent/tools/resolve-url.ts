@@ -10,7 +10,7 @@ import {
   type AdviceTable,
   type FindingDraft,
 } from "#probe-agent/analysis/text/findings.ts";
-import { cleanUrl, trackingParams } from "#probe-agent/analysis/http/url/tracking-params.ts";
+import { cleanUrl, trackingParams } from "#probe-agent/analysis/http/tracking-params.ts";
 import {
   chainLimitations,
   destinationFindings,

@@ -2,7 +2,7 @@ import { afterAll, afterEach, expect, it } from "vitest";
 import { browserAccount } from "#shared/process/chromium.ts";
 import { openGate } from "#probe-agent/net/browser/gate.ts";
 import { runBrowser } from "#probe-agent/net/browser/run.ts";
-import { conditionsOf } from "#probe-agent/analysis/page/pagespeed/conditions.ts";
+import { conditionsOf } from "#probe-agent/analysis/page/pagespeed-conditions.ts";
 import { pagespeed } from "#probe-agent/tools/pagespeed/pagespeed.ts";
 import { agentBrowser, CHROMIUM, describeBrowser, FOREVER_MS, leftovers, loadOf } from "#test/browser/chromium.ts";
 import { runningBrowser } from "#test/browser/running.ts";

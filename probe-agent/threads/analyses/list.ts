@@ -1,6 +1,6 @@
 import type { Analysis } from "#probe-agent/analysis/analysis.ts";
 import { containsTextAnalysis } from "#probe-agent/analysis/html/contains-text.ts";
-import { mtaStsAnalysis } from "#probe-agent/analysis/mail/domain/mta-sts.ts";
+import { mtaStsAnalysis } from "#probe-agent/analysis/mail/mta-sts.ts";
 import { hopAddressesAnalysis, emailHeaderAnalysis } from "#probe-agent/tools/email-header/analyse.ts";
 import { llmsTxtAnalysis } from "#probe-agent/tools/ai-check/llms-txt.ts";
 import { tdmRepAnalysis, jsonObjectAnalysis } from "#probe-agent/tools/ai-check/page-declarations.ts";
@@ -18,7 +18,7 @@ import { healthAnalysis } from "#probe-agent/tools/health/report.ts";
 import { jsonConditionAnalysis } from "#probe-agent/analysis/text/json-condition.ts";
 import { cookiesAnalysis } from "#probe-agent/tools/cookie/report.ts";
 import { cspAnalysis } from "#probe-agent/tools/csp/report.ts";
-import { landingAnalysis } from "#probe-agent/analysis/web/redirects/landing.ts";
+import { landingAnalysis } from "#probe-agent/analysis/web/redirect-landing.ts";
 import { aiRobotsAnalysis, robotsAnalysis, sitemapsAnalysis } from "#probe-agent/analysis/web/robots/rules.ts";
 import { securityAnalysis } from "#probe-agent/tools/security/report.ts";
 

@@ -1,4 +1,4 @@
-import type { CmsReport } from "#probe-agent/analysis/page/cms/report.ts";
+import type { CmsReport } from "#probe-agent/analysis/page/cms-report.ts";
 import type { RawPage } from "#probe-agent/analysis/html/read-page.ts";
 import type { RuleData } from "#probe-agent/analysis/page/tech/rule.ts";
 import type { TechPage } from "#probe-agent/analysis/page/tech/subject.ts";

@@ -1,5 +1,5 @@
 import type { Technology } from "#probe-agent/analysis/page/tech/technology.ts";
-import type { Asset } from "#probe-agent/analysis/page/cms/assets.ts";
+import type { Asset } from "#probe-agent/analysis/page/cms-assets.ts";
 import { isSameSite } from "#probe-agent/analysis/http/same-site.ts";
 
 /** Categories whose technologies run a whole site, with their rank. A lower rank describes a site better. */

@@ -1,9 +1,9 @@
 import { ok } from "#shared/contracts/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { cms as contract } from "#shared/tools/cms/contract.ts";
-import type { Asset } from "#probe-agent/analysis/page/cms/assets.ts";
+import type { Asset } from "#probe-agent/analysis/page/cms-assets.ts";
 import { chooseSystems, isHeadless, lowerForeignConfidence } from "#probe-agent/tools/cms/choose.ts";
-import { findParts, type SystemPart } from "#probe-agent/analysis/page/cms/parts.ts";
+import { findParts, type SystemPart } from "#probe-agent/analysis/page/cms-parts.ts";
 import { cpeWithVersion, type Technology } from "#probe-agent/analysis/page/tech/technology.ts";
 import { fingerprint } from "#probe-agent/sources/fingerprint.ts";
 import { fetchPage } from "#probe-agent/sources/page.ts";

@@ -1,4 +1,4 @@
-import type { Asset } from "#probe-agent/analysis/page/cms/assets.ts";
+import type { Asset } from "#probe-agent/analysis/page/cms-assets.ts";
 
 /** Facts from a well-known file. */
 interface FileFacts {

@@ -21,7 +21,7 @@ import { implement, type Implementation, type Untimed } from "#probe-agent/tools
 import { lookUpTlsRpt, describeFailedLookups, textsBelow } from "#probe-agent/tools/mx/announcements.ts";
 import { areExchangersSecure } from "#probe-agent/tools/mx/dane.ts";
 import { inspectRouting, type RoutingResult } from "#probe-agent/tools/mx/routing.ts";
-import { readBimi, type BimiDraft } from "#probe-agent/analysis/mail/domain/bimi.ts";
+import { readBimi, type BimiDraft } from "#probe-agent/analysis/mail/bimi.ts";
 
 type Result = Untimed<ResultOf<typeof contract>>;
 

@@ -5,8 +5,8 @@ import {
   type DmarcFindingId,
   publishDmarc,
 } from "#probe-agent/tools/email-check/dmarc-advice.ts";
-import type { BimiDraft } from "#probe-agent/analysis/mail/domain/bimi.ts";
-import type { MtaStsDraft } from "#probe-agent/analysis/mail/domain/mta-sts.ts";
+import type { BimiDraft } from "#probe-agent/analysis/mail/bimi.ts";
+import type { MtaStsDraft } from "#probe-agent/analysis/mail/mta-sts.ts";
 import {
   BIMI_ADVICE,
   MTA_STS_ADVICE,
@@ -15,8 +15,8 @@ import {
   publishStsRecord,
   publishTlsRpt,
   serveStsPolicy,
-} from "#probe-agent/analysis/mail/domain/policy-advice.ts";
-import type { TlsRptDraft } from "#probe-agent/analysis/mail/domain/tls-rpt.ts";
+} from "#probe-agent/analysis/mail/policy-advice.ts";
+import type { TlsRptDraft } from "#probe-agent/analysis/mail/tls-rpt.ts";
 import type { MailCheck, MailFacts } from "#probe-agent/tools/email-check/score.ts";
 import { adviseOn, type FindingDraft, finding, type AdviceTable } from "#probe-agent/analysis/text/findings.ts";
 import { SPF_ADVICE, type SpfContext, publishEnd, publishSpf } from "#probe-agent/analysis/mail/spf/advice.ts";

@@ -1,5 +1,5 @@
 import { listFirst } from "#shared/text/list.ts";
-import { mtaStsAnalysis, policyNames, type MtaStsDraft } from "#probe-agent/analysis/mail/domain/mta-sts.ts";
+import { mtaStsAnalysis, policyNames, type MtaStsDraft } from "#probe-agent/analysis/mail/mta-sts.ts";
 import { joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
 import { toPrintableAscii } from "#probe-agent/analysis/mail/tag-list.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";

@@ -2,7 +2,7 @@ import type { HeaderRows } from "#probe-agent/tools/email-header/rows.ts";
 import type { Arrival } from "#probe-agent/tools/email-header/arrival.ts";
 import { readAuthenticationResults } from "#probe-agent/tools/email-header/authentication-results.ts";
 import type { Field } from "#probe-agent/tools/email-header/fields.ts";
-import { isoOrNull } from "#probe-agent/tools/email-header/received/hops.ts";
+import { isoOrNull } from "#probe-agent/tools/email-header/received-hops.ts";
 import { readSignature, type Signature } from "#probe-agent/tools/email-header/signature.ts";
 import { timesAgainst } from "#probe-agent/tools/email-header/signatures.ts";
 import { printable, printableOrNull } from "#probe-agent/analysis/text/printable.ts";

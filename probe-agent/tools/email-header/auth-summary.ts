@@ -6,9 +6,9 @@ import {
   type MethodResult,
 } from "#probe-agent/tools/email-header/authentication-results.ts";
 import type { Field } from "#probe-agent/tools/email-header/fields.ts";
-import { organisationOf } from "#probe-agent/tools/email-header/received/operators.ts";
-import { readReceived } from "#probe-agent/tools/email-header/received/field.ts";
-import type { ReceivedSpf } from "#probe-agent/tools/email-header/received/spf.ts";
+import { organisationOf } from "#probe-agent/tools/email-header/received-operators.ts";
+import { readReceived } from "#probe-agent/tools/email-header/received-field.ts";
+import type { ReceivedSpf } from "#probe-agent/tools/email-header/received-spf.ts";
 import { printable, printableOrNull } from "#probe-agent/analysis/text/printable.ts";
 
 type Result = HeaderRows;

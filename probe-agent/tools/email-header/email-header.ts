@@ -8,7 +8,7 @@ import {
   findDelivery,
   type DeliveryRows,
 } from "#probe-agent/tools/email-header/findings.ts";
-import type { Locate } from "#probe-agent/tools/email-header/received/hops.ts";
+import type { Locate } from "#probe-agent/tools/email-header/received-hops.ts";
 import { boundFindings } from "#probe-agent/analysis/text/findings.ts";
 import { leading } from "#probe-agent/analysis/text/json-size.ts";
 import type { DataPort } from "#probe-agent/toolkit/data.ts";

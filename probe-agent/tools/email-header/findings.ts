@@ -7,7 +7,7 @@ import type { HeaderRows } from "#probe-agent/tools/email-header/rows.ts";
 import { addAddress } from "#probe-agent/analysis/mail/spf/advice.ts";
 import { publishTxt } from "#probe-agent/analysis/mail/tag-list.ts";
 import { isIP } from "node:net";
-import { organisationOf } from "#probe-agent/tools/email-header/received/operators.ts";
+import { organisationOf } from "#probe-agent/tools/email-header/received-operators.ts";
 
 type SpfNow = NonNullable<ResultOf<typeof emailHeader>["spf_now"]>;
 

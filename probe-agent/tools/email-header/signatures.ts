@@ -2,7 +2,7 @@ import type { HeaderRows } from "#probe-agent/tools/email-header/rows.ts";
 import { CLOCK_AHEAD_MS, type Arrival } from "#probe-agent/tools/email-header/arrival.ts";
 import type { MethodResult } from "#probe-agent/tools/email-header/authentication-results.ts";
 import type { Field } from "#probe-agent/tools/email-header/fields.ts";
-import { isoOrNull } from "#probe-agent/tools/email-header/received/hops.ts";
+import { isoOrNull } from "#probe-agent/tools/email-header/received-hops.ts";
 import { readSignature, type Signature, type SignatureIssue } from "#probe-agent/tools/email-header/signature.ts";
 import { printable, printableOrNull } from "#probe-agent/analysis/text/printable.ts";
 

@@ -5,7 +5,7 @@ import {
   dottedAddress,
   type Client,
   type Sender,
-} from "#probe-agent/tools/email-header/spf/identity.ts";
+} from "#probe-agent/tools/email-header/spf-identity.ts";
 import {
   spendLookup,
   SpfStop,
@@ -22,7 +22,7 @@ import {
   validatedName,
   validateNames,
   type ValidatedNames,
-} from "#probe-agent/tools/email-header/spf/validated-names.ts";
+} from "#probe-agent/tools/email-header/spf-validated-names.ts";
 
 /** Results of check_host() (RFC 7208 section 2.6). */
 type SpfResult = "none" | "neutral" | "pass" | "fail" | "softfail" | "temperror" | "permerror";

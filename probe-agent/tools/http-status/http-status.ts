@@ -7,7 +7,7 @@ import { adviseOn, finding, fitFindings, type FindingDraft } from "#probe-agent/
 import { cacheReport } from "#probe-agent/analysis/http/cache-report.ts";
 import { describeStatus, retryAfterSeconds } from "#probe-agent/tools/http-status/describe.ts";
 import { plain } from "#probe-agent/analysis/text/plain-data.ts";
-import { redirectsByHttp } from "#probe-agent/analysis/web/redirects/chain.ts";
+import { redirectsByHttp } from "#probe-agent/analysis/web/redirect-chain.ts";
 import { forbidsAll, parseRobotsTags } from "#probe-agent/analysis/http/robots-tag.ts";
 import { headerValues, joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
 import { timingReport } from "#probe-agent/analysis/network/request-timing.ts";

@@ -1,4 +1,4 @@
-import { MAX_TLSA, tlsaRow } from "#probe-agent/analysis/mail/domain/tlsa.ts";
+import { MAX_TLSA, tlsaRow } from "#probe-agent/analysis/mail/tlsa.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { askSigned, lookUpTlsa, validateAnswer } from "#probe-agent/tools/dns/tlsa.ts";
 import type { ResultOf } from "#shared/tools/define.ts";

@@ -1,6 +1,6 @@
 import { ok } from "#shared/contracts/outcome.ts";
 import { mx as contract } from "#shared/tools/mx/contract.ts";
-import { MTA_STS_ADVICE, TLS_RPT_ADVICE } from "#probe-agent/analysis/mail/domain/policy-advice.ts";
+import { MTA_STS_ADVICE, TLS_RPT_ADVICE } from "#probe-agent/analysis/mail/policy-advice.ts";
 import { adviseOn, boundFindings } from "#probe-agent/analysis/text/findings.ts";
 import { createLookUp } from "#probe-agent/sources/dns-look-up.ts";
 import { implement } from "#probe-agent/tools/implement.ts";

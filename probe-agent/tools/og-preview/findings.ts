@@ -1,6 +1,6 @@
 import { adviseOn, finding, type AdviceTable, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";
 import type { Finding } from "#shared/contracts/findings.ts";
-import { missingRequired, typeMatches } from "#probe-agent/analysis/page/social/required.ts";
+import { missingRequired, typeMatches } from "#probe-agent/analysis/page/social-required.ts";
 import type { SocialSubject, FetchedImage } from "#probe-agent/tools/og-preview/subject.ts";
 import type { XCard } from "#probe-agent/tools/og-preview/x-card.ts";
 import { PLATFORMS, type PlatformName } from "#probe-agent/tools/og-preview/platforms.ts";

@@ -3,7 +3,7 @@ import { ogPreview as contract } from "#shared/tools/og-preview/contract.ts";
 import { waitAtMost } from "#shared/time/time-limit.ts";
 import { socialAnalysis, makePreviews } from "#probe-agent/tools/og-preview/preview.ts";
 import { socialFindings } from "#probe-agent/tools/og-preview/findings.ts";
-import { missingRequired, typeMatches } from "#probe-agent/analysis/page/social/required.ts";
+import { missingRequired, typeMatches } from "#probe-agent/analysis/page/social-required.ts";
 import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
 import { excerpt } from "#probe-agent/analysis/page/structured/excerpt.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";

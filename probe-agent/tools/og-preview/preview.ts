@@ -1,5 +1,5 @@
 import type { ImageFormat } from "#probe-agent/analysis/page/image-size.ts";
-import { type Graph, readGraph } from "#probe-agent/analysis/page/social/graph.ts";
+import { type Graph, readGraph } from "#probe-agent/analysis/page/social-graph.ts";
 import { PLATFORMS, type Platform, type PlatformName } from "#probe-agent/tools/og-preview/platforms.ts";
 import { type XCard, readXCard } from "#probe-agent/tools/og-preview/x-card.ts";
 import { documentBase, resolveAddress } from "#probe-agent/analysis/http/address.ts";
@@ -7,8 +7,8 @@ import { readHtml, definePageAnalysis, type Page } from "#probe-agent/analysis/h
 import { readSocialTags } from "#probe-agent/analysis/page/structured/open-graph.ts";
 import { walkElements } from "#probe-agent/analysis/html/document.ts";
 import { attribute, INERT_ELEMENTS, metaContent } from "#probe-agent/analysis/html/page.ts";
-import { parsePixels } from "#probe-agent/analysis/page/social/pixels.ts";
-import { faviconOf } from "#probe-agent/analysis/page/social/icons.ts";
+import { parsePixels } from "#probe-agent/analysis/page/social-pixels.ts";
+import { faviconOf } from "#probe-agent/analysis/page/social-icons.ts";
 import { storable } from "#probe-agent/analysis/page/structured/excerpt.ts";
 
 /** Preview of a link on a platform. */

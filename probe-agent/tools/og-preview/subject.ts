@@ -1,7 +1,7 @@
-import type { GraphReading } from "#probe-agent/analysis/page/social/graph.ts";
+import type { GraphReading } from "#probe-agent/analysis/page/social-graph.ts";
 import type { PlatformName } from "#probe-agent/tools/og-preview/platforms.ts";
 import type { PreviewReport } from "#probe-agent/tools/og-preview/preview.ts";
-import type { ImageFacts } from "#probe-agent/analysis/page/social/required.ts";
+import type { ImageFacts } from "#probe-agent/analysis/page/social-required.ts";
 import type { XCard } from "#probe-agent/tools/og-preview/x-card.ts";
 import type { SocialTags } from "#probe-agent/analysis/page/structured/open-graph.ts";
 

@@ -1,5 +1,5 @@
 import { resolveAddress } from "#probe-agent/analysis/http/address.ts";
-import type { Graph } from "#probe-agent/analysis/page/social/graph.ts";
+import type { Graph } from "#probe-agent/analysis/page/social-graph.ts";
 import { storable } from "#probe-agent/analysis/page/structured/excerpt.ts";
 import type { Property } from "#probe-agent/analysis/page/structured/open-graph.ts";
 

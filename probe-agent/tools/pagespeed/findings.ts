@@ -1,9 +1,9 @@
 import { adviseOn, finding, type AdviceTable, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";
 import type { Finding } from "#shared/contracts/findings.ts";
 import { listAll } from "#shared/text/list.ts";
-import type { Opportunity } from "#probe-agent/analysis/page/pagespeed/opportunities.ts";
+import type { Opportunity } from "#probe-agent/analysis/page/pagespeed-opportunities.ts";
 import { logNormalScore, type ScoreCurve } from "#probe-agent/analysis/page/log-normal.ts";
-import type { Strategy } from "#probe-agent/analysis/page/pagespeed/conditions.ts";
+import type { Strategy } from "#probe-agent/analysis/page/pagespeed-conditions.ts";
 
 /** Metrics of one load for which web.dev has limits, with the names of `metrics`. null if not measured. */
 export interface LabMetrics {

@@ -1,9 +1,9 @@
 import { failed, ok, type Outcome } from "#shared/contracts/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { pagespeed as contract } from "#shared/tools/pagespeed/contract.ts";
-import { conditionsOf, type Strategy, networkOf } from "#probe-agent/analysis/page/pagespeed/conditions.ts";
+import { conditionsOf, type Strategy, networkOf } from "#probe-agent/analysis/page/pagespeed-conditions.ts";
 import { pagespeedFindings, scorePerformance } from "#probe-agent/tools/pagespeed/findings.ts";
-import type { Insights } from "#probe-agent/analysis/page/pagespeed/insights.ts";
+import type { Insights } from "#probe-agent/analysis/page/pagespeed-insights.ts";
 import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
 import { plain } from "#probe-agent/analysis/text/plain-data.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";

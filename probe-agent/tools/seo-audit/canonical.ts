@@ -1,5 +1,5 @@
 import { isAbsolute, type PageReferences } from "#probe-agent/tools/seo-audit/references.ts";
-import { withoutFragment } from "#probe-agent/analysis/http/url/web-url.ts";
+import { withoutFragment } from "#probe-agent/analysis/http/web-url.ts";
 import { storable } from "#probe-agent/analysis/page/structured/excerpt.ts";
 
 /** The canonical address of a page: the one that search engines are asked to show. */

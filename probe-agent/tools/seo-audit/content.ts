@@ -6,7 +6,7 @@ import { lineCounter } from "#probe-agent/analysis/html/lines.ts";
 import { attribute, INERT_ELEMENTS } from "#probe-agent/analysis/html/page.ts";
 import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import { storable } from "#probe-agent/analysis/page/structured/excerpt.ts";
-import { withoutFragment } from "#probe-agent/analysis/http/url/web-url.ts";
+import { withoutFragment } from "#probe-agent/analysis/http/web-url.ts";
 import { withoutTrailing } from "#shared/text/strip-trailing.ts";
 
 /** A heading in the result. */

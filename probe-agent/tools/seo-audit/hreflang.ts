@@ -1,7 +1,7 @@
 import { isLanguageTag } from "#probe-agent/analysis/http/language-tag.ts";
 import { isAbsolute, type PageReference, type PageReferences } from "#probe-agent/tools/seo-audit/references.ts";
 import { storable } from "#probe-agent/analysis/page/structured/excerpt.ts";
-import { withoutFragment } from "#probe-agent/analysis/http/url/web-url.ts";
+import { withoutFragment } from "#probe-agent/analysis/http/web-url.ts";
 
 /** A version of the page in one language. */
 interface LanguageVersion {

@@ -20,7 +20,7 @@ import { toMicroseconds } from "#probe-agent/analysis/network/statistics.ts";
 import { verifyChain } from "#probe-agent/analysis/tls/certificate.ts";
 import { parseCertificate, type Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { satisfiesTlsa, type Tlsa } from "#probe-agent/analysis/tls/certificate/tlsa.ts";
-import { MAX_TLSA, tlsaRow } from "#probe-agent/analysis/mail/domain/tlsa.ts";
+import { MAX_TLSA, tlsaRow } from "#probe-agent/analysis/mail/tlsa.ts";
 
 type Result = ResultOf<typeof smtpTest>;
 /** The fields of the result that depend on the conversation, the reverse name and the TLSA records. */

@@ -4,7 +4,7 @@ import { parseHsts } from "#probe-agent/analysis/web/security/hsts.ts";
 import type { Configuration, HstsSeen, GroupsSeen, SuitesSeen } from "#probe-agent/analysis/tls/ssl/configuration.ts";
 import { GROUPS } from "#probe-agent/analysis/tls/ssl/groups.ts";
 import { strengthOf, suitesOf } from "#probe-agent/analysis/tls/ssl/suites.ts";
-import type { Suite } from "#probe-agent/analysis/tls/ssl/suites/read.ts";
+import type { Suite } from "#probe-agent/analysis/tls/ssl/suites-read.ts";
 
 type Result = ResultOf<typeof ssl>;
 

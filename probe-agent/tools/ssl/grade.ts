@@ -3,7 +3,7 @@ import type { KeyFacts } from "#probe-agent/analysis/tls/certificate/keys.ts";
 import type { Configuration, HstsSeen } from "#probe-agent/analysis/tls/ssl/configuration.ts";
 import type { Version } from "#probe-agent/analysis/tls/ssl/hellos.ts";
 import { hasSmallBlocks, suitesOf } from "#probe-agent/analysis/tls/ssl/suites.ts";
-import type { Suite } from "#probe-agent/analysis/tls/ssl/suites/read.ts";
+import type { Suite } from "#probe-agent/analysis/tls/ssl/suites-read.ts";
 import { GROUPS } from "#probe-agent/analysis/tls/ssl/groups.ts";
 
 /** Grades, best first. T and M are outside the scale and override it. */

@@ -4,7 +4,7 @@ import { parseOptOut } from "#shared/internet/opt-out.ts";
 import { isLinkItem } from "#probe-agent/tools/ai-check/llms-txt.ts";
 import { isHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { lineCounter } from "#probe-agent/analysis/html/lines.ts";
-import { readTlsRpt } from "#probe-agent/analysis/mail/domain/tls-rpt.ts";
+import { readTlsRpt } from "#probe-agent/analysis/mail/tls-rpt.ts";
 import { parseSrcsetAddresses } from "#probe-agent/analysis/page/mixed-content.ts";
 import { styleReferences } from "#probe-agent/analysis/page/page-resources/style-references.ts";
 import { parseRobotsTags } from "#probe-agent/analysis/http/robots-tag.ts";

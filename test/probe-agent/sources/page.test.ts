@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Outcome } from "#shared/contracts/outcome.ts";
-import { landingAnalysis } from "#probe-agent/analysis/web/redirects/landing.ts";
+import { landingAnalysis } from "#probe-agent/analysis/web/redirect-landing.ts";
 import { trackersAnalysis } from "#probe-agent/tools/cookie/trackers.ts";
 import { schemaAnalysis } from "#probe-agent/tools/schema/report.ts";
 import { createAnalyses } from "#probe-agent/threads/analyses.ts";

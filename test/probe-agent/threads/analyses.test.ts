@@ -5,7 +5,7 @@ import { seoPageAnalysis } from "#probe-agent/tools/seo-audit/audit.ts";
 import { schemaAnalysis } from "#probe-agent/tools/schema/report.ts";
 import { domainWhoisAnalysis } from "#probe-agent/tools/whois/analyses.ts";
 import { trackersAnalysis } from "#probe-agent/tools/cookie/trackers.ts";
-import { landingAnalysis } from "#probe-agent/analysis/web/redirects/landing.ts";
+import { landingAnalysis } from "#probe-agent/analysis/web/redirect-landing.ts";
 import type { HealthFacts } from "#probe-agent/tools/health/report.ts";
 import { createAnalyses, isHeavy } from "#probe-agent/threads/analyses.ts";
 import { ANALYSES } from "#probe-agent/threads/analyses/list.ts";

@@ -5,7 +5,7 @@ import type { ResultOf } from "#shared/tools/define.ts";
 import type { ssl } from "#shared/tools/ssl/contract.ts";
 import { daysLeft, lifetimeMs } from "#probe-agent/analysis/tls/certificate/describe.ts";
 import { isWeakSignature } from "#probe-agent/analysis/tls/certificate/keys.ts";
-import type { OcspResult } from "#probe-agent/analysis/tls/certificate/ocsp/evaluate.ts";
+import type { OcspResult } from "#probe-agent/analysis/tls/certificate/ocsp-evaluate.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { isExpired } from "#probe-agent/analysis/tls/certificate/validity.ts";
 import { configurationFindings } from "#probe-agent/analysis/tls/ssl/configuration-findings.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
-import { listAssets } from "#probe-agent/analysis/page/cms/assets.ts";
+import { listAssets } from "#probe-agent/analysis/page/cms-assets.ts";
 import { chooseSystems, lowerForeignConfidence } from "#probe-agent/tools/cms/choose.ts";
 import { knownFiles, systemFolder } from "#probe-agent/tools/cms/files.ts";
-import { findParts, shopifyTheme } from "#probe-agent/analysis/page/cms/parts.ts";
+import { findParts, shopifyTheme } from "#probe-agent/analysis/page/cms-parts.ts";
 import { detect } from "#test/entry-points.ts";
 import { builtInRules } from "#test/support/tech-corpus.ts";
 

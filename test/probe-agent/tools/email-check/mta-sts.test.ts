@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { ok } from "#shared/contracts/outcome.ts";
-import { MTA_STS_ADVICE } from "#probe-agent/analysis/mail/domain/policy-advice.ts";
+import { MTA_STS_ADVICE } from "#probe-agent/analysis/mail/policy-advice.ts";
 import { adviseOn } from "#probe-agent/analysis/text/findings.ts";
 import type { HttpPort } from "#probe-agent/port/http.ts";
 import type { Found, LookUp } from "#probe-agent/sources/dns-look-up.ts";

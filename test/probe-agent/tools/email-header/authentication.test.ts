@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { analyseHeaders } from "#probe-agent/tools/email-header/analyse.ts";
 import { readAuthenticationResults } from "#probe-agent/tools/email-header/authentication-results.ts";
-import { readReceivedSpf } from "#probe-agent/tools/email-header/received/spf.ts";
+import { readReceivedSpf } from "#probe-agent/tools/email-header/received-spf.ts";
 import { readSignature } from "#probe-agent/tools/email-header/signature.ts";
 
 const NOW = new Date("2024-01-03T00:00:00Z");

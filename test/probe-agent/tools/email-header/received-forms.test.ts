@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { readReceived } from "#probe-agent/tools/email-header/received/field.ts";
+import { readReceived } from "#probe-agent/tools/email-header/received-field.ts";
 import { analyseHeaders } from "#probe-agent/tools/email-header/analyse.ts";
 
 const DATE = "Tue, 2 Jan 2024 09:00:00 +0000";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readReceived, type Received } from "#probe-agent/tools/email-header/received/field.ts";
+import { readReceived, type Received } from "#probe-agent/tools/email-header/received-field.ts";
 
 const DATE = "Tue, 2 Jan 2024 09:00:00 +0000";
 

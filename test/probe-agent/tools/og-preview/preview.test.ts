@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { socialFindings } from "#probe-agent/tools/og-preview/findings.ts";
 import { makePreviews, readSocial } from "#probe-agent/tools/og-preview/preview.ts";
-import { missingRequired } from "#probe-agent/analysis/page/social/required.ts";
+import { missingRequired } from "#probe-agent/analysis/page/social-required.ts";
 import { expectWellFormed, messagesOf } from "#test/support/findings.ts";
 
 const PAGE = "http://site.test/page";

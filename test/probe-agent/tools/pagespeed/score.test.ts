@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { conditionsOf } from "#probe-agent/analysis/page/pagespeed/conditions.ts";
+import { conditionsOf } from "#probe-agent/analysis/page/pagespeed-conditions.ts";
 import { scorePerformance } from "#probe-agent/tools/pagespeed/findings.ts";
 
 describe("the performance score of a local load", () => {

@@ -1,5 +1,5 @@
-import { listAssets, type Asset } from "#probe-agent/analysis/page/cms/assets.ts";
-import { shopifyTheme } from "#probe-agent/analysis/page/cms/parts.ts";
+import { listAssets, type Asset } from "#probe-agent/analysis/page/cms-assets.ts";
+import { shopifyTheme } from "#probe-agent/analysis/page/cms-parts.ts";
 import type { ReadPage } from "#probe-agent/analysis/html/read-page.ts";
 
 /** Facts about a page's system in addition to its technologies. */

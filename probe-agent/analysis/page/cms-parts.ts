@@ -1,4 +1,4 @@
-import type { Asset } from "#probe-agent/analysis/page/cms/assets.ts";
+import type { Asset } from "#probe-agent/analysis/page/cms-assets.ts";
 
 /** A theme or plugin found in the page's addresses. */
 export interface SystemPart {

@@ -1,5 +1,5 @@
-import { readOpportunities, type Opportunity } from "#probe-agent/analysis/page/pagespeed/opportunities.ts";
-import { amountOf, lineOf, membersOf, wholeOf } from "#probe-agent/analysis/page/pagespeed/read.ts";
+import { readOpportunities, type Opportunity } from "#probe-agent/analysis/page/pagespeed-opportunities.ts";
+import { amountOf, lineOf, membersOf, wholeOf } from "#probe-agent/analysis/page/pagespeed-read.ts";
 
 /** Parsed response of PageSpeed Insights. */
 export interface Insights {

@@ -1,5 +1,5 @@
 import { resolveAddress } from "#probe-agent/analysis/http/address.ts";
-import { parsePixels } from "#probe-agent/analysis/page/social/pixels.ts";
+import { parsePixels } from "#probe-agent/analysis/page/social-pixels.ts";
 import type { Property } from "#probe-agent/analysis/page/structured/open-graph.ts";
 import { storable } from "#probe-agent/analysis/page/structured/excerpt.ts";
 

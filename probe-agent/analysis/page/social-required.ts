@@ -1,6 +1,6 @@
 import { mimeEssence } from "#probe-agent/analysis/http/header-list.ts";
 import { IMAGE_TYPES, type ImageFormat } from "#probe-agent/analysis/page/image-size.ts";
-import type { GraphReading } from "#probe-agent/analysis/page/social/graph.ts";
+import type { GraphReading } from "#probe-agent/analysis/page/social-graph.ts";
 
 /** Open Graph properties that every page must have (ogp.me, "Basic Metadata"). */
 const REQUIRED = ["title", "type", "image", "url"] as const;

@@ -1,6 +1,6 @@
 import { readIp } from "#probe-agent/analysis/network/ip-numbers.ts";
 import { isName } from "#probe-agent/analysis/mail/spf/domain-spec.ts";
-import { reverseNameOf, type Client } from "#probe-agent/tools/email-header/spf/identity.ts";
+import { reverseNameOf, type Client } from "#probe-agent/tools/email-header/spf-identity.ts";
 import { LIMITS, type SpfResolver } from "#probe-agent/analysis/mail/spf/lookup.ts";
 
 /**

@@ -2,10 +2,10 @@ import { documentBase } from "#probe-agent/analysis/http/address.ts";
 import { walkElements } from "#probe-agent/analysis/html/document.ts";
 import { attribute, metaPragmas } from "#probe-agent/analysis/html/page.ts";
 import { definePageAnalysis, type Page, type ReadPage } from "#probe-agent/analysis/html/read-page.ts";
-import type { FoundRefresh } from "#probe-agent/analysis/web/redirects/chain.ts";
+import type { FoundRefresh } from "#probe-agent/analysis/web/redirect-chain.ts";
 import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import { readCanonical, type Canonical } from "#probe-agent/analysis/html/canonical.ts";
-import { webUrl, withoutFragment } from "#probe-agent/analysis/http/url/web-url.ts";
+import { webUrl, withoutFragment } from "#probe-agent/analysis/http/web-url.ts";
 
 /** A refresh with its target as plain text. */
 export interface LandingRefresh extends Omit<FoundRefresh, "target"> {

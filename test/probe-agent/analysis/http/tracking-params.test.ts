@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cleanUrl, trackingParams } from "#probe-agent/analysis/http/url/tracking-params.ts";
+import { cleanUrl, trackingParams } from "#probe-agent/analysis/http/tracking-params.ts";
 import { cpuTime } from "#test/support/cpu-time.ts";
 
 const clean = (url: string): string => cleanUrl(new URL(url));

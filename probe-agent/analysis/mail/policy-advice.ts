@@ -1,6 +1,6 @@
-import type { BimiFindingId } from "#probe-agent/analysis/mail/domain/bimi.ts";
-import type { MtaStsFindingId } from "#probe-agent/analysis/mail/domain/mta-sts.ts";
-import type { TlsRptFindingId } from "#probe-agent/analysis/mail/domain/tls-rpt.ts";
+import type { BimiFindingId } from "#probe-agent/analysis/mail/bimi.ts";
+import type { MtaStsFindingId } from "#probe-agent/analysis/mail/mta-sts.ts";
+import type { TlsRptFindingId } from "#probe-agent/analysis/mail/tls-rpt.ts";
 import type { AdviceTable } from "#probe-agent/analysis/text/findings.ts";
 import { publishTxt } from "#probe-agent/analysis/mail/tag-list.ts";
 

@@ -1,11 +1,11 @@
 import { SEVERITIES } from "#shared/contracts/findings.ts";
 import { listFirst } from "#shared/text/list.ts";
-import { when, type AnomalyDraft, type ParsedHeaders } from "#probe-agent/tools/email-header/anomalies/anomaly.ts";
+import { when, type AnomalyDraft, type ParsedHeaders } from "#probe-agent/tools/email-header/anomaly.ts";
 import { ANOMALY_ADVICE } from "#probe-agent/tools/email-header/advice.ts";
 import type { Anomaly } from "#probe-agent/tools/email-header/rows.ts";
-import { formAnomalies } from "#probe-agent/tools/email-header/anomalies/form.ts";
+import { formAnomalies } from "#probe-agent/tools/email-header/form-anomalies.ts";
 import { CLOCK_AHEAD_MS } from "#probe-agent/tools/email-header/arrival.ts";
-import { isoOrNull } from "#probe-agent/tools/email-header/received/hops.ts";
+import { isoOrNull } from "#probe-agent/tools/email-header/received-hops.ts";
 import { finding } from "#probe-agent/analysis/text/findings.ts";
 import { registrableDomain } from "#shared/internet/registrable-domain.ts";
 import { domainOf } from "#probe-agent/tools/email-header/auth-summary.ts";

@@ -1,5 +1,5 @@
 import { finding } from "#probe-agent/analysis/text/findings.ts";
-import { when, type AnomalyDraft, type ParsedHeaders } from "#probe-agent/tools/email-header/anomalies/anomaly.ts";
+import { when, type AnomalyDraft, type ParsedHeaders } from "#probe-agent/tools/email-header/anomaly.ts";
 import { INVISIBLE } from "#probe-agent/tools/email-header/domains.ts";
 
 /** Fields that a message can have only once (RFC 5322 section 3.6). */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { RedirectStep } from "#probe-agent/analysis/web/redirects/chain.ts";
+import type { RedirectStep } from "#probe-agent/analysis/web/redirect-chain.ts";
 import { hstsOf } from "#probe-agent/analysis/web/redirects.ts";
 
 function step(url: string, header?: string, authorized = true): RedirectStep {

@@ -11,7 +11,7 @@ import {
   wholeOctets,
   type Der,
 } from "#probe-agent/analysis/tls/certificate/der.ts";
-import { readCertId, type CertId } from "#probe-agent/analysis/tls/certificate/ocsp/cert-id.ts";
+import { readCertId, type CertId } from "#probe-agent/analysis/tls/certificate/ocsp-cert-id.ts";
 import {
   parseCertificate,
   readExtensions,

@@ -2,13 +2,13 @@ import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
 import { extendedKeyUsages, keyUsages } from "#probe-agent/analysis/tls/certificate/extensions.ts";
 import { isSignedBy, isStrongKey, isWeakSignature, publicKey } from "#probe-agent/analysis/tls/certificate/keys.ts";
 import { isSameName } from "#probe-agent/analysis/tls/certificate/anchors.ts";
-import { keyHash, matchesCertificate } from "#probe-agent/analysis/tls/certificate/ocsp/cert-id.ts";
+import { keyHash, matchesCertificate } from "#probe-agent/analysis/tls/certificate/ocsp-cert-id.ts";
 import {
   MAX_OCSP_BYTES,
   readOcspResponse,
   type BasicResponse,
   type SingleResponse,
-} from "#probe-agent/analysis/tls/certificate/ocsp/response.ts";
+} from "#probe-agent/analysis/tls/certificate/ocsp-response.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { isSignatureOf } from "#probe-agent/analysis/tls/certificate/signature.ts";
 import { updateFault } from "#probe-agent/analysis/tls/certificate/update.ts";

@@ -1,8 +1,8 @@
 import { isRedirectStatus, mayConcernOnlyProbe } from "#probe-agent/analysis/http/status.ts";
 import { sortFindings, type Finding } from "#shared/contracts/findings.ts";
 import { adviseOn, finding, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";
-import { REDIRECT_ADVICE, type RedirectFindingId } from "#probe-agent/analysis/web/redirects/advice.ts";
-import { FOLLOWED_DELAY_S, type RedirectChain, type RedirectStep } from "#probe-agent/analysis/web/redirects/chain.ts";
+import { REDIRECT_ADVICE, type RedirectFindingId } from "#probe-agent/analysis/web/redirect-advice.ts";
+import { FOLLOWED_DELAY_S, type RedirectChain, type RedirectStep } from "#probe-agent/analysis/web/redirect-chain.ts";
 import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import { isSameSite } from "#probe-agent/analysis/http/same-site.ts";
 

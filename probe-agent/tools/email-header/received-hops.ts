@@ -1,6 +1,6 @@
 import { classifyAddress } from "#shared/internet/egress.ts";
 import type { HeaderRows } from "#probe-agent/tools/email-header/rows.ts";
-import { readReceived, type Received } from "#probe-agent/tools/email-header/received/field.ts";
+import { readReceived, type Received } from "#probe-agent/tools/email-header/received-field.ts";
 import { printableOrNull } from "#probe-agent/analysis/text/printable.ts";
 
 type Result = HeaderRows;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { shortenerOf } from "#probe-agent/analysis/http/url/shorteners.ts";
+import { shortenerOf } from "#probe-agent/analysis/http/shorteners.ts";
 
 it.each([
   ["bit.ly", "Bitly"],

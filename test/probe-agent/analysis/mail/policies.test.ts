@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { readBimi } from "#probe-agent/analysis/mail/domain/bimi.ts";
-import { parseMtaStsPolicy, policyNames, readMtaStsRecord } from "#probe-agent/analysis/mail/domain/mta-sts.ts";
+import { readBimi } from "#probe-agent/analysis/mail/bimi.ts";
+import { parseMtaStsPolicy, policyNames, readMtaStsRecord } from "#probe-agent/analysis/mail/mta-sts.ts";
 import { mailProvider } from "#probe-agent/tools/mx/providers.ts";
-import { readTlsRpt } from "#probe-agent/analysis/mail/domain/tls-rpt.ts";
+import { readTlsRpt } from "#probe-agent/analysis/mail/tls-rpt.ts";
 import { cpuTime } from "#test/support/cpu-time.ts";
 import { idsOf } from "#test/support/findings.ts";
 

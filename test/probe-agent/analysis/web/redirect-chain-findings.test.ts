@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { siteChanges } from "#probe-agent/analysis/web/redirects.ts";
-import { findChainFaults } from "#probe-agent/analysis/web/redirects/chain-findings.ts";
-import type { FoundRefresh, RedirectChain, RedirectStep } from "#probe-agent/analysis/web/redirects/chain.ts";
+import { findChainFaults } from "#probe-agent/analysis/web/redirect-chain-findings.ts";
+import type { FoundRefresh, RedirectChain, RedirectStep } from "#probe-agent/analysis/web/redirect-chain.ts";
 import { expectWellFormed, kinds } from "#test/support/findings.ts";
 
 const HERE = "https://a.test/";

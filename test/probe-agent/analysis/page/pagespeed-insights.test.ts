@@ -4,7 +4,7 @@ import {
   readInsights,
   readPageError,
   type Insights,
-} from "#probe-agent/analysis/page/pagespeed/insights.ts";
+} from "#probe-agent/analysis/page/pagespeed-insights.ts";
 import { experience, insightsAnswer, insightsError } from "#test/support/insights.ts";
 
 const SHOP = "https://shop.example/";

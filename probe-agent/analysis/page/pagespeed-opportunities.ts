@@ -1,4 +1,4 @@
-import { amountOf, lineOf, membersOf, wholeOf } from "#probe-agent/analysis/page/pagespeed/read.ts";
+import { amountOf, lineOf, membersOf, wholeOf } from "#probe-agent/analysis/page/pagespeed-read.ts";
 
 /** A change that would make a page faster. */
 export interface Opportunity {
