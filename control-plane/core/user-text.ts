@@ -22,6 +22,12 @@ export function readLines(field: string, given: string): Read<string> {
   return readVisible(field, text);
 }
 
+/** Reads a label as it is. Characters that people do not see, or that change what they see, are refused. */
+export function readLabel(field: string, given: string): Read<string> {
+  const problem = hiddenProblem(given);
+  return problem === null ? { ok: true, value: given } : refuse(field, "type", problem);
+}
+
 /** Refuses a blank text, and characters that people do not see or that change what they see. */
 export function readVisible(field: string, text: string): Read<string> {
   const problem = hiddenProblem(text);

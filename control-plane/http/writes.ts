@@ -29,7 +29,7 @@ interface Result {
 }
 
 /** What a write in the database answers. */
-interface LoggedResult extends Result {
+export interface LoggedResult extends Result {
   /** What it changes of the account, for the log of changes; none for jobs such as a batch. */
   readonly changes: readonly Change[];
 }

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { present } from "#shared/presentation/present.ts";
+import { present } from "#shared/tools/present.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import type { App } from "#control-plane/core/app.ts";
 import { Refusal } from "#control-plane/http/errors.ts";

@@ -13,7 +13,7 @@ import { PAGE_POLICY, renderMessage, renderDocument } from "#control-plane/core/
 import { isFinal } from "#control-plane/checks/jobs/durable-run/status.ts";
 import { renderAnswers } from "#control-plane/core/pages/answers.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
-import { toLocationAnswer } from "#shared/presentation/locations.ts";
+import { toLocationAnswer } from "#shared/tools/present-locations.ts";
 import { toPlainLine } from "#shared/text/plain-line.ts";
 import type { Contract } from "#shared/tools/define.ts";
 

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
-import { IANA_ANCHORS, parseAnchors, type ReadAnchors } from "#probe-agent/analysis/dns/dnssec/anchors.ts";
+import { IANA_ANCHORS, parseAnchors, type ReadAnchors } from "#probe-agent/analysis/dns/trust-anchors.ts";
 
 // Enough for thousands of anchors. A larger file is something else.
 const MAX_OCTETS = 1_000_000;

@@ -1,11 +1,15 @@
 import { failed, ok, type Failed, type Outcome } from "#shared/contracts/outcome.ts";
 import type { Redact } from "#shared/text/redact.ts";
 import type { MonitorFault } from "#shared/monitor-checks/define.ts";
-import { BODY_BREAKS, bodyBreakOf } from "#shared/tools/http/body.ts";
+import { BODY_BREAKS, bodyBreakOf } from "#shared/tools/http-body.ts";
 import { declaredCharset } from "#probe-agent/analysis/html/charset.ts";
-import { containsUtf8 } from "#probe-agent/analysis/html/contains-text.ts";
+import { containsTextAnalysis, containsUtf8 } from "#probe-agent/analysis/html/contains-text.ts";
 import { headerElements, headerValues } from "#probe-agent/analysis/http/header-list.ts";
-import { describeVerdict, type JsonCondition } from "#probe-agent/analysis/text/json-condition.ts";
+import {
+  jsonConditionAnalysis,
+  describeVerdict,
+  type JsonCondition,
+} from "#probe-agent/analysis/text/json-condition.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
 import type { Hop, PageSnapshot } from "#probe-agent/port/http.ts";
 import { overloadedBy } from "#probe-agent/sources/run-analysis.ts";
@@ -49,7 +53,7 @@ async function findText(net: Net, { final, body }: PageSnapshot, text: string): 
   const contentType = headerValues(final.headers, "content-type")[0] ?? null;
   // Nearly all pages are UTF-8 and say so: octets are compared, without decoding.
   if (declaredCharset(body.bytes, contentType)?.encoding === "utf-8") return ok(containsUtf8(body.bytes, text));
-  const search = await net.analyses.run("contains-text", { octets: body.bytes, contentType, text });
+  const search = await net.analyses.run(containsTextAnalysis, { octets: body.bytes, contentType, text });
   return search.ok ? ok(search.report) : unexamined(search);
 }
 
@@ -80,7 +84,7 @@ async function examineJson(
     return ok({ stage: "response", reason: "body_too_large", message });
   }
   const written = { ...condition, value: JSON.stringify(condition.value) };
-  const check = await net.analyses.run("json-condition", { octets: body.bytes, condition: written });
+  const check = await net.analyses.run(jsonConditionAnalysis, { octets: body.bytes, condition: written });
   if (!check.ok) return unexamined(check);
   if (check.report === null) return ok(null);
   return ok({ stage: "response", ...describeVerdict(check.report, condition, redact) });

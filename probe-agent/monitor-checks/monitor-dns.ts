@@ -2,7 +2,7 @@ import { failed, ok, type Outcome, type Failed } from "#shared/contracts/outcome
 import type { MonitorFault } from "#shared/monitor-checks/define.ts";
 import { monitorDns as contract } from "#shared/monitor-checks/monitor-dns.ts";
 import type { ParamsOf, ResultOf } from "#shared/tools/define.ts";
-import type { dns } from "#shared/tools/dns.ts";
+import type { dns } from "#shared/tools/dns/contract.ts";
 import { followCnames } from "#probe-agent/analysis/dns/cname-chain.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
 import { answerWith } from "#probe-agent/monitor-checks/answer.ts";

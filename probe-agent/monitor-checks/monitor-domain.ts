@@ -3,7 +3,7 @@ import { monitorDomain as contract } from "#shared/monitor-checks/monitor-domain
 import { findRegistrationFault } from "#shared/monitor-checks/registration.ts";
 import { answerWith } from "#probe-agent/monitor-checks/answer.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
-import { whois } from "#probe-agent/tools/whois.ts";
+import { whois } from "#probe-agent/tools/whois/whois.ts";
 
 /** Asks the registry about a domain. A registry that does not answer is a failure. */
 export const monitorDomain = implement(contract, async (net, params) => {

@@ -7,13 +7,13 @@ import { answerWith } from "#probe-agent/monitor-checks/answer.ts";
 import { examineBody } from "#probe-agent/monitor-checks/http-body.ts";
 import type { Hop, HttpRequest, PageSnapshot, HopTls } from "#probe-agent/port/http.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
-import { reportFetch, reverseOf, endlessRedirects } from "#probe-agent/tools/check.ts";
+import { reportFetch, reverseOf, endlessRedirects } from "#probe-agent/tools/check/check.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 import { parseCertificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { describeRevocation } from "#probe-agent/analysis/tls/ssl/revocation.ts";
 import { keptRevocation } from "#probe-agent/sources/kept-revocation.ts";
 import { checkRevocation } from "#probe-agent/tools/ssl/revocation.ts";
-import type { check } from "#shared/tools/check.ts";
+import type { check } from "#shared/tools/check/contract.ts";
 import { atAddress, describeTrustFault } from "#probe-agent/analysis/tls/trust-fault.ts";
 
 type Params = ParamsOf<typeof contract>;

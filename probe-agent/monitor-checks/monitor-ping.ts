@@ -1,12 +1,12 @@
 import { failed, ok, type Failed } from "#shared/contracts/outcome.ts";
 import { monitorPing as contract } from "#shared/monitor-checks/monitor-ping.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { PingReply, ping as pingContract } from "#shared/tools/ping.ts";
+import type { PingReply, ping as pingContract } from "#shared/tools/ping/contract.ts";
 import { unreachableReason } from "#probe-agent/analysis/network/icmp-unreachable.ts";
 import { answerWith } from "#probe-agent/monitor-checks/answer.ts";
 import { PING_DEFAULTS } from "#probe-agent/monitor-checks/ping-defaults.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
-import { ping } from "#probe-agent/tools/ping.ts";
+import { ping } from "#probe-agent/tools/ping/ping.ts";
 
 type PingResult = ResultOf<typeof pingContract>;
 

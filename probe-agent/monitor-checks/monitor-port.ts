@@ -3,7 +3,7 @@ import { monitorPort as contract } from "#shared/monitor-checks/monitor-port.ts"
 import { answerWith } from "#probe-agent/monitor-checks/answer.ts";
 import { PING_DEFAULTS } from "#probe-agent/monitor-checks/ping-defaults.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
-import { ping } from "#probe-agent/tools/ping.ts";
+import { ping } from "#probe-agent/tools/ping/ping.ts";
 
 /** Connects to one TCP port. A port that does not answer is a failure; a closed one is an answer. */
 export const monitorPort = implement(contract, async (net, params) => {

@@ -6,7 +6,7 @@ import { dial } from "#probe-agent/net/http/dial.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import type { SmtpPort, SmtpAnswer, SmtpLink, SmtpLoss, SmtpTls } from "#probe-agent/port/smtp.ts";
 import type { TLSSocket } from "node:tls";
-import { createReplyReader, type ReplyReader } from "#probe-agent/analysis/mail/smtp/reply.ts";
+import { createReplyReader, type ReplyReader } from "#probe-agent/analysis/mail/smtp-reply.ts";
 import { endReason, observe } from "#probe-agent/net/tls/observation.ts";
 import { openSession } from "#probe-agent/net/tls/session.ts";
 

@@ -157,7 +157,7 @@ export interface HttpBody {
   /** SHA-256 of the decoded bytes kept, in hexadecimal. */
   readonly sha256: string;
   /**
-   * Why the body could not be read (shared/tools/http/body.ts) or decoded (http/body.ts) completely; null if it was.
+   * Why the body could not be read (shared/tools/http-body.ts) or decoded (http/body.ts) completely; null if it was.
    */
   readonly error: string | null;
 }

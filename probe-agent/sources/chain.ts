@@ -1,15 +1,15 @@
 import type { Finding } from "#shared/contracts/findings.ts";
 import { ok, type Outcome } from "#shared/contracts/outcome.ts";
-import { findChainFaults } from "#probe-agent/analysis/web/redirects/chain-findings.ts";
+import { findChainFaults } from "#probe-agent/analysis/web/redirect-chain-findings.ts";
 import {
   FOLLOWED_DELAY_S,
   type ChainEnd,
   type RedirectChain,
   type RedirectStep,
-} from "#probe-agent/analysis/web/redirects/chain.ts";
-import type { Landing, LandingRefresh } from "#probe-agent/analysis/web/redirects/landing.ts";
-import { withoutFragment } from "#probe-agent/analysis/http/url/web-url.ts";
-import { shortenerOf } from "#probe-agent/analysis/http/url/shorteners.ts";
+} from "#probe-agent/analysis/web/redirect-chain.ts";
+import { landingAnalysis, type Landing, type LandingRefresh } from "#probe-agent/analysis/web/redirect-landing.ts";
+import { withoutFragment } from "#probe-agent/analysis/http/web-url.ts";
+import { shortenerOf } from "#probe-agent/analysis/http/shorteners.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { DeadEnd } from "#probe-agent/port/http.ts";
 import { analysePageOrHeaders, fetchPage, type PageReading, type FetchedPage } from "#probe-agent/sources/page.ts";
@@ -66,7 +66,7 @@ export async function followChain(net: Net, request: ChainRequest): Promise<Outc
   for (;;) {
     const { deadEnd } = last.snapshot;
     if (deadEnd !== undefined) return ok({ steps, last, landing: UNSEEN, stopped: "dead_end", deadEnd, elapsedUs });
-    const read = await analysePageOrHeaders(net, last, "landing", {});
+    const read = await analysePageOrHeaders(net, last, landingAnalysis, {});
     if (read.status !== "ok") return read;
     const landing = read.data;
     const { stopped, hops } = last.snapshot;

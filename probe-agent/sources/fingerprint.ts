@@ -5,7 +5,7 @@ import { readable } from "#probe-agent/analysis/tls/certificate/der.ts";
 import { attributeOf, ATTRIBUTE, readName } from "#probe-agent/analysis/tls/certificate/names.ts";
 import { parseCertificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { parseSetCookie } from "#probe-agent/analysis/web/cookies.ts";
-import type { CmsReport } from "#probe-agent/analysis/page/cms/report.ts";
+import type { CmsReport } from "#probe-agent/analysis/page/cms-report.ts";
 import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import type { TechPage } from "#probe-agent/analysis/page/tech/subject.ts";
 import type { Technology } from "#probe-agent/analysis/page/tech/technology.ts";

@@ -1,6 +1,5 @@
 import { ok, type Outcome } from "#shared/contracts/outcome.ts";
-import type { InputOf, PageAnalysisName, ReportOf } from "#probe-agent/analysis/site/analyses.ts";
-import { isHtml, type PageInput, type RawPage } from "#probe-agent/analysis/html/read-page.ts";
+import { isHtml, type PageAnalysis, type PageInput, type RawPage } from "#probe-agent/analysis/html/read-page.ts";
 import { joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { HttpRequest, PageSnapshot } from "#probe-agent/port/http.ts";
@@ -43,11 +42,6 @@ export function isBodyIncomplete({ snapshot: { body } }: FetchedPage): boolean {
   return body.truncated || (body.error !== null && !SAID_WRONGLY.has(body.error));
 }
 
-/** Report of an analysis of pages. */
-export type PageReportOf<Name extends PageAnalysisName> = ReportOf<Name>["report"];
-/** Facts that the analysis needs in addition to the page. */
-type PageFactsOf<Name extends PageAnalysisName> = InputOf<Name>["facts"];
-
 /** Fetches a page and follows redirects. */
 export async function fetchPage(
   net: Net,
@@ -75,13 +69,13 @@ export function describeSnapshot(snapshot: PageSnapshot, observedAt: string): Fe
 /**
  * Analyses a page. Fails if that needs too much time or memory: page_too_complex is the page's fault, busy the probe's.
  */
-export async function analysePage<Name extends PageAnalysisName>(
+export async function analysePage<Report, Facts>(
   net: Net,
   seen: FetchedPage,
-  name: Name,
-  facts: PageFactsOf<Name>,
-): Promise<Outcome<PageReading<PageReportOf<Name>>>> {
-  const analysed = await runAnalysis(net, name, inputOf(seen, seen.snapshot.body.bytes, facts) as InputOf<Name>);
+  analysis: PageAnalysis<Report, Facts>,
+  facts: NoInfer<Facts>,
+): Promise<Outcome<PageReading<Report>>> {
+  const analysed = await runAnalysis(net, analysis, inputOf(seen, seen.snapshot.body.bytes, facts));
   if (analysed.status !== "ok") return analysed;
   const { report, truncated } = analysed.data;
   return ok({ report, unread: false, limitations: limitationsOf(seen, truncated) });
@@ -91,15 +85,15 @@ export async function analysePage<Name extends PageAnalysisName>(
  * Analyses a page for tools that can report on any answer. If the page is too complex, it is analysed without its HTML,
  * like an answer that has none.
  */
-export async function analysePageOrHeaders<Name extends PageAnalysisName>(
+export async function analysePageOrHeaders<Report, Facts>(
   net: Net,
   seen: FetchedPage,
-  name: Name,
-  facts: PageFactsOf<Name>,
-): Promise<Outcome<PageReading<PageReportOf<Name>>>> {
-  const read = await analysePage(net, seen, name, facts);
+  analysis: PageAnalysis<Report, Facts>,
+  facts: NoInfer<Facts>,
+): Promise<Outcome<PageReading<Report>>> {
+  const read = await analysePage(net, seen, analysis, facts);
   if (!isTooComplex(read)) return read;
-  const analysed = await runAnalysis(net, name, inputOf(seen, null, facts) as InputOf<Name>);
+  const analysed = await runAnalysis(net, analysis, inputOf(seen, null, facts));
   if (analysed.status !== "ok") return analysed;
   return ok({ report: analysed.data.report, unread: true, limitations: [...limitationsOf(seen), HTML_NOT_EXAMINED] });
 }

@@ -1,5 +1,5 @@
-import { readInsights, readPageError, type Insights } from "#probe-agent/analysis/page/pagespeed/insights.ts";
-import type { Strategy } from "#probe-agent/analysis/page/pagespeed/conditions.ts";
+import { readInsights, readPageError, type Insights } from "#probe-agent/analysis/page/pagespeed-insights.ts";
+import type { Strategy } from "#probe-agent/analysis/page/pagespeed-conditions.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { fetchJson } from "#probe-agent/sources/json.ts";
 import type { ServiceSource } from "#probe-agent/sources/service-source.ts";

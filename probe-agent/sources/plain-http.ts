@@ -1,4 +1,4 @@
-import type { HttpFacts } from "#probe-agent/analysis/site/health/snapshot.ts";
+import type { HttpFacts } from "#probe-agent/analysis/site/snapshot.ts";
 import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Hop, PageSnapshot } from "#probe-agent/port/http.ts";

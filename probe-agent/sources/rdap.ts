@@ -8,7 +8,11 @@ import {
   readDomainBootstrap,
   serviceFor,
 } from "#probe-agent/analysis/registry/rdap/bootstrap.ts";
-import type { RdapFindings, RdapSubject } from "#probe-agent/analysis/registry/rdap/registration.ts";
+import {
+  registrationAnalysis,
+  type RdapFindings,
+  type RdapSubject,
+} from "#probe-agent/analysis/registry/rdap/registration.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { runAnalysis } from "#probe-agent/sources/run-analysis.ts";
 import { fetchJson, fetchText } from "#probe-agent/sources/json.ts";
@@ -99,7 +103,7 @@ export async function fetchRegistration<Kind extends keyof RdapFindings>(
   const limit = timeoutMs === undefined ? {} : { timeoutMs };
   const answer = await fetchText(net, { url, trusted: false, accept: RDAP_TYPES, ...limit });
   if (answer.ok) {
-    const read = await runAnalysis(net, "rdap", { text: answer.text, subject });
+    const read = await runAnalysis(net, registrationAnalysis, { text: answer.text, subject });
     if (read.status !== "ok") {
       const source = read.status === "failed" ? serviceSource(read) : "service";
       return { status: "failed", about: "registry", source, reason: reasonOf(read) };

@@ -1,11 +1,11 @@
 import { waitAtMost } from "#shared/time/time-limit.ts";
 import { evaluateCrl, type CrlResult } from "#probe-agent/analysis/tls/certificate/crl.ts";
 import { readCrl, type Crl } from "#probe-agent/analysis/tls/certificate/crl-read.ts";
-import { type StatusSubject, evaluateOcsp } from "#probe-agent/analysis/tls/certificate/ocsp/evaluate.ts";
+import { type StatusSubject, evaluateOcsp } from "#probe-agent/analysis/tls/certificate/ocsp-evaluate.ts";
 import type { ListAnswer, ResponderAnswer } from "#probe-agent/analysis/tls/certificate/status.ts";
 import type { Fetches } from "#probe-agent/sources/fetch-budget.ts";
-import { encodeOcspRequest, type RequestHash } from "#probe-agent/analysis/tls/certificate/ocsp/cert-id.ts";
-import { MAX_OCSP_BYTES } from "#probe-agent/analysis/tls/certificate/ocsp/response.ts";
+import { encodeOcspRequest, type RequestHash } from "#probe-agent/analysis/tls/certificate/ocsp-cert-id.ts";
+import { MAX_OCSP_BYTES } from "#probe-agent/analysis/tls/certificate/ocsp-response.ts";
 
 /** Maximum size of a list. Lists of public authorities that are split into parts have up to some megabytes each. */
 const MAX_BYTES = 10 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import { ok, type Outcome } from "#shared/contracts/outcome.ts";
-import { bodyBreakOf, type BodyBreak } from "#shared/tools/http/body.ts";
+import { bodyBreakOf, type BodyBreak } from "#shared/tools/http-body.ts";
 import { joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { tryOnSite } from "#probe-agent/sources/try-on-site.ts";

@@ -1,5 +1,5 @@
 import { failed, ok, overloaded, type Failed, type Outcome } from "#shared/contracts/outcome.ts";
-import type { AnalysisName, InputOf, ReportOf } from "#probe-agent/analysis/site/analyses.ts";
+import type { Analysis } from "#probe-agent/analysis/analysis.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { AnalysisFailure, Overloaded } from "#probe-agent/toolkit/analyses.ts";
 
@@ -16,12 +16,12 @@ const FAILURES: Readonly<Record<Exclude<AnalysisFailure["reason"], "overloaded">
  * Analyses data from a foreign server. Fails if that takes too much: page_too_complex is the sender's fault, everything
  * else the probe's.
  */
-export async function runAnalysis<Name extends AnalysisName>(
+export async function runAnalysis<Input, Report>(
   net: Net,
-  name: Name,
-  input: InputOf<Name>,
-): Promise<Outcome<ReportOf<Name>>> {
-  const analysed = await net.analyses.run(name, input);
+  analysis: Analysis<Input, Report>,
+  input: NoInfer<Input>,
+): Promise<Outcome<Report>> {
+  const analysed = await net.analyses.run(analysis, input);
   return analysed.ok ? ok(analysed.report) : analysisFailure(analysed);
 }
 

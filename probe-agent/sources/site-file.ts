@@ -1,4 +1,4 @@
-import { bodyBreakOf } from "#shared/tools/http/body.ts";
+import { bodyBreakOf } from "#shared/tools/http-body.ts";
 import { isHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
 import { unknown, type Unknown } from "#probe-agent/analysis/text/unknown-fact.ts";

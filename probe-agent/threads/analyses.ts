@@ -1,5 +1,6 @@
 import type { Clock } from "#shared/time/clock.ts";
-import { ANALYSES, type AnalysisName, type InputOf, type ReportOf } from "#probe-agent/analysis/site/analyses.ts";
+import type { Analysis } from "#probe-agent/analysis/analysis.ts";
+import { ANALYSES } from "#probe-agent/threads/analyses/list.ts";
 import type { AnalysisOrder, ThreadAnswer } from "#probe-agent/threads/analyses/messages.ts";
 import type { AnalysisThread } from "#probe-agent/threads/analyses/threads.ts";
 import {
@@ -65,9 +66,10 @@ export function createAnalyses({ clock, threads }: AnalysesOptions): (limits: Jo
   }
 
   return ({ signal, deadline }) => ({
-    async run<Name extends AnalysisName>(name: Name, input: InputOf<Name>, ms = ANALYSIS_MS) {
-      type Report = ReportOf<Name>;
-      if (!isHeavy(input, LIGHT_BYTES)) return { ok: true, report: ANALYSES[name](input as never) as Report };
+    async run<Input, Report>(analysis: Analysis<Input, Report>, input: Input, ms = ANALYSIS_MS) {
+      const { name } = analysis;
+      if (ANALYSES.get(name) !== analysis) throw new Error(`threads do not know the analysis ${name}`);
+      if (!isHeavy(input, LIGHT_BYTES)) return { ok: true, report: analysis.analyse(input) };
       const until = endOfWork(deadline, clock.monotonic());
       const analysed = await Promise.race([
         analyse({ kind: "analysis", name, input }, ms, until, signal),

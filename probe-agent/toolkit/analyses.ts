@@ -1,4 +1,4 @@
-import type { AnalysisName, InputOf, ReportOf } from "#probe-agent/analysis/site/analyses.ts";
+import type { Analysis } from "#probe-agent/analysis/analysis.ts";
 
 /**
  * Why there is no report: busy (other jobs were first until the time ended), too_slow (the processor time was used up),
@@ -29,9 +29,9 @@ export interface AnalysesPort {
    * Runs one analysis. `ms` is its maximum processor time in milliseconds (default: 8000). Other analyses may be first,
    * and the wait for them is limited only by the job's time.
    */
-  run<Name extends AnalysisName>(
-    name: Name,
-    input: InputOf<Name>,
+  run<Input, Report>(
+    analysis: Analysis<Input, Report>,
+    input: NoInfer<Input>,
     ms?: number,
-  ): Promise<AnalysisResult<ReportOf<Name>>>;
+  ): Promise<AnalysisResult<Report>>;
 }

@@ -1,4 +1,4 @@
-import type { CmsReport } from "#probe-agent/analysis/page/cms/report.ts";
+import type { CmsReport } from "#probe-agent/analysis/page/cms-report.ts";
 import type { RawPage } from "#probe-agent/analysis/html/read-page.ts";
 import type { TechPage } from "#probe-agent/analysis/page/tech/subject.ts";
 import type { AnalysisFailure } from "#probe-agent/toolkit/analyses.ts";

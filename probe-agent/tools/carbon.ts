@@ -1,5 +1,6 @@
 import { ok } from "#shared/contracts/outcome.ts";
-import { carbon as contract } from "#shared/tools/carbon.ts";
+import { carbon as contract } from "#shared/tools/carbon/contract.ts";
+import { resourcesAnalysis } from "#probe-agent/analysis/page/page-resources.ts";
 import { carbonReport, GRID_INTENSITY_G_PER_KWH } from "#probe-agent/analysis/page/carbon.ts";
 import { resourceLimitations, sumBytes } from "#probe-agent/analysis/page/page-resources/measured.ts";
 import type { ResourceType } from "#probe-agent/analysis/page/page-resources/resource.ts";
@@ -33,7 +34,7 @@ const CAVEATS = [
 export const carbon = implement(contract, async (net, { url }) => {
   const seen = await fetchPage(net, url);
   if (seen.status !== "ok") return seen;
-  const read = await analysePage(net, seen.data, "resources", {});
+  const read = await analysePage(net, seen.data, resourcesAnalysis, {});
   if (read.status !== "ok") return read;
   const { head, snapshot, observedAt } = seen.data;
   const { final } = snapshot;

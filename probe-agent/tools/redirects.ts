@@ -1,6 +1,6 @@
 import { ok } from "#shared/contracts/outcome.ts";
-import { redirects as contract } from "#shared/tools/redirects.ts";
-import { FOLLOWED_DELAY_S } from "#probe-agent/analysis/web/redirects/chain.ts";
+import { redirects as contract } from "#shared/tools/redirects/contract.ts";
+import { FOLLOWED_DELAY_S } from "#probe-agent/analysis/web/redirect-chain.ts";
 import { redirectReport } from "#probe-agent/analysis/web/redirects.ts";
 import { failureRow, followChain } from "#probe-agent/sources/chain.ts";
 import { HTML_NOT_EXAMINED } from "#probe-agent/sources/page.ts";

@@ -1,7 +1,7 @@
 import type { Finding } from "#shared/contracts/findings.ts";
 import { ok } from "#shared/contracts/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import { resolveUrl as contract } from "#shared/tools/resolve-url.ts";
+import { resolveUrl as contract } from "#shared/tools/resolve-url/contract.ts";
 import type { Canonical } from "#probe-agent/analysis/html/canonical.ts";
 import {
   adviseOn,
@@ -10,7 +10,7 @@ import {
   type AdviceTable,
   type FindingDraft,
 } from "#probe-agent/analysis/text/findings.ts";
-import { cleanUrl, trackingParams } from "#probe-agent/analysis/http/url/tracking-params.ts";
+import { cleanUrl, trackingParams } from "#probe-agent/analysis/http/tracking-params.ts";
 import {
   chainLimitations,
   destinationFindings,

@@ -1,5 +1,5 @@
 import { ok } from "#shared/contracts/outcome.ts";
-import { techDetect as contract } from "#shared/tools/tech-detect.ts";
+import { techDetect as contract } from "#shared/tools/tech-detect/contract.ts";
 import { reportTechnologies } from "#probe-agent/analysis/page/tech/report.ts";
 import { fingerprint } from "#probe-agent/sources/fingerprint.ts";
 import { fetchPage } from "#probe-agent/sources/page.ts";

@@ -1,5 +1,5 @@
 import { ok } from "#shared/contracts/outcome.ts";
-import { traceroute as contract } from "#shared/tools/traceroute.ts";
+import { traceroute as contract } from "#shared/tools/traceroute/contract.ts";
 import { toMicroseconds } from "#probe-agent/analysis/network/statistics.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 import { blockedNote, onlyVersion, preferredAddress } from "#probe-agent/tools/ping/address.ts";

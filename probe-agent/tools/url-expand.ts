@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import type { Finding } from "#shared/contracts/findings.ts";
 import { ok } from "#shared/contracts/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import { urlExpand as contract } from "#shared/tools/url-expand.ts";
+import { urlExpand as contract } from "#shared/tools/url-expand/contract.ts";
 import {
   adviseOn,
   finding,
@@ -10,11 +10,11 @@ import {
   type AdviceTable,
   type FindingDraft,
 } from "#probe-agent/analysis/text/findings.ts";
-import { hopType } from "#probe-agent/analysis/web/redirects/chain.ts";
+import { hopType } from "#probe-agent/analysis/web/redirect-chain.ts";
 import { siteChanges } from "#probe-agent/analysis/web/redirects.ts";
-import { shortenerOf } from "#probe-agent/analysis/http/url/shorteners.ts";
+import { shortenerOf } from "#probe-agent/analysis/http/shorteners.ts";
 import { isSameSite } from "#probe-agent/analysis/http/same-site.ts";
-import { cleanUrl, trackingParams } from "#probe-agent/analysis/http/url/tracking-params.ts";
+import { cleanUrl, trackingParams } from "#probe-agent/analysis/http/tracking-params.ts";
 import {
   chainLimitations,
   destinationFindings,

@@ -1,5 +1,5 @@
 import { failed, ok } from "#shared/contracts/outcome.ts";
-import { wayback as contract } from "#shared/tools/wayback.ts";
+import { wayback as contract } from "#shared/tools/wayback/contract.ts";
 import { countYears, toSnapshot, type Capture } from "#probe-agent/analysis/web/wayback.ts";
 import { askAvailability, askIndex, type CaptureIndex, type ArchiveAnswer } from "#probe-agent/sources/wayback.ts";
 import { implement } from "#probe-agent/tools/implement.ts";

@@ -1,7 +1,7 @@
 /**
- * The tools, in the order that catalogues and docs show them. A new tool: its contract shared/tools/<name>.ts, its
- * implementation probe-agent/tools/<name>.ts and its line here; then `npm run tools` writes both index.ts files. The
- * compiler refuses a name without a contract or an implementation.
+ * The tools, in the order that catalogues and docs show them. A new tool: its folder here with contract.ts
+ * and presenter.ts, its implementation in probe-agent/tools/ and its line here; then `npm run tools` writes all lists of
+ * tools. The compiler refuses a name without a contract, a presenter or an implementation.
  */
 export const TOOL_NAMES = [
   "check",

@@ -5,7 +5,7 @@ import { createEgress } from "#shared/internet/egress.ts";
 import { createHttp } from "#probe-agent/net/http.ts";
 import { createDns } from "#probe-agent/net/dns/create.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
-import { check } from "#probe-agent/tools/check.ts";
+import { check } from "#probe-agent/tools/check/check.ts";
 import { runLoad } from "#test/bench/load.ts";
 import type { Product } from "#test/bench/product.ts";
 import { median, row, type Row } from "#test/bench/report.ts";

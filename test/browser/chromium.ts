@@ -6,7 +6,7 @@ import { describe } from "vitest";
 import type { Egress } from "#shared/internet/egress.ts";
 import type { Outcome } from "#shared/contracts/outcome.ts";
 import { findChromium, searchPathOf } from "#shared/process/chromium.ts";
-import { conditionsOf, type Strategy } from "#probe-agent/analysis/page/pagespeed/conditions.ts";
+import { conditionsOf, type Strategy } from "#probe-agent/analysis/page/pagespeed-conditions.ts";
 import { createBrowser } from "#probe-agent/net/browser.ts";
 import type { PageLoad } from "#probe-agent/port/browser.ts";
 import { systemClock } from "#test/support/clock.ts";

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { CHROMIUM, describeBrowser, launchChromium, openContext } from "#test/browser/chromium.ts";
 import { exampleOf } from "#control-plane/surfaces/api-document/components.ts";
 import { renderSharePage } from "#control-plane/surfaces/share-page.ts";
-import { present } from "#shared/presentation/present.ts";
+import { present } from "#shared/tools/present.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import { CONTRACTS } from "#shared/tools/index.ts";
 

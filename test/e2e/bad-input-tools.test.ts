@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { Value } from "typebox/value";
-import { MAX_HEADERS_BYTES } from "#shared/tools/mail/limits.ts";
+import { MAX_HEADERS_BYTES } from "#shared/tools/email-header/limits.ts";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { MAX_HEADERS_BYTES } from "#shared/tools/mail/limits.ts";
+import { MAX_HEADERS_BYTES } from "#shared/tools/email-header/limits.ts";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { createPki } from "#test/servers/pki.ts";
 import { startSmtpServer, type SmtpServer } from "#test/servers/smtp.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ok, overloaded, type Outcome } from "#shared/contracts/outcome.ts";
-import { httpStatus } from "#shared/tools/http-status.ts";
-import { httpStatus as httpStatusTool } from "#probe-agent/tools/http-status.ts";
+import { httpStatus } from "#shared/tools/http-status/contract.ts";
+import { httpStatus as httpStatusTool } from "#probe-agent/tools/http-status/http-status.ts";
 import { startHttpServer } from "#test/servers/http.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { attachScripted, helloOf, type ScriptedAgent } from "#test/support/scripted-agent.ts";

@@ -1,4 +1,4 @@
-// Writes control-plane/surfaces/api-document/examples/<tool>.json anew: what each tool really says of a made-up shop on loopback,
+// Writes shared/tools/<tool>/example.json anew: what each tool really says of a made-up shop on loopback,
 // {"params", "data"}. Long lists and texts are cut as test/examples/cut.ts says; times, certificates and keys are those of
 // the run. As root, because the shop listens on ports below 1024: node test/examples/update.ts [tool ...]
 import { execFileSync } from "node:child_process";
@@ -11,7 +11,7 @@ import { cutToPrint, printed } from "#test/examples/cut.ts";
 import { startStandIns } from "#test/support/stand-ins.ts";
 import { TOOL_CALLS } from "#test/support/tool-calls.ts";
 
-const FOLDER = new URL("../../control-plane/surfaces/api-document/examples/", import.meta.url);
+const FOLDER = new URL("../../shared/tools/", import.meta.url);
 
 /** What a control plane adds to a job: what it saw earlier, and what its other agents hear. */
 const INPUTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
@@ -49,7 +49,7 @@ try {
     const params = (call.shown ?? call.good)(world);
     const outcome = await bench.run(name, params, INPUTS[name]);
     if (outcome.status !== "ok") throw new Error(`${name}: ${JSON.stringify(outcome)}`);
-    const file = fileURLToPath(new URL(`${name}.json`, FOLDER));
+    const file = fileURLToPath(new URL(`${name}/example.json`, FOLDER));
     writeFileSync(file, printed({ params, data: cutToPrint(outcome.data) }));
     files.push(file);
   }

@@ -1,4 +1,4 @@
-import type { PingResult } from "#shared/tools/ping.ts";
+import type { PingResult } from "#shared/tools/ping/contract.ts";
 import type { Proof } from "#test/fleet/records.ts";
 
 const REPLIES = [1, 2, 3, 4].map((seq) => ({ seq, rtt_ms: 10, ttl: 60, status: "ok" }) as const);

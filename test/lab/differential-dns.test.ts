@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { dns as dnsContract } from "#shared/tools/dns.ts";
-import type { propagation as propagationContract } from "#shared/tools/propagation.ts";
+import type { dns as dnsContract } from "#shared/tools/dns/contract.ts";
+import type { propagation as propagationContract } from "#shared/tools/propagation/contract.ts";
 import { addressOf } from "#test/lab/addresses.ts";
 import { delv, dig, resolverOf, type DelvVerdict } from "#test/lab/dig.ts";
 import { startLab, type Lab } from "#test/lab/lab.ts";

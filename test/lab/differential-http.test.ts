@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Outcome } from "#shared/contracts/outcome.ts";
-import type { check as checkContract } from "#shared/tools/check.ts";
+import type { check as checkContract } from "#shared/tools/check/contract.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { httpStatus as statusContract } from "#shared/tools/http-status.ts";
-import type { redirects as redirectsContract } from "#shared/tools/redirects.ts";
+import type { httpStatus as statusContract } from "#shared/tools/http-status/contract.ts";
+import type { redirects as redirectsContract } from "#shared/tools/redirects/contract.ts";
 import { curl, type Curled } from "#test/lab/curl.ts";
 import { startLab, type Lab } from "#test/lab/lab.ts";
 import { whyNoLab } from "#test/lab/namespaces.ts";

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { dkim as dkimContract } from "#shared/tools/dkim.ts";
-import type { emailCheck as emailContract } from "#shared/tools/email-check.ts";
-import type { mx as mxContract } from "#shared/tools/mx.ts";
-import type { smtpTest as smtpContract } from "#shared/tools/smtp-test.ts";
-import type { whois as whoisContract } from "#shared/tools/whois.ts";
+import type { dkim as dkimContract } from "#shared/tools/dkim/contract.ts";
+import type { emailCheck as emailContract } from "#shared/tools/email-check/contract.ts";
+import type { mx as mxContract } from "#shared/tools/mx/contract.ts";
+import type { smtpTest as smtpContract } from "#shared/tools/smtp-test/contract.ts";
+import type { whois as whoisContract } from "#shared/tools/whois/contract.ts";
 import { addressOf } from "#test/lab/addresses.ts";
 import { dig, resolverOf } from "#test/lab/dig.ts";
 import { startLab, type Lab } from "#test/lab/lab.ts";

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { ssl as contract } from "#shared/tools/ssl.ts";
+import type { ssl as contract } from "#shared/tools/ssl/contract.ts";
 import { addressOf } from "#test/lab/addresses.ts";
 import { startLab, type Lab } from "#test/lab/lab.ts";
 import { whyNoLab } from "#test/lab/namespaces.ts";

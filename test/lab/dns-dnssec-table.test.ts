@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Outcome } from "#shared/contracts/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { dns } from "#shared/tools/dns.ts";
+import type { dns } from "#shared/tools/dns/contract.ts";
 import { delv, dig, resolverOf, type DelvVerdict } from "#test/lab/dig.ts";
 import type { DnsOrder } from "#test/lab/dns-here.ts";
 import { startLab, type Lab } from "#test/lab/lab.ts";

@@ -3,9 +3,9 @@
 // NODE_EXTRA_CA_CERTS.
 import { createEgress } from "#shared/internet/egress.ts";
 import { parseParams } from "#shared/schema/schema.ts";
-import { dns as contract } from "#shared/tools/dns.ts";
+import { dns as contract } from "#shared/tools/dns/contract.ts";
 import { createDns } from "#probe-agent/net/dns/create.ts";
-import { dns } from "#probe-agent/tools/dns.ts";
+import { dns } from "#probe-agent/tools/dns/dns.ts";
 import { readTrustAnchors } from "#probe-agent/data/trust-anchors.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { jobLimits, netOf } from "#test/support/net.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { dns as contract } from "#shared/tools/dns.ts";
+import type { dns as contract } from "#shared/tools/dns/contract.ts";
 import { addressOf } from "#test/lab/addresses.ts";
 import { delv, dig, resolverOf, type DelvVerdict } from "#test/lab/dig.ts";
 import { startServiceLab, type Lab, type Service } from "#test/lab/lab.ts";

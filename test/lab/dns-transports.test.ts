@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Outcome } from "#shared/contracts/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { dns } from "#shared/tools/dns.ts";
+import type { dns } from "#shared/tools/dns/contract.ts";
 import { MODULES } from "#control-plane/surfaces/blackbox/routes.ts";
 import { addressOf } from "#test/lab/addresses.ts";
 import { dig, resolverOf } from "#test/lab/dig.ts";

@@ -1,4 +1,4 @@
-import type { PingResult } from "#shared/tools/ping.ts";
+import type { PingResult } from "#shared/tools/ping/contract.ts";
 import { aliases, interfaces, type Family } from "#test/lab/addresses.ts";
 import { expectedHops } from "#test/lab/paths.ts";
 import { SYSTEMS } from "#test/lab/services/zones.ts";

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import type { Outcome } from "#shared/contracts/outcome.ts";
-import type { PingResult } from "#shared/tools/ping.ts";
+import type { PingResult } from "#shared/tools/ping/contract.ts";
 import type { TraceRequest, TraceRun } from "#probe-agent/port/packets.ts";
 import type { Chain } from "#test/lab/chain.ts";
 import { ROOT } from "#test/laws/source-files.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Outcome } from "#shared/contracts/outcome.ts";
-import type { PingResult } from "#shared/tools/ping.ts";
+import type { PingResult } from "#shared/tools/ping/contract.ts";
 import { addressOf, type Family } from "#test/lab/addresses.ts";
 import { bringUp, type Network } from "#test/lab/driver.ts";
 import { whyNoLab } from "#test/lab/namespaces.ts";

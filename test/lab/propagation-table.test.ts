@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ResultOf } from "#shared/tools/define.ts";
-import { propagation as contract } from "#shared/tools/propagation.ts";
+import { propagation as contract } from "#shared/tools/propagation/contract.ts";
 import { addressOf } from "#test/lab/addresses.ts";
 import { createApiClient, type ApiClient } from "#test/lab/ask.ts";
 import { startServiceLab, type Lab, type Service } from "#test/lab/lab.ts";

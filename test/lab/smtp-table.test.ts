@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ResultOf } from "#shared/tools/define.ts";
-import { smtpTest as contract } from "#shared/tools/smtp-test.ts";
+import { smtpTest as contract } from "#shared/tools/smtp-test/contract.ts";
 import { addressOf } from "#test/lab/addresses.ts";
 import { createApiClient, type ApiClient } from "#test/lab/ask.ts";
 import { startServiceLab, type Lab, type Service } from "#test/lab/lab.ts";

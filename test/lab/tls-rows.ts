@@ -1,5 +1,5 @@
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { ssl } from "#shared/tools/ssl.ts";
+import type { ssl } from "#shared/tools/ssl/contract.ts";
 import type { StatusMethod } from "#test/lab/openssl-status.ts";
 
 type Ssl = ResultOf<typeof ssl>;

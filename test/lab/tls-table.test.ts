@@ -1,8 +1,8 @@
 import { getCiphers } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { check as checkContract } from "#shared/tools/check.ts";
-import { ssl as sslContract } from "#shared/tools/ssl.ts";
+import type { check as checkContract } from "#shared/tools/check/contract.ts";
+import { ssl as sslContract } from "#shared/tools/ssl/contract.ts";
 import { addressOf } from "#test/lab/addresses.ts";
 import { startServiceLab, type Lab, type Service } from "#test/lab/lab.ts";
 import { whyNoLab } from "#test/lab/namespaces.ts";

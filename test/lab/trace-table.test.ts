@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Outcome } from "#shared/contracts/outcome.ts";
-import type { PingResult } from "#shared/tools/ping.ts";
+import type { PingResult } from "#shared/tools/ping/contract.ts";
 import type { TraceRun } from "#probe-agent/port/packets.ts";
 import { addressOf } from "#test/lab/addresses.ts";
 import { inTurns } from "#test/lab/driver.ts";

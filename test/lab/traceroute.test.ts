@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { TraceRun } from "#probe-agent/port/packets.ts";
-import type { PingResult } from "#shared/tools/ping.ts";
+import type { PingResult } from "#shared/tools/ping/contract.ts";
 import { buildChain, whyNoChain, type Chain } from "#test/lab/chain.ts";
 import { pingFrom, traceFrom } from "#test/lab/from.ts";
 import { hasRawSockets } from "#test/support/raw-sockets.ts";

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { asn as asnContract } from "#shared/tools/asn.ts";
+import type { asn as asnContract } from "#shared/tools/asn/contract.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { ip as ipContract } from "#shared/tools/ip.ts";
-import type { reverseIp as reverseContract } from "#shared/tools/reverse-ip.ts";
-import type { whois as whoisContract } from "#shared/tools/whois.ts";
+import type { ip as ipContract } from "#shared/tools/ip/contract.ts";
+import type { reverseIp as reverseContract } from "#shared/tools/reverse-ip/contract.ts";
+import type { whois as whoisContract } from "#shared/tools/whois/contract.ts";
 import { addressOf } from "#test/lab/addresses.ts";
 import { createApiClient, type ApiClient } from "#test/lab/ask.ts";
 import { startServiceLab, type Lab, type Service } from "#test/lab/lab.ts";

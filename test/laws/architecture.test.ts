@@ -126,6 +126,22 @@ describe("who may know whom", () => {
     expect(breakers(analysers, (file) => importsOf(file, /^probe-agent\/(tools|sources|toolkit)\//))).toEqual([]);
   });
 
+  it("a file of a tool's folder takes the network and shows it in its imports, or is an analysis, as pure as those", () => {
+    const network = /^probe-agent\/(sources|toolkit)\/|^probe-agent\/tools\/implement\.ts$/;
+    const takers = new Set(
+      product.flatMap((file) => (file.imports.some((name) => network.test(name)) ? file.path : [])),
+    );
+    const analysers = product.filter(({ path }) => /^probe-agent\/tools\/[a-z-]+\//.test(path) && !takers.has(path));
+    expect(analysers.length).toBeGreaterThan(100);
+    const byPath = new Map(product.map((file) => [file.path, file]));
+    const reached = (file: SourceFile) => {
+      const loaded = new Set([file.path]);
+      for (const path of loaded) for (const next of byPath.get(path)?.loads ?? []) loaded.add(next);
+      return [...loaded].find((path) => takers.has(path) || network.test(path)) ?? false;
+    };
+    expect(breakers(analysers, reached)).toEqual([]);
+  });
+
   it("no noun imports another noun's store", () => {
     const foreign = (file: SourceFile) => {
       const isForeign = (name: string) =>

@@ -23,6 +23,6 @@ export const MEASURED: Readonly<Record<string, string>> = {
   "shared/internet/egress.ts": "a host: 1,024 characters, looked at first",
   "shared/egress/names.ts": "a suffix: 1,024 characters, looked at first",
   "shared/internet/locations.ts": "an item of a location: 200 characters; a city of an agent: 100",
-  "shared/presentation/tools/wayback.ts": "years",
+  "shared/tools/wayback/presenter.ts": "years",
   "shared/settings/mail-server.ts": "a setting of the operator",
 };

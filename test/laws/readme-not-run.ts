@@ -14,11 +14,10 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   "sh deploy/samples/webhooks/verify.sh headers.txt body.json ~/webhook-secret":
     "test/e2e/webhook-samples.test.ts runs it where OpenSSL is",
   "node test/examples/update.ts <name>": "writes an example into the clone; the law of examples checks them",
-  "node deploy/update-tool-table.ts": "writes the table of tools into the clone; the law of the readme checks it",
-  "npm run tools": "writes the lists of tools into the clone; the law of the registry checks them",
+  "npm run tools": "writes the lists of tools into the clone; the laws of the registry and the readme check them",
   "npm run dev": "test/deploy/dev.test.ts runs what it runs",
   "npm test -- test/e2e/documents.test.ts -u": "it would write files of this repository",
-  "npm test -- test/shared/presentation/examples.test.ts -u": "it would write files of this repository",
+  "npm test -- test/shared/tools/examples.test.ts -u": "it would write files of this repository",
   "npm test -- PATH": "this test is run so",
   "npm run test:gate": "this test is a part of it",
   "npm run test:gate -- STAGE": "a part of npm run test:gate",

@@ -3,14 +3,14 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { CONTRACTS } from "#shared/tools/index.ts";
-import { withToolTable } from "#shared/tools/table.ts";
 import { FORMAT_NAMES } from "#control-plane/notify/webhooks/formats/formats.ts";
 import { EVENT_TYPES } from "#control-plane/notify/webhooks/webhook.ts";
+import { withToolTable } from "../../deploy/tool-lists.ts";
 import { BLOCKS } from "#test/laws/readme-not-run.ts";
 import { ROOT } from "#test/laws/source-files.ts";
 import { readInstructions } from "#test/support/readme.ts";
 
-it("the guide's table of tools is what the registry makes (else: node deploy/update-tool-table.ts)", () => {
+it("the guide's table of tools is what the registry makes (else: npm run tools)", () => {
   const guide = readFileSync(join(ROOT, "deploy/guide.md"), "utf8");
   expect(guide).toContain("<!-- tools:");
   expect(withToolTable(guide, CONTRACTS)).toBe(guide);

@@ -1,24 +1,30 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { CONTRACTS } from "#shared/tools/index.ts";
-import { contractList, implementationList } from "../../deploy/tool-lists.ts";
+import { CONTRACTS, presentersByTool } from "#shared/tools/index.ts";
+import { contractList, implementationList, implementationPath } from "../../deploy/tool-lists.ts";
 import { TOOL_NAMES } from "#shared/tools/names.ts";
 import { implementations } from "#probe-agent/tools/index.ts";
 import type { Schema } from "#test/laws/schema-fields.ts";
 import { ROOT } from "#test/laws/source-files.ts";
 
 describe("the registry", () => {
-  it("has a contract file, an implementation file and a test for each tool, all of its name", () => {
-    const names = CONTRACTS.map((contract) => contract.name);
-    const helpers =
-      /^(command-params|define|fields|index|names|observations|parse-params|registrations|shapes|table|timing|trace-result|vantages)\.ts$/;
-    const files = readdirSync(join(ROOT, "shared/tools")).filter((name) => name.endsWith(".ts") && !helpers.test(name));
-    expect(files.map((name) => name.replace(".ts", "")).toSorted()).toEqual(names.toSorted());
-    expect([...implementations.keys()].toSorted()).toEqual(names.toSorted());
-    for (const name of names) {
-      expect(existsSync(join(ROOT, `probe-agent/tools/${name}.ts`)), name).toBe(true);
-      expect(existsSync(join(ROOT, `test/probe-agent/tools/${name}.test.ts`)), name).toBe(true);
+  it("has a folder for each tool, with its contract, its presenter and its example, and no other folder", () => {
+    const folders = readdirSync(join(ROOT, "shared/tools"), { withFileTypes: true }).filter((entry) =>
+      entry.isDirectory(),
+    );
+    expect(folders.map(({ name }) => name).toSorted()).toEqual(TOOL_NAMES.toSorted());
+    for (const { name } of folders) {
+      const files = readdirSync(join(ROOT, "shared/tools", name));
+      expect(files, name).toEqual(expect.arrayContaining(["contract.ts", "example.json", "presenter.ts"]));
+    }
+  });
+
+  it("has an implementation file and a test for each tool, both of its name", () => {
+    for (const name of TOOL_NAMES) {
+      const path = implementationPath(name);
+      expect(existsSync(join(ROOT, path)), path).toBe(true);
+      expect(existsSync(join(ROOT, `test/${path.replace(/\.ts$/, ".test.ts")}`)), path).toBe(true);
     }
   });
 
@@ -29,8 +35,13 @@ describe("the registry", () => {
     expect(readFileSync(join(ROOT, path), "utf8")).toBe(list);
   });
 
-  it("ties each implementation to the catalogue's own contract", () => {
-    for (const contract of CONTRACTS) expect(implementations.get(contract.name)?.contract).toBe(contract);
+  it("ties each implementation and each presenter to the catalogue's own contract, under its own name", () => {
+    expect(CONTRACTS.map(({ name }) => name)).toEqual(TOOL_NAMES);
+    expect([...implementations.keys()]).toEqual(TOOL_NAMES);
+    for (const contract of CONTRACTS) {
+      expect(implementations.get(contract.name)?.contract).toBe(contract);
+      expect(presentersByTool.get(contract.name)?.contract).toBe(contract);
+    }
   });
 });
 

@@ -1,12 +1,13 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { ok } from "#shared/contracts/outcome.ts";
+import { TOOL_NAMES } from "#shared/tools/names.ts";
 import { clientCredentials, dialProbe } from "#test/support/dial.ts";
 import { fetchAuthority, identityOf, makeJoinToken, makeRequest } from "#test/support/enrol.ts";
 import type { EnrollResponse } from "#shared/protocol/probe.ts";
 import type { RecordedService } from "#test/recording/service.ts";
 import { helloOf, startScriptedAgent, type ScriptedAgent } from "#test/support/scripted-agent.ts";
 
-const EXAMPLES = new URL("../../control-plane/surfaces/api-document/examples/", import.meta.url);
+const TOOLS = new URL("../../shared/tools/", import.meta.url);
 
 /** The parameters and the result of each tool in the API document, by the tool's name. */
 export type ToolExamples = ReadonlyMap<
@@ -16,11 +17,9 @@ export type ToolExamples = ReadonlyMap<
 
 /** Reads the examples of the API document. */
 export function readToolExamples(): ToolExamples {
-  const files = readdirSync(EXAMPLES, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".json"));
   return new Map(
-    files.toSorted().map((name) => {
-      const tool = name.replace(/^.*\//, "").replace(/\.json$/, "");
-      return [tool, JSON.parse(readFileSync(new URL(name, EXAMPLES), "utf8")) as never] as const;
+    TOOL_NAMES.toSorted().map((name) => {
+      return [name, JSON.parse(readFileSync(new URL(`${name}/example.json`, TOOLS), "utf8")) as never] as const;
     }),
   );
 }

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from "node:crypto";
-import { emailCheckOn } from "#probe-agent/tools/email-check.ts";
+import { emailCheckOn } from "#probe-agent/tools/email-check/email-check.ts";
 import type { Behaviour } from "#test/servers/dns-reply.ts";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import type { Zones } from "#test/servers/dns-zones.ts";

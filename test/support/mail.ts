@@ -1,8 +1,8 @@
 import { expect } from "vitest";
 import type { Failed } from "#shared/contracts/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { smtpTest as contract } from "#shared/tools/smtp-test.ts";
-import { smtpTest, smtpTestOn } from "#probe-agent/tools/smtp-test.ts";
+import type { smtpTest as contract } from "#shared/tools/smtp-test/contract.ts";
+import { smtpTest, smtpTestOn } from "#probe-agent/tools/smtp-test/smtp-test.ts";
 import { startDnsServer } from "#test/servers/dns.ts";
 import { createPki, type Issued, type Pki } from "#test/servers/pki.ts";
 import { startSmtpServer, type SmtpScript, type SmtpServer } from "#test/servers/smtp.ts";

@@ -1,5 +1,5 @@
 import { createEgress, type Egress } from "#shared/internet/egress.ts";
-import { IANA_ANCHORS } from "#probe-agent/analysis/dns/dnssec/anchors.ts";
+import { IANA_ANCHORS } from "#probe-agent/analysis/dns/trust-anchors.ts";
 import { createAnalyses } from "#probe-agent/threads/analyses.ts";
 import { createAnalysisThreads } from "#probe-agent/threads/analyses/threads.ts";
 import { createDns } from "#probe-agent/net/dns/create.ts";

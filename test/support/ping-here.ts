@@ -3,11 +3,11 @@
 // deadlineMs?, resolver?, cymruZones?}. Without the last two, addresses are not looked up.
 import { createEgress } from "#shared/internet/egress.ts";
 import { parseParams } from "#shared/schema/schema.ts";
-import { ping as contract } from "#shared/tools/ping.ts";
+import { ping as contract } from "#shared/tools/ping/contract.ts";
 import { createNet } from "#probe-agent/net/create.ts";
 import { startIcmpHost } from "#probe-agent/net/icmp/host.ts";
 import type { Net, ProgressEvent } from "#probe-agent/toolkit/net.ts";
-import { ping } from "#probe-agent/tools/ping.ts";
+import { ping } from "#probe-agent/tools/ping/ping.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { testServices } from "#test/support/services.ts";
 import { builtInData } from "#test/support/tool.ts";

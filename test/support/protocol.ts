@@ -1,6 +1,6 @@
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { protocol as contract } from "#shared/tools/protocol.ts";
-import { protocol } from "#probe-agent/tools/protocol.ts";
+import type { protocol as contract } from "#shared/tools/protocol/contract.ts";
+import { protocol } from "#probe-agent/tools/protocol/protocol.ts";
 import { startDnsServer, type DnsServer, type DnsServerOptions } from "#test/servers/dns.ts";
 import { startHttpServer, type HttpServer, type HttpServerOptions, type Identity } from "#test/servers/http.ts";
 import { createPki } from "#test/servers/pki.ts";

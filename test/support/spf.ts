@@ -1,4 +1,4 @@
-import { evaluateSpf, type SpfEvaluation } from "#probe-agent/analysis/mail/spf.ts";
+import { evaluateSpf, type SpfEvaluation } from "#probe-agent/tools/email-header/spf.ts";
 import type { SpfReply, SpfResolver } from "#probe-agent/analysis/mail/spf/lookup.ts";
 
 /**

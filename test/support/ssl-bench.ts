@@ -1,7 +1,7 @@
 import { Compile } from "typebox/compile";
 import { expect } from "vitest";
 import type { Outcome } from "#shared/contracts/outcome.ts";
-import { ssl } from "#probe-agent/tools/ssl.ts";
+import { ssl } from "#probe-agent/tools/ssl/ssl.ts";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { createPki, type Pki } from "#test/servers/pki.ts";
 import { startTlsVariant, TLS_HOST, type TlsVariant } from "#test/servers/tls-variants.ts";

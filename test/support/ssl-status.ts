@@ -1,6 +1,6 @@
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { ssl as contract } from "#shared/tools/ssl.ts";
-import { ssl } from "#probe-agent/tools/ssl.ts";
+import type { ssl as contract } from "#shared/tools/ssl/contract.ts";
+import { ssl } from "#probe-agent/tools/ssl/ssl.ts";
 import { startDnsServer } from "#test/servers/dns.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { createPki, type Issued, type IssueOptions, type Pki } from "#test/servers/pki.ts";

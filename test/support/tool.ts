@@ -5,7 +5,7 @@ import type { Egress } from "#shared/internet/egress.ts";
 import type { Outcome } from "#shared/contracts/outcome.ts";
 import { parseParams } from "#shared/schema/schema.ts";
 import type { Contract, ResultOf } from "#shared/tools/define.ts";
-import { IANA_ANCHORS } from "#probe-agent/analysis/dns/dnssec/anchors.ts";
+import { IANA_ANCHORS } from "#probe-agent/analysis/dns/trust-anchors.ts";
 import { openData } from "#probe-agent/data/open.ts";
 import { readConfig } from "#probe-agent/config.ts";
 import { createNet, type NetDeps } from "#probe-agent/net/create.ts";

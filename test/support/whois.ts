@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
-import { whois } from "#probe-agent/tools/whois.ts";
+import { whois } from "#probe-agent/tools/whois/whois.ts";
 import { startWhoisServer, type WhoisBehaviour, type WhoisServer } from "#test/servers/whois.ts";
 import { startRegistries, type Registries } from "#test/support/registries.ts";
 import { resultOf, runTool, type ToolRun, type ToolSetting } from "#test/support/tool.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { whois as contract } from "#shared/tools/whois.ts";
+import type { whois as contract } from "#shared/tools/whois/contract.ts";
 
 type Result = ResultOf<typeof contract>;
 

@@ -1,5 +1,5 @@
-import { propagation } from "#shared/tools/propagation.ts";
-import { reverseIp } from "#shared/tools/reverse-ip.ts";
+import { propagation } from "#shared/tools/propagation/contract.ts";
+import { reverseIp } from "#shared/tools/reverse-ip/contract.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { Inputs } from "#control-plane/checks/context.ts";
 import type { App } from "#control-plane/core/app.ts";

@@ -1,7 +1,7 @@
 import { parseLocations } from "#shared/internet/locations.ts";
 import { parseParams } from "#shared/schema/schema.ts";
-import { dns } from "#shared/tools/dns.ts";
-import type { Vantage } from "#shared/tools/vantages.ts";
+import { dns } from "#shared/tools/dns/contract.ts";
+import type { Vantage } from "#shared/tools/propagation/vantages.ts";
 import type { LocationRow } from "#control-plane/checks/answer.ts";
 import type { InputCall } from "#control-plane/checks/context.ts";
 

@@ -1,6 +1,6 @@
 import { fitPresentation } from "#shared/presentation/fit.ts";
-import { presentLocations, type LocationAnswer } from "#shared/presentation/locations.ts";
-import { present } from "#shared/presentation/present.ts";
+import { presentLocations, type LocationAnswer } from "#shared/tools/present-locations.ts";
+import { present } from "#shared/tools/present.ts";
 import type { Presentation } from "#shared/presentation/presentation.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";

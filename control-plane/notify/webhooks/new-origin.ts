@@ -1,6 +1,6 @@
 import { LONGEST_PARAMETER, type Warning } from "#control-plane/http/warnings.ts";
 import { FORMATS } from "#control-plane/notify/webhooks/formats/formats.ts";
-import type { Given } from "#control-plane/notify/webhooks/schemas.ts";
+import type { Given } from "#control-plane/notify/webhooks/resource.ts";
 import { MASK } from "#control-plane/notify/webhooks/secrets.ts";
 import type { WebhookDraft } from "#control-plane/notify/webhooks/webhook.ts";
 

@@ -1,5 +1,4 @@
 import type { Egress } from "#shared/internet/egress.ts";
-import { hiddenProblem } from "#shared/text/hidden-characters.ts";
 import { refuse, type FieldProblem, type Read } from "#shared/schema/problem.ts";
 import { readHeaderFields } from "#control-plane/core/header-fields.ts";
 import type { EventType } from "#control-plane/notify/events/event.ts";
@@ -8,7 +7,8 @@ import type { PlanName } from "#control-plane/core/plans.ts";
 import type { FormatName } from "#control-plane/notify/webhooks/formats/format.ts";
 import { FORMATS, keepMasked, parseOptions } from "#control-plane/notify/webhooks/formats/formats.ts";
 import { selectedTypes, typesOf } from "#control-plane/notify/webhooks/match.ts";
-import { MOST_HEADERS, type Given } from "#control-plane/notify/webhooks/schemas.ts";
+import { MOST_HEADERS, webhook, type Given } from "#control-plane/notify/webhooks/resource.ts";
+import { readStored } from "#control-plane/http/resource.ts";
 import { leaveSecrets } from "#control-plane/notify/webhooks/new-origin.ts";
 import {
   MASK,
@@ -71,8 +71,8 @@ export function readWebhook(
   const { settings, secrets } = base;
   const url = given.url === undefined ? null : readUrl(given.url, egress);
   if (url?.ok === false) return url;
-  const unreadable = given.name === settings.name ? null : hiddenProblem(given.name ?? "");
-  if (unreadable !== null) return refuseProblem({ field: "name", reason: "type", message: unreadable });
+  const stored = readStored(webhook, given, settings);
+  if (!stored.ok) return refuseProblem(stored.problem);
   const events = readEvents(given.events, settings.events, plan);
   if (!events.ok) return events;
   const filter = readFilter(given.filter, settings.filter);
@@ -86,7 +86,7 @@ export function readWebhook(
     const message = "must be 1 to 42 of the characters a-z 0-9 : _ . / -, or null";
     return refuseProblem({ field: "managed_by", reason: "type", message });
   }
-  const format = given.format ?? settings.format;
+  const { format } = stored.value;
   const options = readOptions(format, given.format_options, base);
   if (!options.ok) return refuseProblem(explainLeft(options.problem, removed));
   const signing = replaceSecret(secrets, secret.value, now);
@@ -95,12 +95,10 @@ export function readWebhook(
     ok: true,
     value: {
       settings: {
-        name: given.name ?? settings.name,
+        ...stored.value,
         url: url?.value ?? settings.url,
         events: events.value,
         filter: filter.value,
-        isActive: given.is_active ?? settings.isActive,
-        format,
       },
       secrets: {
         ...signing,

@@ -1,4 +1,6 @@
 import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
+import { columnsOf } from "#control-plane/http/resource.ts";
+import { webhook } from "#control-plane/notify/webhooks/resource.ts";
 import type { EventType } from "#control-plane/notify/events/event.ts";
 import type { PlanName } from "#control-plane/core/plans.ts";
 import type {
@@ -77,14 +79,11 @@ export async function readWebhooks(sql: Queryable, ids: readonly number[]): Prom
 export async function insertWebhook(
   tx: Transaction,
   accountId: number,
-  { name, url, events, filter, isActive, format, inactiveReason, secrets }: WrittenWebhook,
+  written: WrittenWebhook,
   now: Date,
 ): Promise<StoredWebhook> {
   const [row] = await tx<WebhookRow[]>`
-    insert into webhooks (account_id, name, url, events, filter, is_active, format, inactive_reason, secrets, created_at,
-      updated_at)
-    values (${accountId}, ${name}, ${url}, ${events === null ? null : [...events]}::text[], ${toJson(filter)}, ${isActive},
-      ${format}, ${inactiveReason}, ${secrets}, ${now}, ${now})
+    insert into webhooks ${tx({ ...rowOf(tx, written), account_id: accountId, created_at: now, updated_at: now })}
     returning ${columns(tx)}`;
   if (row === undefined) throw new Error("the subscription was not inserted");
   return toStored(row);
@@ -94,13 +93,11 @@ export async function insertWebhook(
 export async function updateWebhook(
   tx: Transaction,
   id: number,
-  { name, url, events, filter, isActive, format, inactiveReason, secrets }: WrittenWebhook,
+  written: WrittenWebhook,
   now: Date,
 ): Promise<StoredWebhook | null> {
   const [row] = await tx<WebhookRow[]>`
-    update webhooks
-    set name = ${name}, url = ${url}, events = ${events === null ? null : [...events]}::text[], filter = ${toJson(filter)},
-      is_active = ${isActive}, format = ${format}, inactive_reason = ${inactiveReason}, secrets = ${secrets}, updated_at = ${now}
+    update webhooks set ${tx({ ...rowOf(tx, written), updated_at: now })}
     where id = ${id} returning ${columns(tx)}`;
   return row === undefined ? null : toStored(row);
 }
@@ -143,8 +140,18 @@ export async function resumeOldest(tx: Transaction, accountId: number, room: num
 }
 
 function columns(sql: Queryable) {
-  return sql`id, account_id as "accountId", name, url, events, filter, is_active as "isActive", format,
-    inactive_reason as "inactiveReason", secrets, created_at as "createdAt", updated_at as "updatedAt"`;
+  return sql`${sql([...webhook.stored])}, id, account_id as "accountId", events, filter, inactive_reason as "inactiveReason",
+    secrets, created_at as "createdAt", updated_at as "updatedAt"`;
+}
+
+function rowOf(sql: Queryable, { events, filter, inactiveReason, secrets, ...settings }: WrittenWebhook) {
+  return {
+    ...columnsOf(webhook, settings),
+    events: events === null ? null : sql.array([...events]),
+    filter: toJson(filter),
+    inactive_reason: inactiveReason,
+    secrets,
+  };
 }
 
 function toStored(row: WebhookRow): StoredWebhook {

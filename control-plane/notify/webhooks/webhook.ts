@@ -1,5 +1,6 @@
 import type { EventType } from "#control-plane/notify/events/event.ts";
-import type { FormatName } from "#control-plane/notify/webhooks/formats/format.ts";
+import type { StoredOf } from "#control-plane/http/resource.ts";
+import type { webhook } from "#control-plane/notify/webhooks/resource.ts";
 
 /** Every type of event that accounts can subscribe to, in the order in which answers list them. */
 export const EVENT_TYPES = [
@@ -51,15 +52,11 @@ export interface WebhookSecrets {
 }
 
 /** The settings of a subscription that are not secret. */
-export interface WebhookSettings {
-  readonly name: string;
-  readonly url: string;
+export interface WebhookSettings extends StoredOf<typeof webhook> {
   /** null: all types that the account's plan allows at the time of the event. */
   readonly events: readonly EventType[] | null;
   /** null: events about all monitors. */
   readonly filter: WebhookFilter | null;
-  readonly isActive: boolean;
-  readonly format: FormatName;
 }
 
 /** A subscription as it is read and written. */

@@ -1,13 +1,14 @@
 import type { Egress } from "#shared/internet/egress.ts";
 import type { App } from "#control-plane/core/app.ts";
-import { type ChangedField, diffResource } from "#control-plane/http/access/diff-resource.ts";
+import type { ChangedField } from "#control-plane/http/access/diff-resource.ts";
+import { changedFields } from "#control-plane/http/resource.ts";
 import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
 import type { FailingReceivers } from "#control-plane/notify/deliveries/failing.ts";
 import type { PlanName, Plans } from "#control-plane/core/plans.ts";
 import type { Encryption } from "#control-plane/core/secrets/encryption.ts";
 import { readWebhook, type ReadWebhook } from "#control-plane/notify/webhooks/read-webhook.ts";
 import { refuseAbsent, refuseGone, refuseWrite, type Written } from "#control-plane/http/written.ts";
-import { type Given, READ_ONLY } from "#control-plane/notify/webhooks/schemas.ts";
+import { type Given, type ShownWebhook, webhook as resource } from "#control-plane/notify/webhooks/resource.ts";
 import { generateSecret, openSecrets, replaceSecret, sealSecrets } from "#control-plane/notify/webhooks/secrets.ts";
 import {
   deleteWebhook,
@@ -19,7 +20,7 @@ import {
   resumeOldest,
   updateWebhook,
 } from "#control-plane/notify/webhooks/store.ts";
-import { showWebhook, type ShownWebhook } from "#control-plane/notify/webhooks/view.ts";
+import { showWebhook } from "#control-plane/notify/webhooks/view.ts";
 import type { StoredWebhook, WebhookDraft } from "#control-plane/notify/webhooks/webhook.ts";
 import { maskAddress } from "#shared/webhooks/mask-address.ts";
 
@@ -105,7 +106,7 @@ export function createWebhooks({
     const changed = change(present, { plan: account.plan, egress, now });
     if (!changed.ok) return changed;
     const most = plans[account.plan].webhooks;
-    if (changed.value.settings.isActive && !stored.isActive && account.active >= most) {
+    if (changed.value.settings.is_active && !stored.is_active && account.active >= most) {
       const message = `The plan allows ${most} active webhooks; make another one inactive or delete it first.`;
       return refuseWrite({ code: "plan_limit_exceeded", field: "is_active", message });
     }
@@ -118,15 +119,15 @@ export function createWebhooks({
     if (!vetted.ok) return vetted;
     const { stored, present, draft, plan, now } = vetted.value;
     const { settings, secrets } = draft;
-    const inactiveReason = settings.isActive === stored.isActive ? stored.inactiveReason : null;
+    const inactiveReason = settings.is_active === stored.is_active ? stored.inactiveReason : null;
     const row = { ...settings, inactiveReason, secrets: sealSecrets(encryption, secrets) };
     const written = await updateWebhook(tx, id, row, now);
     if (written === null) return refuseAbsent("webhook");
-    if (settings.isActive && !stored.isActive) await failing.forget(tx, id);
+    if (settings.is_active && !stored.is_active) await failing.forget(tx, id);
     const webhook = showWebhook(written, secrets, plan);
     const before = { ...present, shown: showWebhook(stored, present.secrets, plan) };
     const after = { ...draft, shown: webhook };
-    return { ok: true, value: { webhook, changed: changedFields(before, after), removed: draft.removed } };
+    return { ok: true, value: { webhook, changed: changesOf(before, after), removed: draft.removed } };
   }
 
   /** Locks the account, and checks a subscription that it would get. */
@@ -216,7 +217,7 @@ export function createWebhooks({
 /** What a creation begins with. */
 function newDraft(secret: string): WebhookDraft {
   return {
-    settings: { name: "", url: "", events: null, filter: null, isActive: true, format: "standard" },
+    settings: { name: "", url: "", events: null, filter: null, is_active: true, format: "standard" },
     secrets: { secret, previous: null, headers: {}, format_options: {} },
   };
 }
@@ -229,16 +230,11 @@ interface Webhook extends WebhookDraft {
 /** Returns the names of the fields in which two drafts differ; of header fields and options each has its own. */
 function changedNames(before: WebhookDraft, after: WebhookDraft): readonly string[] {
   const fieldsOf = ({ settings, secrets }: WebhookDraft) => ({
-    name: settings.name,
-    url: settings.url,
+    ...settings,
     secret: secrets.secret,
-    events: settings.events,
-    filter: settings.filter,
     ...named("headers", secrets.headers),
-    format: settings.format,
     ...named("format_options", secrets.format_options),
     managed_by: secrets.managed_by ?? null,
-    is_active: settings.isActive,
   });
   const [one, other]: readonly Readonly<Record<string, unknown>>[] = [fieldsOf(before), fieldsOf(after)];
   const fields = Object.keys({ ...one, ...other });
@@ -249,7 +245,7 @@ function changedNames(before: WebhookDraft, after: WebhookDraft): readonly strin
  * Returns the fields of a subscription that a change has changed: those that users write. An address that is a secret, in
  * whole or in part, counts as one: the log is also read by others than the owner.
  */
-function changedFields(before: Webhook, after: Webhook): readonly ChangedField[] {
+function changesOf(before: Webhook, after: Webhook): readonly ChangedField[] {
   const changed = new Set(changedNames(before, after));
   const [one, other] = [before.secrets, after.secrets];
   const [past, present] = [before.shown.format_options, after.shown.format_options];
@@ -264,15 +260,11 @@ function changedFields(before: Webhook, after: Webhook): readonly ChangedField[]
     ...headers.map((name) => `headers.${name}`),
     ...options.map((name) => `format_options.${name}`),
   ].filter((field) => changed.has(keyOf(field)));
-  return diffResource(writable(before), writable(after), secrets);
+  return changedFields(resource, before.shown, after.shown, secrets);
 }
 
 function hasSecretUrl({ settings }: Webhook): boolean {
   return maskAddress(settings) !== settings.url;
-}
-
-function writable({ shown }: Webhook): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(shown).filter(([name]) => !READ_ONLY.includes(name)));
 }
 
 /** Returns the fields of an object of a draft by their dotted names. */

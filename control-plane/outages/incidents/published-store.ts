@@ -4,9 +4,9 @@ import { columns, readRow, type IncidentRow } from "#control-plane/outages/incid
 
 /** Which outages are incidents of a status page. */
 export interface OutageRule {
-  readonly autoIncidents: boolean;
+  readonly auto_incidents: boolean;
   /** Minutes from the confirmation of an outage until it is one. */
-  readonly autoIncidentsAfterMinutes: number;
+  readonly auto_incidents_after_minutes: number;
 }
 
 /** The incidents of a status page. */
@@ -78,7 +78,7 @@ export async function readPublishedIds(
  */
 function isPublished(
   sql: Queryable,
-  { autoIncidents, autoIncidentsAfterMinutes: minutes }: OutageRule,
+  { auto_incidents: autoIncidents, auto_incidents_after_minutes: minutes }: OutageRule,
   now: SqlFragment,
 ): SqlFragment {
   return sql`(is_public and (

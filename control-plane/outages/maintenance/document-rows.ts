@@ -13,18 +13,16 @@ import type { WriteRefusal } from "#control-plane/http/written.ts";
 import { announceWindow } from "#control-plane/outages/maintenance/announcement.ts";
 import { MOST_WINDOWS, type Maintenance } from "#control-plane/outages/maintenance/maintenance.ts";
 import { readWindow } from "#control-plane/outages/maintenance/read-window.ts";
-import { CREATE, READ_ONLY, type Given } from "#control-plane/outages/maintenance/schemas.ts";
+import { type Given, maintenanceWindow } from "#control-plane/outages/maintenance/resource.ts";
 import { listWindows } from "#control-plane/outages/maintenance/store.ts";
 import { changeOf, showWindow } from "#control-plane/outages/maintenance/serialize.ts";
 import type { MaintenanceWindow } from "#control-plane/outages/maintenance/window.ts";
 
 const LIST = "maintenance";
-/** Fields of answers that a row can have, and that say nothing. */
-const IGNORED = [...READ_ONLY, "status"];
 /** Maximum number of windows that are read: more than an account has that are not over, and the newest that are. */
 const MOST_READ = 10_000;
 
-const { monitor_ids: _ids, ...FIELDS } = CREATE.properties;
+const { monitor_ids: _ids, ...FIELDS } = maintenanceWindow.create.properties;
 
 const ROW = Type.Object({
   ...FIELDS,
@@ -128,7 +126,7 @@ function keyOf({ title, startsAt }: Pick<MaintenanceWindow, "title" | "startsAt"
 /** Returns a window as a row: every field that can be written. */
 function rowOf(window: MaintenanceWindow, nameOf: (id: number) => string | undefined) {
   const { monitor_ids: monitorIds, ...shown } = showWindow(window);
-  const fields = Object.entries(shown).filter(([name]) => !IGNORED.includes(name));
+  const fields = Object.entries(shown).filter(([name]) => !maintenanceWindow.ignoredInCreation.includes(name));
   const monitors = monitorIds.flatMap((id) => nameOf(id) ?? []);
   return { ...(Object.fromEntries(fields) as Omit<Static<typeof ROW>, "monitors">), tags: shown.tags, monitors };
 }
@@ -136,7 +134,11 @@ function rowOf(window: MaintenanceWindow, nameOf: (id: number) => string | undef
 /** Reads a row; monitors get the ids of their names. */
 function readRow(row: unknown, idOf: IdOfName): Read<Given> {
   if (!isRecord(row)) return refuse("", "type", "must be an object of at most 262144 characters");
-  const parsed = parseParams(ROW, row, { from: "json", unknown: "refuse", readOnly: IGNORED });
+  const parsed = parseParams(ROW, row, {
+    from: "json",
+    unknown: "refuse",
+    readOnly: maintenanceWindow.ignoredInCreation,
+  });
   if (!parsed.ok) return parsed;
   const { monitors, ...fields } = parsed.value;
   if (monitors === undefined) return { ok: true, value: fields };

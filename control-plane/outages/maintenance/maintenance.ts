@@ -9,7 +9,7 @@ import { planFrom, planNothing } from "#control-plane/outages/maintenance/occurr
 import { deleteIdleScopes, replaceOccurrences } from "#control-plane/outages/maintenance/occurrences/store.ts";
 import { deleteEnded, planAhead } from "#control-plane/outages/maintenance/occurrences/upkeep.ts";
 import { readWindow, scheduleOf } from "#control-plane/outages/maintenance/read-window.ts";
-import type { Given } from "#control-plane/outages/maintenance/schemas.ts";
+import type { Given } from "#control-plane/outages/maintenance/resource.ts";
 import {
   countWindows,
   deleteSpentWindows,

@@ -1,9 +1,9 @@
 import { type Read, type FieldProblem, refuse } from "#shared/schema/problem.ts";
-import { hiddenProblem } from "#shared/text/hidden-characters.ts";
+import { readStored } from "#control-plane/http/resource.ts";
 import { readDateTime } from "#control-plane/outages/maintenance/schedule/date-time.ts";
 import { parseRule } from "#control-plane/outages/maintenance/schedule/parse-rule.ts";
 import { nextStart, type Schedule } from "#control-plane/outages/maintenance/schedule/schedule.ts";
-import type { Given } from "#control-plane/outages/maintenance/schemas.ts";
+import { type Given, maintenanceWindow } from "#control-plane/outages/maintenance/resource.ts";
 import type { WindowSettings } from "#control-plane/outages/maintenance/window.ts";
 import { openTimeZone, type TimeZone } from "#control-plane/core/time-zone.ts";
 
@@ -16,11 +16,11 @@ const TAG = /^[a-z0-9:_./-]{1,50}$/;
  * are not given keep their values; ends_at keeps its value if only starts_at is given. Monitors are not looked up.
  */
 export function readWindow(given: Given, current: WindowSettings | null, now: Date): Read<WindowSettings> {
-  const timezone = given.timezone ?? current?.timezone ?? "UTC";
+  const fields = readStored(maintenanceWindow, given, current);
+  if (!fields.ok) return fields;
+  const { timezone } = fields.value;
   const zone = openTimeZone(timezone);
-  if (zone === null) return refuse("timezone", "enum", "must be the name of a time zone such as Europe/Berlin or UTC");
-  const unreadable = hiddenProblem(given.title ?? "");
-  if (unreadable !== null) return refuse("title", "type", unreadable);
+  if (zone === null) throw new Error(`not a time zone: ${timezone}`);
   const covered = readCovered(given, current);
   if (!covered.ok) return covered;
   const startsAt = readStart(given, current, zone);
@@ -30,12 +30,11 @@ export function readWindow(given: Given, current: WindowSettings | null, now: Da
   const duration = readDuration(given, current, { startsAt: startsAt.value, rrule: rrule.value, zone });
   if (!duration.ok) return duration;
   const settings: WindowSettings = {
-    title: given.title ?? current?.title ?? "",
+    ...fields.value,
     ...covered.value,
     startsAt: new Date(startsAt.value),
     durationSeconds: duration.value,
     rrule: rrule.value,
-    timezone,
     isPublic: given.public ?? current?.isPublic ?? false,
     isCancelled: isCancelled(given, current),
   };

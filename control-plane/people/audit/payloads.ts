@@ -5,7 +5,7 @@ import { uptimePercent } from "#control-plane/outages/history/timeline.ts";
 import type { MonitorView } from "#control-plane/monitors/serialize.ts";
 import type { PlanName } from "#control-plane/core/plans.ts";
 import { maskAddress } from "#shared/webhooks/mask-address.ts";
-import type { ShownWebhook } from "#control-plane/notify/webhooks/view.ts";
+import type { ShownWebhook } from "#control-plane/notify/webhooks/resource.ts";
 import type { INVENTORY, MonitorFacts } from "#control-plane/people/audit/ports.ts";
 
 /** What every payload begins with. */

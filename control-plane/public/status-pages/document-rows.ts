@@ -9,16 +9,18 @@ import type { Change } from "#control-plane/http/access/changes.ts";
 import type { Transaction } from "#control-plane/core/database/connect.ts";
 import type { DocumentPart, IdOfName, RowProblem } from "#control-plane/accounts/document-part.ts";
 import type { RefusedField } from "#control-plane/http/errors.ts";
+import { writableOf } from "#control-plane/http/resource.ts";
 import type { Refused, WriteRefusal, Written } from "#control-plane/http/written.ts";
 import { toDataUri } from "#control-plane/public/status-pages/logos/logo.ts";
 import { listLogos, type StoredLogo } from "#control-plane/public/status-pages/logos/store.ts";
-import { CREATE, READ_ONLY, type Given } from "#control-plane/public/status-pages/settings/fields.ts";
+import type { StatusPage } from "#control-plane/public/status-pages/settings/page-settings.ts";
 import {
+  type Given,
   MOST_GROUPS,
   MOST_MONITORS,
   MOST_NAME,
-  type StatusPage,
-} from "#control-plane/public/status-pages/settings/page-settings.ts";
+  statusPage,
+} from "#control-plane/public/status-pages/settings/resource.ts";
 import { readSettings } from "#control-plane/public/status-pages/settings/read-settings.ts";
 import { showPage } from "#control-plane/public/status-pages/show-page.ts";
 import { findBySlug, listPages } from "#control-plane/public/status-pages/store.ts";
@@ -26,7 +28,7 @@ import { changePage, createPage, MOST_PAGES } from "#control-plane/public/status
 
 const LIST = "status_pages";
 
-const { monitors: _monitors, groups: _groups, ...FIELDS } = CREATE.properties;
+const { monitors: _monitors, groups: _groups, ...FIELDS } = statusPage.create.properties;
 
 const MonitorName = Type.String({
   minLength: 1,
@@ -131,15 +133,14 @@ function rowOf(page: StatusPage, logo: StoredLogo | undefined, nameOf: (id: numb
     name,
     monitors: monitorIds.flatMap((id) => nameOf(id) ?? []),
   }));
-  const written = Object.entries(fields).filter(([name]) => !READ_ONLY.includes(name));
   const logoUri = logo === undefined ? null : toDataUri(logo.type, logo.content);
-  return { ...Object.fromEntries(written), logo: logoUri, monitors, groups };
+  return { ...writableOf(statusPage, fields), logo: logoUri, monitors, groups };
 }
 
 /** Reads a row; monitors get the ids of their names. */
 function readRow(row: unknown, idOf: IdOfName): Read<Given> {
   if (!isRecord(row)) return refuse("", "type", "must be an object of at most 262144 characters");
-  const parsed = parseParams(ROW, row, { from: "json", unknown: "refuse", readOnly: READ_ONLY });
+  const parsed = parseParams(ROW, row, { from: "json", unknown: "refuse", readOnly: statusPage.readOnly });
   if (!parsed.ok) return parsed;
   const { monitors, groups, ...fields } = parsed.value;
   const ids = new Map<string, number>();

@@ -1,4 +1,5 @@
-import { logoPath, type PageLogo } from "#control-plane/public/status-pages/logos/logo.ts";
+import { logoPath } from "#control-plane/public/status-pages/logos/logo.ts";
+import type { PageSettings } from "#control-plane/public/status-pages/settings/page-settings.ts";
 
 /** A logo as pages show it. */
 interface ShownLogo {
@@ -25,7 +26,7 @@ export const PLAIN_LOOK: PageLook = { accentColor: null, logo: null };
 
 /** Returns the look of a page. `dataUri`: the content of its logo, in place of its path, for a preview. */
 export function lookOf(
-  { accentColor, logo }: { readonly accentColor: string | null; readonly logo: PageLogo | null },
+  { accent_color: accentColor, logo }: Pick<PageSettings, "accent_color" | "logo">,
   dataUri: string | null = null,
 ): PageLook {
   if (logo === null) return { accentColor, logo };

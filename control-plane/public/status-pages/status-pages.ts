@@ -17,9 +17,9 @@ import { lookOf } from "#control-plane/public/status-pages/look.ts";
 import { createPageUrls } from "#control-plane/public/status-pages/page-url.ts";
 import { createSeenPages, type SeenPages } from "#control-plane/public/status-pages/read/seen-pages.ts";
 import { buildView, readOverall } from "#control-plane/public/status-pages/read/view.ts";
-import type { Given } from "#control-plane/public/status-pages/settings/fields.ts";
+import type { Given, ShownPage } from "#control-plane/public/status-pages/settings/resource.ts";
 import type { StatusPage } from "#control-plane/public/status-pages/settings/page-settings.ts";
-import { showPage, type ShownPage } from "#control-plane/public/status-pages/show-page.ts";
+import { showPage } from "#control-plane/public/status-pages/show-page.ts";
 import { countPages, findOwned, findPage, listPages } from "#control-plane/public/status-pages/store.ts";
 import {
   changePage,

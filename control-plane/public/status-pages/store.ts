@@ -1,11 +1,8 @@
 import type { Queryable, SqlFragment, Transaction } from "#control-plane/core/database/connect.ts";
 import { given } from "#control-plane/core/database/given.ts";
-import type {
-  DomainState,
-  PageGroup,
-  PageSettings,
-  StatusPage,
-} from "#control-plane/public/status-pages/settings/page-settings.ts";
+import { columnsOf } from "#control-plane/http/resource.ts";
+import { statusPage } from "#control-plane/public/status-pages/settings/resource.ts";
+import type { PageGroup, PageSettings, StatusPage } from "#control-plane/public/status-pages/settings/page-settings.ts";
 
 /** A monitor of a page as selected. */
 type MonitorRow = readonly [id: number, name: string | null, group: number | null, position: number | null];
@@ -41,17 +38,19 @@ export async function insertPage(
   settings: PageSettings,
   { now, domainToken }: PageWrite,
 ): Promise<number> {
-  const { domain } = settings;
-  const domainState: DomainState | null = domain === null ? null : "pending";
-  const claimedAt = domain === null ? null : now;
+  const claimedAt = settings.domain === null ? null : now;
   const [row] = await tx<{ id: number }[]>`
-    insert into status_pages (account_id, slug, title, description, footer, homepage_url, accent_color, is_public, domain, domain_token,
-      domain_state, domain_claimed_at, domain_due_at, show_causes, auto_incidents,
-      auto_incidents_after_minutes, response_graph, group_names, created_at, updated_at)
-    values (${accountId}, ${settings.slug}, ${settings.title}, ${settings.description}, ${settings.footer},
-      ${settings.homepageUrl}, ${settings.accentColor}, ${settings.isPublic}, ${domain}, ${domainToken}, ${domainState}, ${claimedAt}, ${claimedAt},
-      ${settings.showCauses}, ${settings.autoIncidents}, ${settings.autoIncidentsAfterMinutes}, ${settings.responseGraph}, ${settings.groups.map(({ name }) => name)}::text[], ${now}, ${now})
-    returning id`;
+    insert into status_pages ${tx({
+      ...columnsOf(statusPage, settings),
+      account_id: accountId,
+      domain_token: domainToken,
+      domain_state: claimedAt === null ? null : "pending",
+      domain_claimed_at: claimedAt,
+      domain_due_at: claimedAt,
+      group_names: tx.array(settings.groups.map(({ name }) => name)),
+      created_at: now,
+      updated_at: now,
+    })} returning id`;
   if (row === undefined) throw new Error("the page was not inserted");
   await insertMonitors(tx, row.id, settings);
   return row.id;
@@ -70,8 +69,7 @@ export async function updatePage(
   const { domain } = settings;
   const [isNone, isKept] = [domain === null, tx`domain is not distinct from ${domain}::text`];
   await tx`
-    update status_pages set slug = ${settings.slug}, title = ${settings.title}, description = ${settings.description},
-      footer = ${settings.footer}, homepage_url = ${settings.homepageUrl}, accent_color = ${settings.accentColor}, is_public = ${settings.isPublic}, domain = ${domain},
+    update status_pages set ${tx(columnsOf(statusPage, settings), statusPage.stored)},
       domain_state = case when ${isNone} then null when ${isKept} then coalesce(domain_state, 'pending') else 'pending' end,
       domain_claimed_at = case when ${isNone} then null when ${isKept} then coalesce(domain_claimed_at, ${now}) else ${now} end,
       domain_due_at = case
@@ -80,8 +78,6 @@ export async function updatePage(
         else ${now} end,
       domain_recheck_at = case when ${isKept} and ${asksDomain} then ${now} else domain_recheck_at end,
       domain_missing_since = case when ${isKept} then domain_missing_since end,
-      show_causes = ${settings.showCauses}, auto_incidents = ${settings.autoIncidents},
-      auto_incidents_after_minutes = ${settings.autoIncidentsAfterMinutes}, response_graph = ${settings.responseGraph},
       group_names = ${settings.groups.map(({ name }) => name)}::text[], updated_at = ${now}
     where id = ${id}`;
   await tx`delete from status_page_monitors where page_id = ${id}`;
@@ -154,12 +150,12 @@ export async function findOwned(sql: Queryable, accountId: number, ids: readonly
 
 function pages(sql: Queryable, where: SqlFragment) {
   return sql`
-    select p.id, p.account_id as "accountId", p.slug, p.title, p.description, p.footer, p.homepage_url as "homepageUrl", p.accent_color as "accentColor", ${logoFacts(sql)} as logo, p.is_public as "isPublic",
-      p.domain, p.domain_state as "domainState", p.domain_token as "domainToken", p.domain_missing_since as "domainMissingSince",
+    select ${sql(statusPage.stored.map((name) => `p.${name}`))}, p.id, p.account_id as "accountId",
+      ${logoFacts(sql)} as logo, p.domain_state as "domainState", p.domain_token as "domainToken",
+      p.domain_missing_since as "domainMissingSince",
       p.domain_state <> 'verified' and (
         exists (select from status_pages where domain = p.domain and domain_state = 'verified')
-      ) is true as "isDomainTaken", p.show_causes as "showCauses", p.auto_incidents as "autoIncidents",
-      p.auto_incidents_after_minutes as "autoIncidentsAfterMinutes", p.response_graph as "responseGraph", p.group_names as "groupNames", p.created_at as "createdAt", p.updated_at as "updatedAt", (
+      ) is true as "isDomainTaken", p.group_names as "groupNames", p.created_at as "createdAt", p.updated_at as "updatedAt", (
         select coalesce(json_agg(json_build_array(monitor_id, name, group_index, group_position) order by position), '[]')
         from status_page_monitors where page_id = p.id
       ) as shown

@@ -12,10 +12,10 @@ import { HELD_MS } from "#control-plane/public/status-pages/domains/record.ts";
 import { findRelease, releaseDomain } from "#control-plane/public/status-pages/domains/store.ts";
 import { contentOf, type PageLogo } from "#control-plane/public/status-pages/logos/logo.ts";
 import { replaceLogo } from "#control-plane/public/status-pages/logos/store.ts";
-import type { Given } from "#control-plane/public/status-pages/settings/fields.ts";
+import type { Given } from "#control-plane/public/status-pages/settings/resource.ts";
 import type { PageSettings, StatusPage } from "#control-plane/public/status-pages/settings/page-settings.ts";
 import { readSettings } from "#control-plane/public/status-pages/settings/read-settings.ts";
-import { changedFields } from "#control-plane/public/status-pages/show-page.ts";
+import { changedOf } from "#control-plane/public/status-pages/show-page.ts";
 import { deletePage, findPage, insertPage, lockAccount, updatePage } from "#control-plane/public/status-pages/store.ts";
 
 /** Maximum number of pages of an account. */
@@ -78,7 +78,7 @@ export async function changePage(
     await updatePage(tx, id, settings, { now, asksDomain: given.domain !== undefined });
     await writeLogo(tx, id, { given, logo: settings.logo, current: current.logo });
     await notePageChanged(tx, accountId);
-    const changed = changedFields(current, { ...current, ...settings }, names);
+    const changed = changedOf(current, { ...current, ...settings }, names);
     const change = { resource: "status_page", id, name, action: "changed", changed } as const;
     const written = { ok: true, value: { id, change } } as const;
     return domain === current.domain ? written : unlessHeld(tx, accountId, domain, now, written);

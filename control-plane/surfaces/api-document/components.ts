@@ -1,9 +1,9 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { basename } from "node:path";
+import { readFileSync } from "node:fs";
 import { Type } from "typebox";
 import type { FastifyInstance } from "fastify";
 import type { Contract } from "#shared/tools/define.ts";
 import { Nullable } from "#shared/tools/fields.ts";
+import { TOOL_NAMES } from "#shared/tools/names.ts";
 import { ERROR_ANSWER, META } from "#control-plane/http/operations/operation.ts";
 import { componentName } from "#control-plane/checks/tool-requests/component-name.ts";
 import { measurementSchema } from "#control-plane/checks/measurements/body-schema.ts";
@@ -15,8 +15,8 @@ interface Example {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Folder of the examples: one file for each tool. */
-const FOLDER = new URL("examples/", import.meta.url);
+/** Has a folder for each tool, with its example. */
+const TOOLS = new URL("../../../shared/tools/", import.meta.url);
 const EXAMPLES = readAll();
 
 /** Returns the example of a tool; null if none is recorded (test/examples/update.ts records them). */
@@ -26,11 +26,10 @@ export function exampleOf(tool: string): Example | null {
 
 /** Reads all examples, once at the start of the process: the files are part of the release. */
 function readAll(): ReadonlyMap<string, Example> {
-  const files = readdirSync(FOLDER, { encoding: "utf8" }).filter((file) => file.endsWith(".json"));
   return new Map(
-    files.map((file) => {
-      const text = readFileSync(new URL(file, FOLDER), "utf8");
-      return [basename(file, ".json"), JSON.parse(text) as Example] as const;
+    TOOL_NAMES.map((name) => {
+      const text = readFileSync(new URL(`${name}/example.json`, TOOLS), "utf8");
+      return [name, JSON.parse(text) as Example] as const;
     }),
   );
 }

@@ -1,7 +1,7 @@
 import { splitHostPort } from "#shared/internet/host-port.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import { ping, type PortRow } from "#shared/tools/ping.ts";
-import { ssl } from "#shared/tools/ssl.ts";
+import { ping, type PortRow } from "#shared/tools/ping/contract.ts";
+import { ssl } from "#shared/tools/ssl/contract.ts";
 import { certificateSamples } from "#control-plane/surfaces/blackbox/certificate-metrics.ts";
 import { addressSamples, phaseSamples, type Sample } from "#control-plane/surfaces/blackbox/metric-families.ts";
 import { NO_PORT, targetFailure, type Cause, type Module } from "#control-plane/surfaces/blackbox/module.ts";

@@ -2,7 +2,7 @@ import { splitHostPort } from "#shared/internet/host-port.ts";
 import { checkTargetUrl } from "#shared/internet/egress.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import { dns } from "#shared/tools/dns.ts";
+import { dns } from "#shared/tools/dns/contract.ts";
 import { completeUrl } from "#shared/internet/target-url.ts";
 import type { ExtraDestination } from "#control-plane/checks/target.ts";
 import { addressSamples, phaseSamples, type Sample } from "#control-plane/surfaces/blackbox/metric-families.ts";

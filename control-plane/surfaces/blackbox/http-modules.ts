@@ -1,7 +1,7 @@
-import { check } from "#shared/tools/check.ts";
+import { check } from "#shared/tools/check/contract.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { completeUrl } from "#shared/internet/target-url.ts";
-import { bodyBreakOf } from "#shared/tools/http/body.ts";
+import { bodyBreakOf } from "#shared/tools/http-body.ts";
 import { certificateSamples } from "#control-plane/surfaces/blackbox/certificate-metrics.ts";
 import { addressSamples, phaseSamples, type Sample } from "#control-plane/surfaces/blackbox/metric-families.ts";
 import { targetFailure, type Cause, type Module } from "#control-plane/surfaces/blackbox/module.ts";

@@ -9,8 +9,8 @@ import { refuseUnanswered } from "#control-plane/checks/tool-requests/refuse-una
 import { readLocations } from "#control-plane/checks/tool-requests/read-request.ts";
 import type { MultiData } from "#control-plane/checks/answer.ts";
 import { showHidden } from "#shared/text/hidden-characters.ts";
-import { presentLocations, toLocationAnswer } from "#shared/presentation/locations.ts";
-import { present } from "#shared/presentation/present.ts";
+import { presentLocations, toLocationAnswer } from "#shared/tools/present-locations.ts";
+import { present } from "#shared/tools/present.ts";
 import type { Presentation } from "#shared/presentation/presentation.ts";
 
 /** Names that do not follow the rule; kept because clients use them. */

@@ -4,11 +4,11 @@ import type { Sql } from "#control-plane/core/database/connect.ts";
 import type { McpTool } from "#control-plane/surfaces/mcp/mcp-tool.ts";
 import { publishArguments, publishResult } from "#control-plane/surfaces/mcp/publish-schemas.ts";
 import { refuseArgument } from "#control-plane/surfaces/mcp/refuse-argument.ts";
-import { SHOWN } from "#control-plane/notify/webhooks/schemas.ts";
+import { webhook } from "#control-plane/notify/webhooks/resource.ts";
 import type { Webhooks } from "#control-plane/notify/webhooks/webhooks.ts";
 
 const ARGUMENTS = Type.Object({});
-const RESULT = Type.Object({ webhooks: Type.Array(SHOWN, { description: "Oldest first" }) });
+const RESULT = Type.Object({ webhooks: Type.Array(webhook.answer, { description: "Oldest first" }) });
 
 /** Creates the tool that lists the caller's webhooks. */
 export function listWebhooksTool(sql: Sql, webhooks: Webhooks): McpTool {

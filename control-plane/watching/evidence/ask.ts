@@ -1,9 +1,9 @@
 import { literalFamily } from "#shared/egress/addresses.ts";
 import { registrableDomain } from "#shared/internet/registrable-domain.ts";
-import { dns } from "#shared/tools/dns.ts";
+import { dns } from "#shared/tools/dns/contract.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import { parseToolParams } from "#shared/tools/parse-params.ts";
-import { traceroute } from "#shared/tools/traceroute.ts";
+import { traceroute } from "#shared/tools/traceroute/contract.ts";
 import { parseLocations } from "#shared/internet/locations.ts";
 import { fieldMessage } from "#shared/schema/problem.ts";
 import {

@@ -1,4 +1,4 @@
-import type { PropagationResult } from "#shared/tools/propagation.ts";
+import type { PropagationResult } from "#shared/tools/propagation/contract.ts";
 import { extendedErrorName } from "#probe-agent/analysis/dns/extended-errors.ts";
 
 type Row = PropagationResult["resolvers"][number];

@@ -3,7 +3,7 @@ import { readHeadLinks } from "#probe-agent/analysis/html/head-links.ts";
 import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import { parseLinkHeader } from "#probe-agent/analysis/http/link-header.ts";
 import { headerValues, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
-import { webUrl, withoutFragment } from "#probe-agent/analysis/http/url/web-url.ts";
+import { webUrl, withoutFragment } from "#probe-agent/analysis/http/web-url.ts";
 
 /** Canonical URL of a page (RFC 6596). */
 export interface Canonical {

@@ -1,3 +1,4 @@
+import { defineAnalysis } from "#probe-agent/analysis/analysis.ts";
 import { decodePage, pageCharset } from "#probe-agent/analysis/html/charset.ts";
 
 /** A body, and a text that is searched in it. */
@@ -9,11 +10,14 @@ interface TextSearch {
 }
 
 /** Reports whether a body contains a text, decoded by the body's charset. */
-export function containsText({ octets, contentType, text }: TextSearch): boolean {
+function containsText({ octets, contentType, text }: TextSearch): boolean {
   const charset = pageCharset(octets, contentType);
   if (charset.encoding === "utf-8") return containsUtf8(octets, text);
   return decodePage(octets, charset).includes(text);
 }
+
+/** Whether a body contains a text. */
+export const containsTextAnalysis = defineAnalysis("contains-text", containsText);
 
 /** Reports whether octets contain a text in UTF-8. */
 export function containsUtf8(octets: Uint8Array, text: string): boolean {

@@ -1,3 +1,4 @@
+import { defineAnalysis, type Analysis } from "#probe-agent/analysis/analysis.ts";
 import { mimeEssence, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 import { decodePage, pageCharset, type Charset } from "#probe-agent/analysis/html/charset.ts";
 import { parseDocument, type ParsedDocument } from "#probe-agent/analysis/html/document.ts";
@@ -114,12 +115,16 @@ interface PageReport<Report> {
 /** Facts of analyses that need only the page. */
 type NoFacts = Readonly<Record<string, never>>;
 
-/** Converts an analysis of parsed pages into an analysis of fetched pages. */
-export function onPage<Report, Facts = NoFacts>(
+/** An analysis of a fetched page. */
+export type PageAnalysis<Report, Facts> = Analysis<PageInput<Facts>, PageReport<Report>>;
+
+/** Converts an analysis of parsed pages into an analysis of fetched pages, with a name for threads. */
+export function definePageAnalysis<Report, Facts = NoFacts>(
+  name: string,
   analyse: (page: ReadPage, facts: Facts) => Report,
-): (input: PageInput<Facts>) => PageReport<Report> {
-  return ({ raw, facts }) => {
+): PageAnalysis<Report, Facts> {
+  return defineAnalysis(name, ({ raw, facts }: PageInput<Facts>) => {
     const read = readRawPage(raw);
     return { report: analyse(read, facts), truncated: read.page?.truncated === true };
-  };
+  });
 }

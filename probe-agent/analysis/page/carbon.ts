@@ -1,5 +1,5 @@
 import { co2, type Segments } from "@tgwf/co2";
-import { CARBON_RATINGS } from "#shared/tools/carbon.ts";
+import { CARBON_RATINGS } from "#shared/tools/carbon/contract.ts";
 
 /** One of the digital carbon ratings. */
 type CarbonRating = (typeof CARBON_RATINGS)[number];

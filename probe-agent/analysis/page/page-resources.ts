@@ -1,7 +1,7 @@
 import { documentBase, resolveAddress } from "#probe-agent/analysis/http/address.ts";
 import { walkElements } from "#probe-agent/analysis/html/document.ts";
 import { INERT_ELEMENTS, attribute } from "#probe-agent/analysis/html/page.ts";
-import { type Page, readHtml, type ReadPage } from "#probe-agent/analysis/html/read-page.ts";
+import { definePageAnalysis, type Page, readHtml, type ReadPage } from "#probe-agent/analysis/html/read-page.ts";
 import { type HeaderLink, parseLinkHeader } from "#probe-agent/analysis/http/link-header.ts";
 import { destinationType, findReferences } from "#probe-agent/analysis/page/page-resources/elements.ts";
 import type { Screen } from "#probe-agent/analysis/page/page-resources/media-query.ts";
@@ -184,3 +184,6 @@ export function pageResources({ page, url, headers }: ReadPage) {
     dom: page === null ? null : { elements: page.document.elements, depth: page.document.depth },
   };
 }
+
+/** Resources that a page loads. */
+export const resourcesAnalysis = definePageAnalysis("resources", pageResources);

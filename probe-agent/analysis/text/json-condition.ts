@@ -5,6 +5,7 @@ import { compare } from "#shared/json-path/compare.ts";
 import { Effort } from "#shared/json-path/effort.ts";
 import { parseJsonPath } from "#shared/json-path/parse.ts";
 import { selectJson } from "#shared/json-path/select.ts";
+import { defineAnalysis } from "#probe-agent/analysis/analysis.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
 
 /** A condition on the first value that a path selects. */
@@ -58,6 +59,9 @@ export function checkJson(task: { octets: Uint8Array; condition: WrittenConditio
   // Nothing of the contents of a list or an object is shown.
   return { reason: "json_mismatch", found: JSON.stringify(isRecord(found) ? {} : Array.isArray(found) ? [] : found) };
 }
+
+/** Whether a JSON text meets a condition. */
+export const jsonConditionAnalysis = defineAnalysis("json-condition", checkJson);
 
 /** Returns the words for a verdict. `redact`: that of the request whose answer the document is. */
 export function describeVerdict(verdict: JsonVerdict, condition: JsonCondition, redact: Redact): JsonFault {

@@ -1,5 +1,5 @@
-import { readCookieLine, type SameSite } from "#probe-agent/analysis/web/cookies/attributes.ts";
-import { scopeCookie, type RejectedReason } from "#probe-agent/analysis/web/cookies/rejection.ts";
+import { readCookieLine, type SameSite } from "#probe-agent/analysis/web/cookie-attributes.ts";
+import { scopeCookie, type RejectedReason } from "#probe-agent/analysis/web/cookie-rejection.ts";
 
 /** A cookie as a browser reads it from one Set-Cookie line, with all its attributes, also if the browser drops it. */
 export interface Cookie {

@@ -1,9 +1,9 @@
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { redirects } from "#shared/tools/redirects.ts";
+import type { redirects } from "#shared/tools/redirects/contract.ts";
 import { fairShares, jsonBytes, leading } from "#probe-agent/analysis/text/json-size.ts";
-import { findChainFaults } from "#probe-agent/analysis/web/redirects/chain-findings.ts";
+import { findChainFaults } from "#probe-agent/analysis/web/redirect-chain-findings.ts";
 import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
-import { hopType, type RedirectChain, type RedirectStep } from "#probe-agent/analysis/web/redirects/chain.ts";
+import { hopType, type RedirectChain, type RedirectStep } from "#probe-agent/analysis/web/redirect-chain.ts";
 import { headerValues, joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
 import { siteOf } from "#probe-agent/analysis/http/same-site.ts";
 import { isIP } from "node:net";

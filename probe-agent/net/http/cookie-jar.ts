@@ -1,5 +1,5 @@
 import { parseSetCookie, type Cookie } from "#probe-agent/analysis/web/cookies.ts";
-import { domainMatches } from "#probe-agent/analysis/web/cookies/rejection.ts";
+import { domainMatches } from "#probe-agent/analysis/web/cookie-rejection.ts";
 
 /**
  * The cookies of one chain of redirects. Without them, sites that redirect until a cookie is sent back would loop,

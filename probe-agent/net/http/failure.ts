@@ -1,5 +1,5 @@
 import { failed, type Failed, type Source, type Stage } from "#shared/contracts/outcome.ts";
-import type { BodyBreak } from "#shared/tools/http/body.ts";
+import type { BodyBreak } from "#shared/tools/http-body.ts";
 
 /**
  * Error of an operation that reached the deadline. Failures of the HTTP client have these reasons, by stage:

@@ -1,6 +1,6 @@
 // Program of the agent's analysis threads. It has only the analyses and no access to files or the network.
 import { parentPort, workerData } from "node:worker_threads";
-import { ANALYSES } from "#probe-agent/analysis/site/analyses.ts";
+import { ANALYSES } from "#probe-agent/threads/analyses/list.ts";
 import { createTechSearch } from "#probe-agent/threads/analyses/tech-search.ts";
 import {
   PROGRESS,
@@ -31,7 +31,8 @@ function ownProcessorMs(): number {
 
 function run(order: AnalysisOrder | TechOrder): ThreadAnswer {
   try {
-    const report = order.kind === "analysis" ? ANALYSES[order.name](order.input as never) : searchTechnologies(order);
+    const report =
+      order.kind === "analysis" ? ANALYSES.get(order.name)?.analyse(order.input as never) : searchTechnologies(order);
     return { ok: true, report };
   } catch (error) {
     return { ok: false, error };

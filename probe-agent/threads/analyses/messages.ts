@@ -1,5 +1,4 @@
-import type { AnalysisName } from "#probe-agent/analysis/site/analyses.ts";
-import type { CmsReport } from "#probe-agent/analysis/page/cms/report.ts";
+import type { CmsReport } from "#probe-agent/analysis/page/cms-report.ts";
 import type { RawPage } from "#probe-agent/analysis/html/read-page.ts";
 import type { RuleData } from "#probe-agent/analysis/page/tech/rule.ts";
 import type { TechPage } from "#probe-agent/analysis/page/tech/subject.ts";
@@ -20,7 +19,8 @@ export const NO_RULE = -1;
 /** An analysis to run in a thread. */
 export interface AnalysisOrder {
   readonly kind: "analysis";
-  readonly name: AnalysisName;
+  /** A key of ANALYSES. */
+  readonly name: string;
   readonly input: unknown;
 }
 

@@ -1,4 +1,4 @@
-import { cmsReport } from "#probe-agent/analysis/page/cms/report.ts";
+import { cmsReport } from "#probe-agent/analysis/page/cms-report.ts";
 import { readRawPage } from "#probe-agent/analysis/html/read-page.ts";
 import { detectWatched } from "#probe-agent/analysis/page/tech.ts";
 import { compileRules } from "#probe-agent/analysis/page/tech/compile.ts";

@@ -1,4 +1,4 @@
-import type { Question, Reply } from "#probe-agent/analysis/dns/dnssec/session.ts";
+import type { Question, Reply } from "#probe-agent/tools/dns/dnssec/session.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { DnsQuestion } from "#probe-agent/port/dns.ts";
 

@@ -1,9 +1,9 @@
 import { domainToUnicode } from "node:url";
 import { registeredDomain } from "#shared/internet/registrable-domain.ts";
-import type { dns } from "#shared/tools/dns.ts";
+import type { dns } from "#shared/tools/dns/contract.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import { dnsFindings } from "#probe-agent/analysis/dns/dns-findings.ts";
-import { typeResults, type TypeAnswer } from "#probe-agent/analysis/dns/dns-rows.ts";
+import { dnsFindings } from "#probe-agent/tools/dns/findings.ts";
+import { typeResults, type TypeAnswer } from "#probe-agent/tools/dns/rows.ts";
 import type { Untimed } from "#probe-agent/tools/implement.ts";
 
 type Result = ResultOf<typeof dns>;

@@ -1,13 +1,13 @@
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { dns } from "#shared/tools/dns.ts";
-import type { TypeAnswer } from "#probe-agent/analysis/dns/dns-rows.ts";
+import type { dns } from "#shared/tools/dns/contract.ts";
+import type { TypeAnswer } from "#probe-agent/tools/dns/rows.ts";
 import {
   hasAnswer,
   needsRootProbe,
   readResolverVerdict,
   type DnssecObservation,
-} from "#probe-agent/analysis/dns/dnssec-resolver.ts";
-import { mergeVerdicts } from "#probe-agent/analysis/dns/dnssec-verdict.ts";
+} from "#probe-agent/tools/dns/dnssec-resolver.ts";
+import { mergeVerdicts } from "#probe-agent/tools/dns/dnssec-verdict.ts";
 import type { DnsAnswer } from "#probe-agent/port/dns.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Resolver } from "#probe-agent/tools/dns/lookups.ts";

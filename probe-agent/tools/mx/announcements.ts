@@ -1,8 +1,8 @@
-import { readMtaStsRecord, type MtaStsDraft } from "#probe-agent/analysis/mail/domain/mta-sts.ts";
-import { readTlsRpt, type TlsRptDraft } from "#probe-agent/analysis/mail/domain/tls-rpt.ts";
+import { readMtaStsRecord, type MtaStsDraft } from "#probe-agent/analysis/mail/mta-sts.ts";
+import { readTlsRpt, type TlsRptDraft } from "#probe-agent/analysis/mail/tls-rpt.ts";
 import { textsOf, type LookUp } from "#probe-agent/sources/dns-look-up.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { mx } from "#shared/tools/mx.ts";
+import type { mx } from "#shared/tools/mx/contract.ts";
 
 type Result = ResultOf<typeof mx>;
 

@@ -1,8 +1,8 @@
-import { MAX_TLSA, tlsaRow } from "#probe-agent/analysis/mail/domain/tlsa.ts";
+import { MAX_TLSA, tlsaRow } from "#probe-agent/analysis/mail/tlsa.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { askSigned, lookUpTlsa, validateAnswer } from "#probe-agent/tools/dns/tlsa.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { mx } from "#shared/tools/mx.ts";
+import type { mx } from "#shared/tools/mx/contract.ts";
 
 /** DANE of one mail host in a result. */
 export type HostDane = ResultOf<typeof mx>["records"][number]["dane"];

@@ -1,19 +1,14 @@
 import { isIP } from "node:net";
-import {
-  routingFindings,
-  type HostFacts,
-  type AddressFacts,
-  type Routing,
-} from "#probe-agent/analysis/mail/domain/exchangers.ts";
-import { daneFindings, ROUTING_ADVICE } from "#probe-agent/analysis/mail/domain/routing-advice.ts";
+import { routingFindings, type HostFacts, type AddressFacts, type Routing } from "#probe-agent/tools/mx/exchangers.ts";
+import { daneFindings, ROUTING_ADVICE } from "#probe-agent/tools/mx/routing-advice.ts";
 import { adviseOn } from "#probe-agent/analysis/text/findings.ts";
-import { mailProvider } from "#probe-agent/analysis/mail/domain/providers.ts";
+import { mailProvider } from "#probe-agent/tools/mx/providers.ts";
 import { toPrintableAscii } from "#probe-agent/analysis/mail/tag-list.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { type LookUp, fieldsOf, type Found } from "#probe-agent/sources/dns-look-up.ts";
 import { inspectDane, type HostDane } from "#probe-agent/tools/mx/dane.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { mx } from "#shared/tools/mx.ts";
+import type { mx } from "#shared/tools/mx/contract.ts";
 import type { Finding } from "#shared/contracts/findings.ts";
 import { waitAtMost } from "#shared/time/time-limit.ts";
 import { addressType } from "#probe-agent/analysis/network/address-type.ts";

@@ -1,6 +1,6 @@
 import { failed, refused, type Failed, type Refused } from "#shared/contracts/outcome.ts";
 import type { ParamsOf } from "#shared/tools/define.ts";
-import type { ping, PingReply, PingResult } from "#shared/tools/ping.ts";
+import type { ping, PingReply, PingResult } from "#shared/tools/ping/contract.ts";
 import { rttStatistics } from "#probe-agent/analysis/network/statistics.ts";
 
 /** Parsed parameters of the ping tool. */

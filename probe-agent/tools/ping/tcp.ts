@@ -1,5 +1,5 @@
 import { failed, ok, type Outcome } from "#shared/contracts/outcome.ts";
-import type { PingReply } from "#shared/tools/ping.ts";
+import type { PingReply } from "#shared/tools/ping/contract.ts";
 import { toMicroseconds } from "#probe-agent/analysis/network/statistics.ts";
 import { isLate } from "#probe-agent/analysis/network/late-reply.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";

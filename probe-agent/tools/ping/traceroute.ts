@@ -1,18 +1,18 @@
 import { failed, ok, type Outcome } from "#shared/contracts/outcome.ts";
-import type { HopRow, TraceResult } from "#shared/tools/trace-result.ts";
+import type { HopRow, TraceResult } from "#shared/tools/ping/trace-result.ts";
 import {
   hopLoss,
   pathHash,
   findRefusal,
   type EchoEvidence,
   traceFindings,
-} from "#probe-agent/analysis/network/trace-findings.ts";
+} from "#probe-agent/tools/ping/trace-findings.ts";
 import { hopStatistics, toMicroseconds } from "#probe-agent/analysis/network/statistics.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Address } from "#probe-agent/port/address.ts";
 import type { TraceHop } from "#probe-agent/port/packets.ts";
 import { RESERVE_MS } from "#probe-agent/tools/ping/part.ts";
-import type { PingResult } from "#shared/tools/ping.ts";
+import type { PingResult } from "#shared/tools/ping/contract.ts";
 import { waitAtMost } from "#shared/time/time-limit.ts";
 import { addressType } from "#probe-agent/analysis/network/address-type.ts";
 import { askCymru } from "#probe-agent/sources/cymru.ts";

@@ -1,6 +1,6 @@
 import { readable } from "#probe-agent/analysis/tls/certificate/der.ts";
 import { accessLocations, completeCrlUrls } from "#probe-agent/analysis/tls/certificate/extensions.ts";
-import { evaluateOcsp, type StatusSubject } from "#probe-agent/analysis/tls/certificate/ocsp/evaluate.ts";
+import { evaluateOcsp, type StatusSubject } from "#probe-agent/analysis/tls/certificate/ocsp-evaluate.ts";
 import { isExpired } from "#probe-agent/analysis/tls/certificate/validity.ts";
 import type { ServerChain } from "#probe-agent/analysis/tls/ssl/server.ts";
 import { isDecisive, type AuthorityStatus, type RevocationFacts } from "#probe-agent/analysis/tls/ssl/revocation.ts";

@@ -1,6 +1,6 @@
 import { failed, type Failed, type Outcome } from "#shared/contracts/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { whois as contract } from "#shared/tools/whois.ts";
+import type { whois as contract } from "#shared/tools/whois/contract.ts";
 import type { RdapReply } from "#probe-agent/sources/rdap.ts";
 import { serviceSource } from "#probe-agent/sources/service-source.ts";
 import type { DomainFacts } from "#probe-agent/tools/whois/facts.ts";

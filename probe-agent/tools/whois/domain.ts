@@ -1,10 +1,11 @@
 import { domainToASCII } from "node:url";
 import { ok, type Outcome } from "#shared/contracts/outcome.ts";
 import { waitAtMost } from "#shared/time/time-limit.ts";
+import { domainWhoisAnalysis } from "#probe-agent/tools/whois/analyses.ts";
 import type { RdapDomain } from "#probe-agent/analysis/registry/rdap/domain.ts";
-import type { WhoisRecord } from "#probe-agent/analysis/registry/whois.ts";
+import type { WhoisRecord } from "#probe-agent/tools/whois/parse.ts";
 import { serverText } from "#probe-agent/analysis/registry/whois/servers.ts";
-import type { DomainSubject } from "#probe-agent/analysis/registry/whois/subject.ts";
+import type { DomainSubject } from "#probe-agent/tools/whois/subject.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { runAnalysis } from "#probe-agent/sources/run-analysis.ts";
 import { askRegistry, fetchRegistration, type RdapReply } from "#probe-agent/sources/rdap.ts";
@@ -91,7 +92,7 @@ async function lookUpByWhois(net: Net, subject: DomainSubject, reply: DomainRepl
     { kind: "domain", name: subject.name },
     first,
     async (text, server): Promise<Outcome<Reading<WhoisRecord | null>>> => {
-      const read = await runAnalysis(net, "whois-domain", { text, server: server.host });
+      const read = await runAnalysis(net, domainWhoisAnalysis, { text, server: server.host });
       if (read.status !== "ok") return read;
       const { answer: record, limit } = read.data;
       const isOther = record.domain !== null && aLabels(record.domain) !== subject.name;

@@ -1,7 +1,7 @@
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { whois as contract } from "#shared/tools/whois.ts";
+import type { whois as contract } from "#shared/tools/whois/contract.ts";
 import type { RdapDomain } from "#probe-agent/analysis/registry/rdap/domain.ts";
-import type { WhoisRecord } from "#probe-agent/analysis/registry/whois.ts";
+import type { WhoisRecord } from "#probe-agent/tools/whois/parse.ts";
 import { isPrivacyService } from "#probe-agent/analysis/registry/whois/holder.ts";
 
 type Result = ResultOf<typeof contract>;

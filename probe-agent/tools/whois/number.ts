@@ -1,7 +1,8 @@
+import { numberWhoisAnalysis } from "#probe-agent/tools/whois/analyses.ts";
 import { autnumRow, networkRow } from "#probe-agent/analysis/registry/rdap/rows.ts";
 import { ok, type Outcome } from "#shared/contracts/outcome.ts";
 import { waitAtMost } from "#shared/time/time-limit.ts";
-import type { NumberAnswer, NumberRegistration } from "#probe-agent/analysis/registry/whois/number-resource.ts";
+import type { NumberAnswer, NumberRegistration } from "#probe-agent/tools/whois/number-resource.ts";
 import { serverText, type WhoisServer, type WhoisSubject } from "#probe-agent/analysis/registry/whois/servers.ts";
 import { isIn, readBlock, readIp } from "#probe-agent/analysis/network/ip-numbers.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
@@ -61,7 +62,7 @@ export async function lookUpNumber(net: Net, subject: Subject): Promise<Lookup> 
 
 async function lookUpByWhois(net: Net, subject: Subject, reply: NumberReply, why: string): Promise<Lookup> {
   const read = async (text: string, server: WhoisServer): Promise<Outcome<Reading<NumberAnswer>>> => {
-    const analysed = await runAnalysis(net, "whois-number", { text, server: server.host });
+    const analysed = await runAnalysis(net, numberWhoisAnalysis, { text, server: server.host });
     if (analysed.status !== "ok") return analysed;
     const { answer: data, limit } = analysed.data;
     const found = data.registration !== null && containsSubject(data.registration, subject);

@@ -22,7 +22,7 @@ import type { Contract } from "#shared/tools/define.ts";
 import { readTerminal } from "#shared/client/terminal.ts";
 import { showHidden } from "#shared/text/hidden-characters.ts";
 import { writePlain, type PlainOptions } from "#shared/presentation/plain.ts";
-import { present } from "#shared/presentation/present.ts";
+import { present } from "#shared/tools/present.ts";
 import type { Presentation } from "#shared/presentation/presentation.ts";
 import { milliseconds } from "#shared/presentation/values.ts";
 import { renderCsv } from "#shared/contracts/render.ts";

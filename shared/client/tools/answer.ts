@@ -9,8 +9,8 @@ import {
 } from "#shared/client/exit-codes.ts";
 import { isRecord } from "#shared/text/is-record.ts";
 import { oneLine } from "#shared/presentation/build.ts";
-import { presentLocations, type LocationAnswer } from "#shared/presentation/locations.ts";
-import { present } from "#shared/presentation/present.ts";
+import { presentLocations, type LocationAnswer } from "#shared/tools/present-locations.ts";
+import { present } from "#shared/tools/present.ts";
 import type { Presentation } from "#shared/presentation/presentation.ts";
 import type { Contract } from "#shared/tools/define.ts";
 

@@ -6,7 +6,7 @@ import { readTerminal } from "#shared/client/terminal.ts";
 import { showHidden } from "#shared/text/hidden-characters.ts";
 import { oneLine } from "#shared/presentation/build.ts";
 import type { Verdict } from "#shared/presentation/presentation.ts";
-import { present } from "#shared/presentation/present.ts";
+import { present } from "#shared/tools/present.ts";
 import { milliseconds } from "#shared/presentation/values.ts";
 import { listFirst } from "#shared/text/list.ts";
 import type { Contract } from "#shared/tools/define.ts";

@@ -1,19 +1,19 @@
 import { describe, expect, it } from "vitest";
 import { withoutTrailing } from "#shared/text/strip-trailing.ts";
 import { parseOptOut } from "#shared/internet/opt-out.ts";
-import { isLinkItem } from "#probe-agent/analysis/page/ai/llms-txt.ts";
+import { isLinkItem } from "#probe-agent/tools/ai-check/llms-txt.ts";
 import { isHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { lineCounter } from "#probe-agent/analysis/html/lines.ts";
-import { readTlsRpt } from "#probe-agent/analysis/mail/domain/tls-rpt.ts";
+import { readTlsRpt } from "#probe-agent/analysis/mail/tls-rpt.ts";
 import { parseSrcsetAddresses } from "#probe-agent/analysis/page/mixed-content.ts";
 import { styleReferences } from "#probe-agent/analysis/page/page-resources/style-references.ts";
 import { parseRobotsTags } from "#probe-agent/analysis/http/robots-tag.ts";
-import { isNonDescriptive } from "#probe-agent/analysis/page/seo/content.ts";
-import { parseWhois } from "#probe-agent/analysis/registry/whois.ts";
+import { isNonDescriptive } from "#probe-agent/tools/seo-audit/content.ts";
+import { parseWhois } from "#probe-agent/tools/whois/parse.ts";
 import { findEmail } from "#probe-agent/analysis/registry/whois/registrar.ts";
 import { hasNear } from "#probe-agent/analysis/registry/whois/verdict.ts";
 import { splitNote } from "#probe-agent/analysis/registry/whois/note.ts";
-import { parseNumberWhois } from "#probe-agent/analysis/registry/whois/number-resource.ts";
+import { parseNumberWhois } from "#probe-agent/tools/whois/number-resource.ts";
 import { cpuTime } from "#test/support/cpu-time.ts";
 
 /** A WHOIS answer of 256 KB that repeats one line. */

@@ -4,7 +4,7 @@ import { pino } from "pino";
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { AgentMessage } from "#shared/protocol/probe.ts";
-import { ping } from "#shared/tools/ping.ts";
+import { ping } from "#shared/tools/ping/contract.ts";
 import { parseParams } from "#shared/schema/schema.ts";
 import { createJobPool } from "#probe-agent/attachment/job-pool.ts";
 import { createAgentMetrics } from "#probe-agent/metrics/agent-metrics.ts";

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { Value } from "typebox/value";
-import { dns as dnsContract } from "#shared/tools/dns.ts";
+import { dns as dnsContract } from "#shared/tools/dns/contract.ts";
 import { monitorDns } from "#probe-agent/monitor-checks/monitor-dns.ts";
 import { startDnsServer, type DnsServer, type DnsServerOptions } from "#test/servers/dns.ts";
 import { failureOf } from "#test/support/http-engine.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { check as checkContract } from "#shared/tools/check.ts";
+import { check as checkContract } from "#shared/tools/check/contract.ts";
 import { Value } from "typebox/value";
 import { createEgress } from "#shared/internet/egress.ts";
 import { monitorHttp } from "#probe-agent/monitor-checks/monitor-http.ts";

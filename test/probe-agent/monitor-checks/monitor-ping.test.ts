@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Value } from "typebox/value";
-import { ping as pingContract } from "#shared/tools/ping.ts";
+import { ping as pingContract } from "#shared/tools/ping/contract.ts";
 import { monitorPing } from "#probe-agent/monitor-checks/monitor-ping.ts";
 import { startIcmpHost, type IcmpHost } from "#probe-agent/net/icmp/host.ts";
 import type { EchoReply } from "#probe-agent/port/packets.ts";

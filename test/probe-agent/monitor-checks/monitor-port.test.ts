@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
 import { Value } from "typebox/value";
-import { ping as pingContract } from "#shared/tools/ping.ts";
+import { ping as pingContract } from "#shared/tools/ping/contract.ts";
 import { monitorPort } from "#probe-agent/monitor-checks/monitor-port.ts";
 import { startDeafServer } from "#test/servers/deaf.ts";
 import { freePort } from "#test/support/free-port.ts";

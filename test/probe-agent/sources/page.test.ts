@@ -1,15 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Outcome } from "#shared/contracts/outcome.ts";
+import { landingAnalysis } from "#probe-agent/analysis/web/redirect-landing.ts";
+import { trackersAnalysis } from "#probe-agent/tools/cookie/trackers.ts";
+import { schemaAnalysis } from "#probe-agent/tools/schema/report.ts";
 import { createAnalyses } from "#probe-agent/threads/analyses.ts";
 import { createAnalysisThreads } from "#probe-agent/threads/analyses/threads.ts";
 import { createHttp } from "#probe-agent/net/http.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { AnalysesPort, AnalysisFailure } from "#probe-agent/toolkit/analyses.ts";
 import { analysePage, analysePageOrHeaders, fetchPage, HTML_NOT_EXAMINED } from "#probe-agent/sources/page.ts";
-import { cookie } from "#probe-agent/tools/cookie.ts";
+import { cookie } from "#probe-agent/tools/cookie/cookie.ts";
 import { redirects } from "#probe-agent/tools/redirects.ts";
-import { schema } from "#probe-agent/tools/schema.ts";
-import { security } from "#probe-agent/tools/security.ts";
+import { schema } from "#probe-agent/tools/schema/schema.ts";
+import { security } from "#probe-agent/tools/security/security.ts";
 import { urlExpand } from "#probe-agent/tools/url-expand.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { systemClock } from "#test/support/clock.ts";
@@ -65,7 +68,7 @@ function dataOf<T>(outcome: Outcome<T>): T {
 describe("a page that is too complex", () => {
   it.each(["too_slow", "out_of_memory"] as const)("is the target's failure (%s)", async (reason) => {
     const net = netThat(reason);
-    expect(await analysePage(net, await seen(net), "schema", {})).toMatchObject({
+    expect(await analysePage(net, await seen(net), schemaAnalysis, {})).toMatchObject({
       status: "failed",
       stage: "response",
       source: "target",
@@ -76,7 +79,7 @@ describe("a page that is too complex", () => {
 
   it("is analysed without its HTML by tools that can report on other parts", async () => {
     const net = netThat("too_slow");
-    const read = dataOf(await analysePageOrHeaders(net, await seen(net), "trackers", {}));
+    const read = dataOf(await analysePageOrHeaders(net, await seen(net), trackersAnalysis, {}));
     expect(read).toEqual({ report: null, unread: true, limitations: [HTML_NOT_EXAMINED] });
   });
 
@@ -118,7 +121,7 @@ it.each(["busy", "cancelled", "broken"] as const)(
 
 it("a page that is analysed has a report", async () => {
   const net = netOf({ ...portsOf(netThat("busy")) });
-  const read = dataOf(await analysePage(net, await seen(net), "landing", {}));
+  const read = dataOf(await analysePage(net, await seen(net), landingAnalysis, {}));
   expect(read.report).toMatchObject({ title: "T", canonical: { url: `${server.url}/canonical`, source: "header" } });
   expect(read).toMatchObject({ unread: false, limitations: [] });
 });

@@ -1,13 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { ANALYSES, type AnalysisName } from "#probe-agent/analysis/site/analyses.ts";
-import type { HealthFacts } from "#probe-agent/analysis/site/health/report.ts";
+import type { Analysis } from "#probe-agent/analysis/analysis.ts";
+import { llmsTxtAnalysis } from "#probe-agent/tools/ai-check/llms-txt.ts";
+import { seoPageAnalysis } from "#probe-agent/tools/seo-audit/audit.ts";
+import { schemaAnalysis } from "#probe-agent/tools/schema/report.ts";
+import { domainWhoisAnalysis } from "#probe-agent/tools/whois/analyses.ts";
+import { trackersAnalysis } from "#probe-agent/tools/cookie/trackers.ts";
+import { landingAnalysis } from "#probe-agent/analysis/web/redirect-landing.ts";
+import type { HealthFacts } from "#probe-agent/tools/health/report.ts";
 import { createAnalyses, isHeavy } from "#probe-agent/threads/analyses.ts";
+import { ANALYSES } from "#probe-agent/threads/analyses/list.ts";
 import { createAnalysisThreads, type AnalysisThreadsOptions } from "#probe-agent/threads/analyses/threads.ts";
 import { systemClock } from "#test/support/clock.ts";
 import { HOSTILE_PAGES } from "#test/support/hostile-pages.ts";
 import { jobLimits } from "#test/support/net.ts";
 import type { ThreadOrder } from "#test/support/thread-program.ts";
-import { PERFECT } from "#test/probe-agent/analysis/site/health/snapshots.ts";
+import { PERFECT } from "#test/probe-agent/analysis/site/snapshots.ts";
 
 const NOW = new Date("2026-11-21T12:00:00Z");
 const BOTS = [{ name: "GPTBot", operator: "OpenAI", purpose: "train" as const }];
@@ -70,7 +77,7 @@ const SITE_FACTS = {
 };
 
 /** An ordinary input for each analysis. */
-const INPUTS: Readonly<Record<AnalysisName, unknown>> = {
+const INPUTS: Readonly<Record<string, unknown>> = {
   schema: page(SITE),
   "og-preview": page(SITE),
   "mixed-content": page(SITE),
@@ -79,7 +86,7 @@ const INPUTS: Readonly<Record<AnalysisName, unknown>> = {
   trackers: page(SITE),
   health: page(SITE, healthFacts satisfies HealthFacts),
   "seo-page": page(SITE, { now: NOW }),
-  "seo-audit": { page: ANALYSES["seo-page"](page(SITE, { now: NOW }) as never).report, site: SITE_FACTS },
+  "seo-audit": { page: seoPageAnalysis.analyse({ raw: page(SITE).raw, facts: { now: NOW } }).report, site: SITE_FACTS },
   "ai-page": page(SITE),
   "ai-robots": ROBOTS,
   robots: { ...ROBOTS, tested: "https://a.example/aab" },
@@ -109,61 +116,71 @@ const INPUTS: Readonly<Record<AnalysisName, unknown>> = {
   "whois-domain": { text: "Domain Name: a.example\nRegistrar: B\n", server: "whois.example" },
   "whois-number": { text: "inetnum: 192.0.2.0 - 192.0.2.255\nnetname: TEST\n", server: "whois.example" },
 };
-const NAMES = Object.keys(ANALYSES) as AnalysisName[];
+const LISTED = Array.from(ANALYSES.values());
 
 /** The same input, too large for the main thread. */
-function heavy(name: AnalysisName): unknown {
+function heavy({ name }: Pick<Analysis<never, unknown>, "name">): unknown {
   return { ...(INPUTS[name] as object), padding: new Uint8Array(100_000) };
 }
 
 /** Runs an order in a thread instead of an analysis. */
 function runInThread(order: ThreadOrder, limits = jobLimits(2 * PATIENT_MS)) {
   const input = { ...order, padding: new Uint8Array(100_000) };
-  return analyses(createThreads({ entry: PROGRAM }), limits).run("schema", input as never, PATIENT_MS);
+  return analyses(createThreads({ entry: PROGRAM }), limits).run(schemaAnalysis, input as never, PATIENT_MS);
 }
 
 describe("analyses", () => {
-  it.each(NAMES)("%s takes and returns plain data", (name) => {
+  it("have names of their own, and each has an input here", () => {
+    expect(Object.keys(INPUTS).toSorted()).toEqual(LISTED.map(({ name }) => name).toSorted());
+  });
+
+  it.each(LISTED)("$name takes and returns plain data", ({ name, analyse }) => {
     const input = INPUTS[name];
-    const report = ANALYSES[name](input as never);
+    const report = analyse(input as never);
     expect(structuredClone(input)).toEqual(input);
     expect(structuredClone(report)).toEqual(report);
   });
 
   it("return the same report in a thread as on the main thread", async () => {
     const port = analyses();
-    for (const name of NAMES.filter((one) => typeof INPUTS[one] === "object")) {
-      const threaded = await port.run(name, heavy(name) as never, PATIENT_MS);
-      expect(threaded, name).toEqual({ ok: true, report: ANALYSES[name](INPUTS[name] as never) });
+    for (const analysis of LISTED.filter(({ name }) => typeof INPUTS[name] === "object")) {
+      const threaded = await port.run(analysis, heavy(analysis) as never, PATIENT_MS);
+      const report = analysis.analyse(INPUTS[analysis.name] as never);
+      expect(threaded, analysis.name).toEqual({ ok: true, report });
     }
+  });
+
+  it("that threads do not know are refused at once", async () => {
+    const twin = { ...schemaAnalysis };
+    await expect(analyses().run(twin, page(SITE) as never)).rejects.toThrow("do not know the analysis schema");
   });
 
   it("of small input need no thread", async () => {
     const port = analyses(createThreads({ entry: new URL("no-such-program.ts", PROGRAM) }));
-    expect(await port.run("schema", page(SITE) as never)).toMatchObject({ ok: true });
-    expect(await port.run("schema", heavy("schema") as never)).toEqual({ ok: false, reason: "broken" });
+    expect(await port.run(schemaAnalysis, page(SITE) as never)).toMatchObject({ ok: true });
+    expect(await port.run(schemaAnalysis, heavy(schemaAnalysis) as never)).toEqual({ ok: false, reason: "broken" });
   });
 
   it("of text above 16 KB need a thread", async () => {
     const port = analyses(createThreads({ entry: new URL("no-such-program.ts", PROGRAM) }));
     const whois = (characters: number) => ({ text: "x".repeat(characters), server: "whois.example" });
-    expect(await port.run("whois-domain", whois(16_000))).toMatchObject({ ok: true });
-    expect(await port.run("whois-domain", whois(16_500))).toEqual({ ok: false, reason: "broken" });
-    expect(await port.run("llms-txt", "x".repeat(16_500))).toEqual({ ok: false, reason: "broken" });
+    expect(await port.run(domainWhoisAnalysis, whois(16_000))).toMatchObject({ ok: true });
+    expect(await port.run(domainWhoisAnalysis, whois(16_500))).toEqual({ ok: false, reason: "broken" });
+    expect(await port.run(llmsTxtAnalysis, "x".repeat(16_500))).toEqual({ ok: false, reason: "broken" });
   });
 
   it("end in time if a page takes too long, and the next page is analysed", async () => {
     const port = analyses();
     const bomb = page(HOSTILE_PAGES["itemrefs"]?.(5 * 1024 * 1024) ?? "");
-    expect(await port.run("schema", bomb as never, 200)).toEqual({ ok: false, reason: "too_slow" });
-    expect(await port.run("schema", heavy("schema") as never, PATIENT_MS)).toMatchObject({ ok: true });
+    expect(await port.run(schemaAnalysis, bomb as never, 200)).toEqual({ ok: false, reason: "too_slow" });
+    expect(await port.run(schemaAnalysis, heavy(schemaAnalysis) as never, PATIENT_MS)).toMatchObject({ ok: true });
   });
 
   it("end only their thread if a page needs too much memory", async () => {
     const port = analyses(createThreads({ heapMb: 48 }));
     const tags = page(HOSTILE_PAGES["tags"]?.(5 * 1024 * 1024) ?? "");
-    expect(await port.run("schema", tags as never, PATIENT_MS)).toEqual({ ok: false, reason: "out_of_memory" });
-    expect(await port.run("schema", heavy("schema") as never, PATIENT_MS)).toMatchObject({ ok: true });
+    expect(await port.run(schemaAnalysis, tags as never, PATIENT_MS)).toEqual({ ok: false, reason: "out_of_memory" });
+    expect(await port.run(schemaAnalysis, heavy(schemaAnalysis) as never, PATIENT_MS)).toMatchObject({ ok: true });
   });
 
   it("end with their job, even if their thread still runs", async () => {
@@ -191,8 +208,10 @@ describe("analyses", () => {
   it.each(Object.keys(HOSTILE_PAGES))("of a page of 5 MB of %s end in a thread", async (kind) => {
     const input = page(HOSTILE_PAGES[kind]?.(5 * 1024 * 1024) ?? "");
     const port = analyses();
-    for (const name of ["schema", "trackers", "landing"] as const) {
-      expect(await port.run(name, input as never, PATIENT_MS)).toMatchObject({ ok: true });
+    for (const analysis of [schemaAnalysis, trackersAnalysis, landingAnalysis]) {
+      expect(await port.run(analysis as Analysis<never, unknown>, input as never, PATIENT_MS)).toMatchObject({
+        ok: true,
+      });
     }
   });
 });

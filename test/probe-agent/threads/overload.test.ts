@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, it } from "vitest";
+import { schemaAnalysis } from "#probe-agent/tools/schema/report.ts";
 import type { RuleData } from "#probe-agent/analysis/page/tech/rule.ts";
 import { createAnalyses } from "#probe-agent/threads/analyses.ts";
 import { createAnalysisThreads, type AnalysisThread } from "#probe-agent/threads/analyses/threads.ts";
@@ -50,7 +51,11 @@ function madeThreads() {
       ),
   };
   const run = (order: ThreadOrder, ms?: number) =>
-    createAnalyses({ clock, threads })(JOB).run("schema", { ...order, padding: new Uint8Array(100_000) } as never, ms);
+    createAnalyses({ clock, threads })(JOB).run(
+      schemaAnalysis,
+      { ...order, padding: new Uint8Array(100_000) } as never,
+      ms,
+    );
   return { state, run };
 }
 
@@ -90,8 +95,8 @@ describe("an overloaded agent", () => {
       return { raw: { ...raw, body: new TextEncoder().encode(html) }, facts: {} };
     };
     const bomb = HOSTILE_PAGES["itemrefs"]?.(5 * 1024 * 1024) ?? "";
-    expect(await port.run("schema", page(bomb), 100)).toEqual({ ok: false, reason: "too_slow" });
-    expect(await port.run("schema", page("<p>x".repeat(20_000)))).toMatchObject({ ok: true });
+    expect(await port.run(schemaAnalysis, page(bomb), 100)).toEqual({ ok: false, reason: "too_slow" });
+    expect(await port.run(schemaAnalysis, page("<p>x".repeat(20_000)))).toMatchObject({ ok: true });
   });
 
   it("blames no rule for a search while busy loops hold the cores", async () => {
@@ -111,7 +116,7 @@ describe("an overloaded agent", () => {
     const threads = createPool<AnalysisThread>({ clock, start: () => Promise.resolve("late") });
     const overloaded = { ok: false, reason: "overloaded", isHalfUsed: false };
     const heavy = { padding: new Uint8Array(100_000) } as never;
-    expect(await createAnalyses({ clock, threads })(JOB).run("schema", heavy)).toEqual(overloaded);
+    expect(await createAnalyses({ clock, threads })(JOB).run(schemaAnalysis, heavy)).toEqual(overloaded);
     expect(await createTech({ clock, threads, rules: NO_RULES })(JOB).detect(QUESTION, 8_000)).toEqual(overloaded);
   });
 
@@ -121,7 +126,7 @@ describe("an overloaded agent", () => {
     const soon = { ...JOB, deadline: 20 };
     const overloaded = { ok: false, reason: "overloaded", isHalfUsed: false };
     const heavy = { padding: new Uint8Array(100_000) } as never;
-    expect(await createAnalyses({ clock, threads })(soon).run("schema", heavy)).toEqual(overloaded);
+    expect(await createAnalyses({ clock, threads })(soon).run(schemaAnalysis, heavy)).toEqual(overloaded);
     expect(await createTech({ clock, threads, rules: NO_RULES })(soon).detect(QUESTION, 8_000)).toEqual(overloaded);
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { redirects as contract } from "#shared/tools/redirects.ts";
+import type { redirects as contract } from "#shared/tools/redirects/contract.ts";
 import { redirects } from "#probe-agent/tools/redirects.ts";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { startHttpServer, type Handler, type HttpServer } from "#test/servers/http.ts";

@@ -1,7 +1,7 @@
 import { expectWellFormed, kinds } from "#test/support/findings.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { resolveUrl as contract } from "#shared/tools/resolve-url.ts";
+import type { resolveUrl as contract } from "#shared/tools/resolve-url/contract.ts";
 import { resolveUrl } from "#probe-agent/tools/resolve-url.ts";
 import { startHttpServer, type Handler, type HttpServer } from "#test/servers/http.ts";
 import { freePort } from "#test/support/free-port.ts";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseParams } from "#shared/schema/schema.ts";
-import { traceroute as contract } from "#shared/tools/traceroute.ts";
+import { traceroute as contract } from "#shared/tools/traceroute/contract.ts";
 import { startIcmpHost, type IcmpHost } from "#probe-agent/net/icmp/host.ts";
-import { ping } from "#probe-agent/tools/ping.ts";
+import { ping } from "#probe-agent/tools/ping/ping.ts";
 import { traceroute } from "#probe-agent/tools/traceroute.ts";
 import { systemClock } from "#test/support/clock.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { healthOn } from "#probe-agent/tools/health.ts";
-import { ssl } from "#probe-agent/tools/ssl.ts";
+import { healthOn } from "#probe-agent/tools/health/health.ts";
+import { ssl } from "#probe-agent/tools/ssl/ssl.ts";
 import { startDnsServer } from "#test/servers/dns.ts";
 import { startHttpServer } from "#test/servers/http.ts";
 import { ocspResponse } from "#test/servers/ocsp.ts";

@@ -1,7 +1,7 @@
 import { expectWellFormed } from "#test/support/findings.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { urlExpand as contract } from "#shared/tools/url-expand.ts";
+import type { urlExpand as contract } from "#shared/tools/url-expand/contract.ts";
 import { urlExpand } from "#probe-agent/tools/url-expand.ts";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { startHttpServer, type Handler, type HttpServer } from "#test/servers/http.ts";

@@ -1,4 +1,4 @@
-import type { Reply } from "#probe-agent/analysis/dns/dnssec/session.ts";
+import type { Reply } from "#probe-agent/tools/dns/dnssec/session.ts";
 import type { DnsRecord } from "#probe-agent/port/dns.ts";
 import type { Grown } from "#test/servers/dnssec/grow.ts";
 import type { SigningKey } from "#test/servers/dnssec/sign.ts";

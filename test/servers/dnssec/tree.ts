@@ -1,6 +1,6 @@
 import { validateRecords } from "#test/entry-points.ts";
-import type { Question, Reply } from "#probe-agent/analysis/dns/dnssec/session.ts";
-import { type Verdict } from "#probe-agent/analysis/dns/dnssec.ts";
+import type { Question, Reply } from "#probe-agent/tools/dns/dnssec/session.ts";
+import { type Verdict } from "#probe-agent/tools/dns/dnssec.ts";
 import type { TrustAnchor } from "#probe-agent/port/dns.ts";
 import { answerFrom } from "#test/servers/dnssec/answer.ts";
 import { fixtureZone, recordsOf, type Zone } from "#test/servers/dnssec/zone.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { parseZoneText } from "#probe-agent/analysis/dns/dnssec/anchors.ts";
+import { parseZoneText } from "#probe-agent/analysis/dns/trust-anchors.ts";
 import type { DnsRecord } from "#probe-agent/port/dns.ts";
 
 /** One zone with all its records, signatures and denial chain included where it is signed. */

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { exampleOf } from "#control-plane/surfaces/api-document/components.ts";
 import { fitPresentation } from "#shared/presentation/fit.ts";
-import { present } from "#shared/presentation/present.ts";
-import { ssl } from "#shared/tools/ssl.ts";
+import { present } from "#shared/tools/present.ts";
+import { ssl } from "#shared/tools/ssl/contract.ts";
 
 const SHOWN = present(ssl, exampleOf("ssl")?.data, new Date("2026-11-27T12:00:00Z"));
 

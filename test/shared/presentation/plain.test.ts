@@ -1,10 +1,10 @@
 import stringWidth from "string-width";
 import { describe, expect, it } from "vitest";
-import { presentExample } from "#test/shared/presentation/examples.ts";
+import { presentExample } from "#test/shared/tools/examples.ts";
 import { writePlain } from "#shared/presentation/plain.ts";
 import type { Presentation, Table } from "#shared/presentation/presentation.ts";
-import { performance } from "#shared/tools/performance.ts";
-import { ssl } from "#shared/tools/ssl.ts";
+import { performance } from "#shared/tools/performance/contract.ts";
+import { ssl } from "#shared/tools/ssl/contract.ts";
 
 const WIDTHS = [20, 40, 80, 200];
 /** Narrower terminals are written to as one of 30 columns. */

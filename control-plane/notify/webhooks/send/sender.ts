@@ -132,7 +132,7 @@ export function createWebhookSender(deps: WebhookSenderDeps): Sender & { close()
       const webhook = await reader.read(delivery.receiverId);
       if (webhook === null) return GONE;
       const isTest = delivery.events[0].type === "test";
-      if (!webhook.isActive && !isTest) return INACTIVE;
+      if (!webhook.is_active && !isTest) return INACTIVE;
       const outcome = await attempt(webhook, delivery, signal);
       if (outcome.kind === "refused" && outcome.code === "gone") await markGone(webhook);
       // A test is one attempt.

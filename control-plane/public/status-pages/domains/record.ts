@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import type { dns } from "#shared/tools/dns.ts";
+import type { dns } from "#shared/tools/dns/contract.ts";
 import type { DomainState, StatusPage } from "#control-plane/public/status-pages/settings/page-settings.ts";
 
 /** Label of the record below the domain. */

@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import { dns } from "#shared/tools/dns.ts";
+import { dns } from "#shared/tools/dns/contract.ts";
 import { parseToolParams } from "#shared/tools/parse-params.ts";
 import { hasErrorCode } from "#shared/contracts/error-code.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";

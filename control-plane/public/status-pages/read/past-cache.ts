@@ -109,7 +109,7 @@ async function readIncident(
     const active = [...facts.values()].filter((known) => known.id === monitor.id && known.isActive);
     if ((await readCovered(sql, page.accountId, active, now)).has(monitor.id)) return null;
   }
-  return showIncident(incident, namesOn(page, facts), page.showCauses);
+  return showIncident(incident, namesOn(page, facts), page.show_causes);
 }
 
 /** Returns a month of a page's archive (month.ts); null if the archive does not have it. */
@@ -141,7 +141,7 @@ async function readArchive(
     incidents: incidents
       .slice(0, MOST_OF_MONTH)
       .filter(({ monitor, resolvedAt }) => monitor === null || resolvedAt !== null || !covered.has(monitor.id))
-      .map((incident) => showIncident(incident, names, page.showCauses)),
+      .map((incident) => showIncident(incident, names, page.show_causes)),
     maintenance: maintenance.slice(0, MOST_OF_MONTH),
     isCut: Math.max(incidents.length, maintenance.length) > MOST_OF_MONTH,
   };

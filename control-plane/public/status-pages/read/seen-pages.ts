@@ -21,7 +21,7 @@ export interface SeenPages {
   /** Returns the logo of a page by its path below the page; null as for view, or if the page has another one. */
   logo(slug: string, viewerAccountId: number | null, path: string): Promise<StoredLogo | null>;
   /** Returns the public page with a slug to which visitors can subscribe; null if there is none. */
-  subscribable(slug: string): Promise<Pick<StatusPage, "id" | "accountId" | "title" | "accentColor" | "logo"> | null>;
+  subscribable(slug: string): Promise<Pick<StatusPage, "id" | "accountId" | "title" | "accent_color" | "logo"> | null>;
 }
 
 /** How long a view is used, in milliseconds. A change of the page's account ends it at once. */
@@ -124,7 +124,7 @@ export function createSeenPages({
   /** Returns a page that a viewer can see. */
   async function headFor(slug: string, viewerAccountId: number | null): Promise<CachedPage | null> {
     const head = isSlug(slug) ? await heads.get(slug) : null;
-    return head !== null && (head.page.isPublic || head.accountId === viewerAccountId) ? head : null;
+    return head !== null && (head.page.is_public || head.accountId === viewerAccountId) ? head : null;
   }
 
   /** Returns the cached view of a page that a viewer can see. */
@@ -156,7 +156,7 @@ export function createSeenPages({
     },
     async subscribable(slug) {
       const head = isSlug(slug) ? await heads.get(slug) : null;
-      return head?.page.isPublic === true ? head.page : null;
+      return head?.page.is_public === true ? head.page : null;
     },
   };
 }

@@ -22,8 +22,8 @@ function isHostName(text: string): boolean {
   return isNamed && !DIGITS.test(labels.at(-1) ?? "");
 }
 
-/** Reads the domain of a page; `ownHost` is the host of the service itself. */
-export function readDomain(given: string, ownHost: string): Read<string> {
+/** Reads the domain of a page. */
+export function readDomain(given: string): Read<string> {
   const domain = given.toLowerCase();
   if (!isHostName(domain)) {
     const message = "must be a host name such as status.example.com, in ASCII, without a scheme, a port or a path";
@@ -32,10 +32,6 @@ export function readDomain(given: string, ownHost: string): Read<string> {
   if (domain.length > MOST_DOMAIN) {
     const message = `must have at most ${MOST_DOMAIN} characters, so that its record has a name`;
     return refuse("domain", "range", message);
-  }
-  if (domain === ownHost) {
-    const message = "is the host name of this service; use one of your own";
-    return refuse("domain", "enum", message);
   }
   return { ok: true, value: domain };
 }

@@ -1,4 +1,6 @@
+import type { StoredOf } from "#control-plane/http/resource.ts";
 import type { PageLogo } from "#control-plane/public/status-pages/logos/logo.ts";
+import type { statusPage } from "#control-plane/public/status-pages/settings/resource.ts";
 
 /** A monitor as its page lists it. */
 export interface PageMonitor {
@@ -15,30 +17,9 @@ export interface PageGroup {
 }
 
 /** A status page as its user wrote it. */
-export interface PageSettings {
-  readonly title: string;
-  /** Part of the page's address. */
-  readonly slug: string;
-  readonly description: string | null;
-  readonly footer: string | null;
-  /** http or https address of the site that the page is about; null: none. */
-  readonly homepageUrl: string | null;
-  /** #rrggbb in lower case; null: the colour of the service. */
-  readonly accentColor: string | null;
+export interface PageSettings extends StoredOf<typeof statusPage> {
   /** Its content is stored apart (logos/store.ts). */
   readonly logo: PageLogo | null;
-  /** Whether everybody can see it; else only the account. */
-  readonly isPublic: boolean;
-  /** Host name in lower case under which the page is served too. */
-  readonly domain: string | null;
-  /** Whether visitors read the causes of outages, and the locations that saw them. */
-  readonly showCauses: boolean;
-  /** Whether outages of its monitors are incidents of the page; the states of the monitors are shown anyhow. */
-  readonly autoIncidents: boolean;
-  /** Minutes from the confirmation of an outage until it is an incident of the page. */
-  readonly autoIncidentsAfterMinutes: number;
-  /** Whether visitors see the response times of the last day as graphs. */
-  readonly responseGraph: boolean;
   readonly monitors: readonly PageMonitor[];
   readonly groups: readonly PageGroup[];
 }
@@ -64,18 +45,3 @@ export interface StatusPage extends PageSettings {
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
-
-/** Maximum number of monitors of a page. */
-export const MOST_MONITORS = 200;
-/** Default and maximum of autoIncidentsAfterMinutes. */
-export const INCIDENT_MINUTES = { default: 2, most: 1_440 } as const;
-/** Maximum number of characters of the address of the site that a page is about. */
-export const MOST_HOMEPAGE = 2_000;
-/** Maximum number of groups of a page. */
-export const MOST_GROUPS = 50;
-/** Maximum number of characters of a title, and of the name of a monitor or a group. */
-export const MOST_NAME = 200;
-/** Maximum number of characters of the description. */
-export const MOST_DESCRIPTION = 1_000;
-/** Maximum number of characters of the footer. */
-export const MOST_FOOTER = 500;

@@ -1,102 +1,41 @@
 import { refuse, type Read } from "#shared/schema/problem.ts";
+import { readLine } from "#control-plane/core/user-text.ts";
+import { readStored } from "#control-plane/http/resource.ts";
 import { readLogo } from "#control-plane/public/status-pages/logos/logo.ts";
-import { readDomain } from "#control-plane/public/status-pages/settings/domain.ts";
-import type { Given } from "#control-plane/public/status-pages/settings/fields.ts";
-import {
-  INCIDENT_MINUTES,
-  MOST_HOMEPAGE,
-  type PageGroup,
-  type PageMonitor,
-  type PageSettings,
+import type {
+  PageGroup,
+  PageMonitor,
+  PageSettings,
 } from "#control-plane/public/status-pages/settings/page-settings.ts";
-import { slugProblem } from "#control-plane/public/status-pages/settings/slug.ts";
-import { readLine, readLines } from "#control-plane/core/user-text.ts";
+import { type Given, statusPage } from "#control-plane/public/status-pages/settings/resource.ts";
 
 /**
  * Reads the settings of a new page (`current` is null), or applies a change to those of an existing one. Fields that are
- * not given keep their values; monitors that leave the page leave its groups. Monitors are not looked up.
+ * not given keep their values; monitors that leave the page leave its groups. Monitors are not looked up. `ownHost` is the
+ * host of the service itself.
  */
 export function readSettings(given: Given, current: PageSettings | null, ownHost: string): Read<PageSettings> {
-  const title =
-    given.title === undefined || given.title === current?.title
-      ? keep(current?.title ?? "")
-      : readLine("title", given.title);
-  if (!title.ok) return title;
-  const slug = readSlug(given.slug, current);
-  if (!slug.ok) return slug;
-  const description = readOptional(given.description, current?.description, (text) => readLines("description", text));
-  if (!description.ok) return description;
-  const footer = readOptional(given.footer, current?.footer, (text) => readLines("footer", text));
-  if (!footer.ok) return footer;
-  const homepage = readOptional(given.homepage_url, current?.homepageUrl, readHomepage);
-  if (!homepage.ok) return homepage;
-  const accent = readOptional(given.accent_color, current?.accentColor, readColour);
-  if (!accent.ok) return accent;
-  const logo = readOptional(given.logo, current?.logo, readLogo);
+  const fields = readStored(statusPage, given, current);
+  if (!fields.ok) return fields;
+  if (fields.value.domain === ownHost && current?.domain !== ownHost) {
+    return refuse("domain", "enum", "is the host name of this service; use one of your own");
+  }
+  const logo = given.logo === undefined ? keep(current?.logo ?? null) : readLogoOrNone(given.logo);
   if (!logo.ok) return logo;
-  const domain = readOptional(given.domain, current?.domain, (text) => readDomain(text, ownHost));
-  if (!domain.ok) return domain;
   const monitors = given.monitors === undefined ? keep(current?.monitors ?? []) : readMonitors(given.monitors);
   if (!monitors.ok) return monitors;
   const ids = new Set(monitors.value.map(({ id }) => id));
   const groups = given.groups === undefined ? keep(keepGroups(current, ids)) : readGroups(given.groups, ids);
   if (!groups.ok) return groups;
-  return keep({
-    title: title.value,
-    slug: slug.value,
-    description: description.value,
-    footer: footer.value,
-    homepageUrl: homepage.value,
-    accentColor: accent.value,
-    logo: logo.value,
-    isPublic: given.is_public ?? current?.isPublic ?? true,
-    domain: domain.value,
-    showCauses: given.show_causes ?? current?.showCauses ?? false,
-    autoIncidents: given.auto_incidents ?? current?.autoIncidents ?? true,
-    autoIncidentsAfterMinutes:
-      given.auto_incidents_after_minutes ?? current?.autoIncidentsAfterMinutes ?? INCIDENT_MINUTES.default,
-    responseGraph: given.response_graph ?? current?.responseGraph ?? false,
-    monitors: monitors.value,
-    groups: groups.value,
-  });
+  return keep({ ...fields.value, logo: logo.value, monitors: monitors.value, groups: groups.value });
 }
 
 function keep<T>(value: T): Read<T> {
   return { ok: true, value };
 }
 
-function readSlug(given: string | undefined, current: PageSettings | null): Read<string> {
-  // A word that was reserved later stays the slug of a page that has it.
-  if (given === undefined || given === current?.slug) return keep(current?.slug ?? "");
-  const problem = slugProblem(given);
-  return problem === null ? keep(given) : { ok: false, problem };
-}
-
-function readOptional<T>(
-  given: string | null | undefined,
-  current: T | null | undefined,
-  read: (text: string) => Read<T>,
-): Read<T | null> {
-  if (given === undefined) return keep(current ?? null);
-  return given === null ? keep(null) : read(given);
-}
-
-/** Reads an address that visitors go to: nothing but a site, so that a link cannot run a script or carry a password. */
-function readHomepage(given: string): Read<string> {
-  const url = URL.parse(given.trim());
-  const isSite = url !== null && ["http:", "https:"].includes(url.protocol) && url.username + url.password === "";
-  if (isSite && url.href.length <= MOST_HOMEPAGE) return keep(url.href);
-  const message =
-    "must be an http or https address such as https://www.example.com/, without a user name, of at most " +
-    `${MOST_HOMEPAGE} characters`;
-  return refuse("homepage_url", "type", message);
-}
-
-/** Reads a colour as #rrggbb. Names and other forms of CSS are not read: programs would have to read them too. */
-function readColour(given: string): Read<string> {
-  const colour = given.trim().toLowerCase();
-  if (/^#[0-9a-f]{6}$/.test(colour)) return keep(colour);
-  return refuse("accent_color", "type", "must be a colour such as #0969da: # and six hexadecimal digits");
+function readLogoOrNone(given: string | null): Read<PageSettings["logo"]> {
+  return given === null ? keep(null) : readLogo(given);
 }
 
 function readMonitors(given: NonNullable<Given["monitors"]>): Read<readonly PageMonitor[]> {

@@ -1,4 +1,4 @@
-import type { FieldProblem } from "#shared/schema/problem.ts";
+import { refuse, type Read } from "#shared/schema/problem.ts";
 
 /** Minimum number of characters of a slug. */
 export const LEAST_SLUG = 3;
@@ -53,13 +53,12 @@ export function isSlug(text: string): boolean {
   return text.length >= LEAST_SLUG && text.length <= MOST_SLUG && SLUG.test(text);
 }
 
-/** Returns why a text cannot be the slug of a page; null if it can. */
-export function slugProblem(slug: string): FieldProblem | null {
-  if (!isSlug(slug)) {
+/** Reads the slug of a page. */
+export function readSlug(given: string): Read<string> {
+  if (!isSlug(given)) {
     const message = `must have ${LEAST_SLUG} to ${MOST_SLUG} of the characters a-z 0-9 -, without - at either end`;
-    return { field: "slug", reason: "type", message };
+    return refuse("slug", "type", message);
   }
-  return RESERVED.has(slug)
-    ? { field: "slug", reason: "enum", message: "is reserved for the service; choose another one" }
-    : null;
+  if (RESERVED.has(given)) return refuse("slug", "enum", "is reserved for the service; choose another one");
+  return { ok: true, value: given };
 }

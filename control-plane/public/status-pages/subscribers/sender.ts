@@ -57,7 +57,7 @@ export function createSubscriberSender(
     notesFailures: true,
     async send(delivery, signal) {
       const subscriber = await findSubscriber(sql, delivery.receiverId);
-      if (subscriber === null || !subscriber.isPublic) return NOT_NEEDED;
+      if (subscriber === null || !subscriber.is_public) return NOT_NEEDED;
       const urls = urlsOf(subscriber);
       const written = await write(sql, subscriber, urls, delivery);
       if (written === null) return NOT_NEEDED;
@@ -129,7 +129,7 @@ async function readNotices(
     subjects.flatMap(({ incidentId }) => incidentId ?? []),
     subscriber,
   );
-  const { showCauses } = subscriber;
+  const { show_causes: showCauses } = subscriber;
   return events.flatMap((event) => {
     const notice = toPageNotice(event, { names, hidden, showCauses });
     return notice === null ? [] : [{ notice, head: { kind: event.type, incidentId: subjectOf(event).incidentId } }];

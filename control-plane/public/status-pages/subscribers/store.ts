@@ -1,7 +1,6 @@
 import type { Queryable, Sql, Transaction } from "#control-plane/core/database/connect.ts";
 import { given } from "#control-plane/core/database/given.ts";
-import type { PageLogo } from "#control-plane/public/status-pages/logos/logo.ts";
-import type { DomainState } from "#control-plane/public/status-pages/settings/page-settings.ts";
+import type { StatusPage } from "#control-plane/public/status-pages/settings/page-settings.ts";
 import { logoFacts } from "#control-plane/public/status-pages/store.ts";
 
 /**
@@ -39,34 +38,31 @@ export async function askSubscriber(
 }
 
 /** A subscriber with its page. */
-export interface Subscriber {
+export interface Subscriber extends Pick<StatusPage, (typeof READ)[number] | "accountId" | "logo" | "domainState"> {
   readonly id: number;
   readonly email: string;
   readonly askedAt: Date;
   readonly isConfirmed: boolean;
   readonly pageId: number;
-  readonly accountId: number;
-  readonly slug: string;
-  readonly title: string;
-  /** #rrggbb; null: that of the service. */
-  readonly accentColor: string | null;
-  readonly logo: PageLogo | null;
-  /** Its own domain, which serves it if it is verified; null: none. */
-  readonly domain: string | null;
-  readonly domainState: DomainState | null;
-  /** Whether everybody can read the page. */
-  readonly isPublic: boolean;
-  readonly showCauses: boolean;
-  readonly autoIncidents: boolean;
-  readonly autoIncidentsAfterMinutes: number;
 }
+
+/** Fields of the page that mails to its subscribers need. */
+const READ = [
+  "slug",
+  "title",
+  "accent_color",
+  "domain",
+  "is_public",
+  "show_causes",
+  "auto_incidents",
+  "auto_incidents_after_minutes",
+] as const;
 
 /** Finds a subscriber; null if there is none. */
 export async function findSubscriber(sql: Queryable, id: number): Promise<Subscriber | null> {
   const [row] = await sql<Subscriber[]>`
-    select s.id, s.email, s.asked_at as "askedAt", s.confirmed_at is not null as "isConfirmed", s.page_id as "pageId",
-      p.account_id as "accountId", p.slug, p.title, p.accent_color as "accentColor", ${logoFacts(sql)} as logo, p.domain, p.domain_state as "domainState", p.is_public as "isPublic", p.show_causes as "showCauses",
-      p.auto_incidents as "autoIncidents", p.auto_incidents_after_minutes as "autoIncidentsAfterMinutes"
+    select ${sql(READ.map((name) => `p.${name}`))}, s.id, s.email, s.asked_at as "askedAt", s.confirmed_at is not null as "isConfirmed", s.page_id as "pageId",
+      p.account_id as "accountId", ${logoFacts(sql)} as logo, p.domain_state as "domainState"
     from status_page_subscribers as s join status_pages as p on p.id = s.page_id
       left join status_page_logos as l on l.page_id = p.id where s.id = ${id}`;
   return row ?? null;

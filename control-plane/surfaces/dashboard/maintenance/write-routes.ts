@@ -1,4 +1,3 @@
-import type { Static } from "typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { memberOf } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
 import { readForm } from "#control-plane/surfaces/dashboard/session-guard/form.ts";
@@ -7,7 +6,7 @@ import { sendForm, windowOf, type WithId } from "#control-plane/surfaces/dashboa
 import { bodyOf, typedOf, type TypedWindow } from "#control-plane/surfaces/dashboard/maintenance/values.ts";
 import { requireRead, type Refusal } from "#control-plane/http/errors.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
-import { CHANGE, CREATE } from "#control-plane/outages/maintenance/schemas.ts";
+import { maintenanceWindow } from "#control-plane/outages/maintenance/resource.ts";
 import { changeOf } from "#control-plane/outages/maintenance/serialize.ts";
 import { parseParams } from "#shared/schema/schema.ts";
 import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
@@ -25,7 +24,7 @@ export function registerWindowWrites(scope: FastifyInstance, deps: Dashboard): v
       const { accountId } = memberOf(request);
       const typed = typedOf(readForm(request));
       const ran = await writes.run(request, async (tx) => {
-        const body: Static<typeof CREATE> = requireRead(parseParams(CREATE, bodyOf(typed, null), FROM_JSON));
+        const body = requireRead(parseParams(maintenanceWindow.create, bodyOf(typed, null), FROM_JSON));
         const { window } = requireWritten(await maintenance.create(tx, accountId, body));
         return { data: window.id, changes: [changeOf(window, null)] };
       });
@@ -43,7 +42,7 @@ export function registerWindowWrites(scope: FastifyInstance, deps: Dashboard): v
       const current = await windowOf(request, maintenance);
       const typed = typedOf(readForm(request));
       const ran = await writes.run(request, async (tx) => {
-        const body: Static<typeof CHANGE> = requireRead(parseParams(CHANGE, bodyOf(typed, current), FROM_JSON));
+        const body = requireRead(parseParams(maintenanceWindow.change, bodyOf(typed, current), FROM_JSON));
         const { window, before } = requireWritten(await maintenance.change(tx, accountId, current.id, body));
         return { data: null, changes: [changeOf(window, before)] };
       });

@@ -3,7 +3,7 @@ import type { MonitorPage } from "#control-plane/surfaces/dashboard/monitor/head
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 import type { PlanName } from "#control-plane/core/plans.ts";
 import { matchesEvent } from "#control-plane/notify/webhooks/match.ts";
-import type { ShownWebhook } from "#control-plane/notify/webhooks/view.ts";
+import type { ShownWebhook } from "#control-plane/notify/webhooks/resource.ts";
 
 /** What became of the test mail to an address. */
 export interface TestedMail {

@@ -1,7 +1,7 @@
 import type { TypedPage } from "#control-plane/surfaces/dashboard/status-pages/values.ts";
 import type { ListedMonitor } from "#control-plane/monitors/overview.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
-import { MOST_NAME } from "#control-plane/public/status-pages/settings/page-settings.ts";
+import { MOST_NAME } from "#control-plane/public/status-pages/settings/resource.ts";
 
 /** Monitors that can be chosen at once; a form has 1,000 fields at most. */
 const MOST_CHOICES = 30;

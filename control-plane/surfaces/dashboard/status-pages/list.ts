@@ -6,7 +6,7 @@ import { visibleAt, wordsOfDomain } from "#control-plane/surfaces/dashboard/stat
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 import { OVERALL_WORDS } from "#control-plane/public/status-pages/render/words.ts";
 import type { OverallStatus } from "#control-plane/public/status-pages/page.ts";
-import type { ShownPage } from "#control-plane/public/status-pages/show-page.ts";
+import type { ShownPage } from "#control-plane/public/status-pages/settings/resource.ts";
 import { MOST_PAGES } from "#control-plane/public/status-pages/writes.ts";
 import { isAllowed } from "#control-plane/people/users/roles.ts";
 import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";

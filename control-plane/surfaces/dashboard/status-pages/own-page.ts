@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import { memberOf } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
 import { absentMessage, Refusal, requireFound } from "#control-plane/http/errors.ts";
-import type { ShownPage } from "#control-plane/public/status-pages/show-page.ts";
+import type { ShownPage } from "#control-plane/public/status-pages/settings/resource.ts";
 import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
 /** Routes with the id of a status page in their path. */

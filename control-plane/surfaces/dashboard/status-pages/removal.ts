@@ -4,7 +4,7 @@ import { readForm } from "#control-plane/surfaces/dashboard/session-guard/form.t
 import { sendPage } from "#control-plane/surfaces/dashboard/layout/page.ts";
 import { findOwn, type WithId } from "#control-plane/surfaces/dashboard/status-pages/own-page.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
-import type { ShownPage } from "#control-plane/public/status-pages/show-page.ts";
+import type { ShownPage } from "#control-plane/public/status-pages/settings/resource.ts";
 import { renderHidden, renderInput, renderNote } from "#control-plane/surfaces/dashboard/layout/fields.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 import { MOST_SLUG } from "#control-plane/public/status-pages/settings/slug.ts";

@@ -1,18 +1,16 @@
-import { renderHidden, renderInput, renderNote } from "#control-plane/surfaces/dashboard/layout/fields.ts";
-import { renderComponents } from "#control-plane/surfaces/dashboard/status-pages/components.ts";
-import { CHECKBOXES, TEXTS, type TypedPage } from "#control-plane/surfaces/dashboard/status-pages/values.ts";
-import type { ListedMonitor } from "#control-plane/monitors/overview.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
-import { MOST_HOST } from "#control-plane/public/status-pages/settings/domain.ts";
-import {
-  MOST_DESCRIPTION,
-  MOST_FOOTER,
-  MOST_HOMEPAGE,
-  MOST_NAME,
-} from "#control-plane/public/status-pages/settings/page-settings.ts";
-import { MOST_SLUG } from "#control-plane/public/status-pages/settings/slug.ts";
-import type { ShownPage } from "#control-plane/public/status-pages/show-page.ts";
+import type { ListedMonitor } from "#control-plane/monitors/overview.ts";
 import { readLogo } from "#control-plane/public/status-pages/logos/logo.ts";
+import { type ShownPage, statusPage } from "#control-plane/public/status-pages/settings/resource.ts";
+import { renderHidden, renderNote } from "#control-plane/surfaces/dashboard/layout/fields.ts";
+import {
+  askedFields,
+  describedBy,
+  renderFields,
+  renderTexts,
+} from "#control-plane/surfaces/dashboard/layout/resource-form.ts";
+import { renderComponents } from "#control-plane/surfaces/dashboard/status-pages/components.ts";
+import type { TypedPage } from "#control-plane/surfaces/dashboard/status-pages/values.ts";
 
 /** The form of a status page. */
 export interface PageForm {
@@ -38,16 +36,6 @@ export function renderPageForm(form: PageForm): Html {
   const { page, typed, logo, find, problems, monitors, formToken } = form;
   const path = page === null ? "/app/status-pages/new" : `/app/status-pages/${page.id}`;
   const others = Array.from(problems).filter(([name]) => !isPlaced(name));
-  const problemOf = (name: string) => problems.get(name) ?? null;
-  const renderText = (name: keyof TypedPage["texts"], label: string, maxLength: number, hint?: string) => {
-    const isRequired = name === "title" || name === "slug";
-    const shown = { name, label, value: typed.texts[name], problem: problemOf(name), maxLength, isRequired };
-    return renderInput(hint === undefined ? shown : { ...shown, hint });
-  };
-  const renderLines = (name: "description" | "footer", label: string, most: number) =>
-    renderTextarea({ name, label, hint: null, problem: problemOf(name) }, typed.texts[name], most);
-  const renderChoice = (name: (typeof CHECKBOXES)[number], label: string, hint: string | null) =>
-    renderCheckbox({ name, label, hint, problem: problemOf(name) }, typed.checked.has(name));
   // Enter in a field takes the first button of the form: it must not be one that takes a monitor off the page.
   return html`
     ${renderHead(form)}
@@ -55,21 +43,10 @@ export function renderPageForm(form: PageForm): Html {
     ${problems.size > others.length && renderNote("bad", "The page was not saved. The reasons are beside the fields.")}
     <form class="stack" method="post" action="${path}" enctype="multipart/form-data"><button class="hidden" name="do" value="enter" tabindex="-1" aria-hidden="true">Save</button>
     ${renderHidden("_csrf", formToken)}
-    ${renderText("title", "Title", MOST_NAME)}
-    ${renderText("slug", "Last part of the address", MOST_SLUG, "Of a-z 0-9 and -, such as example-shop.")}
-    ${renderText("homepage_url", "Your site", MOST_HOMEPAGE, "Linked at the top, such as https://www.example.com/. Empty: none.")}
-    ${renderLines("description", "Text below the title", MOST_DESCRIPTION)}
-    ${renderLines("footer", "Text at the end", MOST_FOOTER)}
-    ${renderLogo(typed, logo, problemOf("logo"))}
-    ${renderText("accent_color", "Accent colour", MOST_COLOUR, "Of links, buttons and the rule at the top, such as #0969da. Empty: that of the service.")}
-    ${renderComponents(typed, monitors, { find, problems })}
-    ${renderChoice("is_public", "Everybody can see the page", "Otherwise only members, and programs with a key.")}
-    ${renderChoice("show_causes", "Visitors read the causes of outages", "They have hosts, addresses and answers. Otherwise visitors read a sentence without them.")}
-    ${renderChoice("response_graph", "Visitors see the response times of the last 24 hours", null)}
-    ${renderChoice("auto_incidents", "Outages are incidents of the page", "They are mailed to subscribers too. Otherwise only what you write is.")}
-    ${renderText("auto_incidents_after_minutes", "Minutes until an outage is an incident", 5, "One that ends before is none.")}
-    ${renderText("domain", "Own domain", MOST_HOST, "A host name such as status.example.com that leads here. Empty: none.")}
-    ${page !== null && renderDomain(page)}
+    ${renderFields(statusPage, typed, problems, {
+      is_public: html`${renderLogo(typed, logo, problems.get("logo") ?? null)}${renderComponents(typed, monitors, { find, problems })}`,
+      show_causes: page === null ? null : renderDomain(page),
+    })}
     <div class="row"><button class="primary" name="do" value="save">Save</button>
     <button formaction="${path}/preview" formtarget="preview" formnovalidate data-auto>Preview</button>
     <a href="/app/status-pages">Cancel</a></div></form>
@@ -123,44 +100,11 @@ export function wordsOfDomain({ domain_state: state, domain_note: note }: ShownP
   return { pending: "waits for its record", verified: "verified", failed: "its record was not found" }[state];
 }
 
-/** Characters of a colour, with some space around it. */
-const MOST_COLOUR = 30;
-const FIELDS: ReadonlySet<string> = new Set([
-  ...TEXTS,
-  ...CHECKBOXES,
-  "logo",
-  "auto_incidents_after_minutes",
-  "groups",
-]);
+const FIELDS: ReadonlySet<string> = new Set([...askedFields(statusPage).map(({ name }) => name), "logo", "groups"]);
 
 /** Reports whether a problem has a place beside its field. */
 function isPlaced(name: string): boolean {
   return FIELDS.has(name) || /^(?:monitors|groups)\.\d/.test(name);
-}
-
-/** A field with its label; null: it has no hint, or nothing is wrong with it. */
-interface Field {
-  readonly name: string;
-  readonly label: string;
-  readonly hint: string | null;
-  readonly problem: string | null;
-}
-
-/** Renders a field of several lines. */
-function renderTextarea(field: Field, value: string, most: number): Html {
-  const { name, label, problem } = field;
-  return html`
-    <div class="field"><label for="f-${name}">${label}</label>${renderTexts(field)}
-    <textarea id="f-${name}" name="${name}" rows="3" maxlength="${most}"${describedBy(field)}${problem !== null && html` aria-invalid="true"`}>
-    ${value}</textarea></div>`;
-}
-
-/** Renders a field that is set or not. */
-function renderCheckbox(field: Field, isChecked: boolean): Html {
-  const { name, label } = field;
-  return html`
-    <div class="field"><div class="choice"><input type="checkbox" id="f-${name}" name="${name}" value="on"${isChecked && html` checked`}${describedBy(field)}>
-    <label for="f-${name}">${label}</label></div>${renderTexts(field)}</div>`;
 }
 
 /**
@@ -176,22 +120,11 @@ function renderLogo(
   const shown = kept ?? stored;
   const hint =
     "In place of the title: a PNG, JPEG or WebP image of at most 64 KB. It is shown up to 240 pixels wide and 40 high.";
-  const field = { name: "logo", label: "Logo", hint, problem };
+  const field = { name: "logo", hint, problem };
   return html`
     <div class="field"><label for="f-logo">Logo</label>${renderTexts(field)}
     ${shown !== null && html`<p><img class="logo" src="${shown}" alt="${kept === null ? "The present logo" : "The chosen logo"}"></p>`}
     ${kept !== null && html`<input type="hidden" name="logo_kept" value="${kept}">`}
     <input type="file" id="f-logo" name="logo" accept="image/png,image/jpeg,image/webp"${describedBy(field)}${problem !== null && html` aria-invalid="true"`}>
     ${shown !== null && html`<div class="choice"><input type="checkbox" id="f-remove_logo" name="remove_logo" value="on"${removesLogo && html` checked`}><label for="f-remove_logo">Remove the logo</label></div>`}</div>`;
-}
-
-function renderTexts({ name, hint, problem }: Field): Html {
-  return html`
-    ${hint !== null && html`<p class="hint" id="h-${name}">${hint}</p>`}
-    ${problem !== null && html`<p class="problem" id="p-${name}">${problem}</p>`}`;
-}
-
-function describedBy({ name, hint, problem }: Field): Html | null {
-  const ids = [...(hint === null ? [] : [`h-${name}`]), ...(problem === null ? [] : [`p-${name}`])];
-  return ids.length === 0 ? null : html` aria-describedby="${ids.join(" ")}"`;
 }

@@ -20,8 +20,7 @@ import {
 import { Refusal, refuseField, requireRead } from "#control-plane/http/errors.ts";
 import { requireWritten, type Written } from "#control-plane/http/written.ts";
 import { MOST_LOGO_BYTES, readLogo } from "#control-plane/public/status-pages/logos/logo.ts";
-import { CHANGE, CREATE, type Given } from "#control-plane/public/status-pages/settings/fields.ts";
-import type { ShownPage } from "#control-plane/public/status-pages/show-page.ts";
+import { type Given, type ShownPage, statusPage } from "#control-plane/public/status-pages/settings/resource.ts";
 import { isAllowed } from "#control-plane/people/users/roles.ts";
 import { createDocument, sendDocument } from "#control-plane/http/operations/document.ts";
 import { PAGE_POLICY, renderMessage } from "#control-plane/core/pages/layout.ts";
@@ -202,11 +201,11 @@ async function sendForm(
 }
 
 function readCreation(typed: TypedPage): Given {
-  return requireRead(parseParams(CREATE, toBody(typed), { from: "json", unknown: "refuse" }));
+  return requireRead(parseParams(statusPage.create, toBody(typed), { from: "json", unknown: "refuse" }));
 }
 
 function readChange(typed: TypedPage, before: TypedPage): Given {
-  return requireRead(parseParams(CHANGE, toChange(typed, before), { from: "json", unknown: "refuse" }));
+  return requireRead(parseParams(statusPage.change, toChange(typed, before), { from: "json", unknown: "refuse" }));
 }
 
 async function namesOf(request: FastifyRequest, { overviews }: Dashboard): Promise<ReadonlyMap<number, string>> {

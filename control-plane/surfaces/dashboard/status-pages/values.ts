@@ -2,16 +2,17 @@ import { isDeepStrictEqual } from "node:util";
 import { logoType, toDataUri } from "#control-plane/public/status-pages/logos/logo.ts";
 import { toId, type Form } from "#control-plane/surfaces/dashboard/session-guard/form.ts";
 import {
-  INCIDENT_MINUTES,
   MOST_GROUPS,
   MOST_MONITORS,
-} from "#control-plane/public/status-pages/settings/page-settings.ts";
-import type { ShownPage } from "#control-plane/public/status-pages/show-page.ts";
-
-/** Fields of one text, by their names in the API. */
-export const TEXTS = ["title", "slug", "homepage_url", "description", "footer", "accent_color", "domain"] as const;
-/** Fields that are set or not. */
-export const CHECKBOXES = ["is_public", "show_causes", "auto_incidents", "response_graph"] as const;
+  type ShownPage,
+  statusPage,
+} from "#control-plane/public/status-pages/settings/resource.ts";
+import {
+  fieldsIn,
+  toFields,
+  typedFields,
+  type TypedFields,
+} from "#control-plane/surfaces/dashboard/layout/resource-form.ts";
 
 /** Maximum length of the place of a row, in characters. */
 const LONGEST_PLACE = 10;
@@ -26,9 +27,7 @@ interface TypedComponent {
 }
 
 /** What the form of a status page shows. */
-export interface TypedPage {
-  readonly texts: Readonly<Record<(typeof TEXTS)[number] | "auto_incidents_after_minutes", string>>;
-  readonly checked: ReadonlySet<string>;
+export interface TypedPage extends TypedFields {
   /** A logo that was chosen and is not saved, as a data URI of whatever the file has; null: none was. */
   readonly logo: string | null;
   /** Whether the logo is to be removed. */
@@ -41,17 +40,7 @@ export interface TypedPage {
 
 /** What a new form begins with. */
 export const NEW_PAGE: TypedPage = {
-  texts: {
-    title: "",
-    slug: "",
-    homepage_url: "",
-    description: "",
-    footer: "",
-    accent_color: "",
-    domain: "",
-    auto_incidents_after_minutes: String(INCIDENT_MINUTES.default),
-  },
-  checked: new Set(["is_public", "auto_incidents"]),
+  ...typedFields(statusPage, null),
   logo: null,
   removesLogo: false,
   components: [],
@@ -64,17 +53,7 @@ export function typedOf(page: ShownPage, names: ReadonlyMap<number, string>): Ty
   const places = new Map(page.groups.flatMap(({ monitor_ids: ids }) => ids).map((id, index) => [id, index + 1]));
   const placeOf = ({ id }: { readonly id: number }) => places.get(id) ?? 0;
   return {
-    texts: {
-      title: page.title,
-      slug: page.slug,
-      homepage_url: page.homepage_url ?? "",
-      description: page.description ?? "",
-      footer: page.footer ?? "",
-      accent_color: page.accent_color ?? "",
-      domain: page.domain ?? "",
-      auto_incidents_after_minutes: String(page.auto_incidents_after_minutes),
-    },
-    checked: new Set(CHECKBOXES.filter((name) => page[name])),
+    ...typedFields(statusPage, page),
     logo: null,
     removesLogo: false,
     components: page.monitors
@@ -90,7 +69,6 @@ export function typedOf(page: ShownPage, names: ReadonlyMap<number, string>): Ty
  * page can have, one too many is kept, which its settings refuse: the form shows every group in every row. Pure.
  */
 export function typedIn(form: Form): TypedPage {
-  const text = (name: string) => form.text(name).replaceAll("\r\n", "\n");
   const [names, groups, places] = [form.list("name"), form.list("group"), form.list("place")];
   const groupNames = [...form.list("group_name"), form.text("new_group")];
   const groupPlaces = form.list("group_place");
@@ -115,17 +93,7 @@ export function typedIn(form: Form): TypedPage {
     ...idsOf("add").map(({ id }) => ({ id, name: "", group: null })),
   ];
   return {
-    texts: {
-      title: text("title"),
-      slug: text("slug"),
-      homepage_url: text("homepage_url"),
-      description: text("description"),
-      footer: text("footer"),
-      accent_color: text("accent_color"),
-      domain: text("domain"),
-      auto_incidents_after_minutes: text("auto_incidents_after_minutes"),
-    },
-    checked: new Set(CHECKBOXES.filter((name) => form.has(name))),
+    ...fieldsIn(statusPage, form),
     logo: logoIn(form),
     removesLogo: form.has("remove_logo"),
     components: components
@@ -145,23 +113,14 @@ function logoIn(form: Form): string | null {
   return kept === "" || form.has("remove_logo") ? null : kept;
 }
 
-/** Returns the body of a creation for the API's own parser, which checks it. What is no number stays text. Pure. */
-export function toBody({ texts, checked, logo, removesLogo, components, groups }: TypedPage): Record<string, unknown> {
-  const optional = (text: string) => (text.trim() === "" ? null : text.trim());
-  const minutes = texts.auto_incidents_after_minutes.trim();
+/** Returns the body of a creation for the API's own parser, which checks it. Pure. */
+export function toBody(typed: TypedPage): Readonly<Record<string, unknown>> {
+  const { logo, removesLogo, components, groups } = typed;
   return {
-    title: texts.title.trim(),
-    slug: texts.slug.trim(),
-    homepage_url: optional(texts.homepage_url),
-    description: optional(texts.description),
-    footer: optional(texts.footer),
-    accent_color: optional(texts.accent_color),
-    domain: optional(texts.domain),
+    ...toFields(statusPage, typed),
     ...(logo === null ? {} : { logo }),
     ...(logo === null && removesLogo ? { logo: null } : {}),
-    ...Object.fromEntries(CHECKBOXES.map((name) => [name, checked.has(name)])),
-    ...(minutes === "" ? {} : { auto_incidents_after_minutes: /^\d{1,9}$/.test(minutes) ? Number(minutes) : minutes }),
-    monitors: components.map(({ id, name }) => ({ id, name: optional(name) })),
+    monitors: components.map(({ id, name }) => ({ id, name: name.trim() === "" ? null : name.trim() })),
     groups: groups.map((name, index) => ({
       name: name.trim(),
       monitor_ids: components.filter(({ group }) => group === index).map(({ id }) => id),
@@ -170,7 +129,7 @@ export function toBody({ texts, checked, logo, removesLogo, components, groups }
 }
 
 /** Returns the body of a change: what differs from the form as it was. Pure. */
-export function toChange(typed: TypedPage, before: TypedPage): Record<string, unknown> {
+export function toChange(typed: TypedPage, before: TypedPage): Readonly<Record<string, unknown>> {
   const old = toBody(before);
   return Object.fromEntries(
     Object.entries(toBody(typed)).filter(([name, value]) => !isDeepStrictEqual(value, old[name])),

@@ -1,6 +1,6 @@
 import type { Clock } from "#shared/time/clock.ts";
-import { toLocationAnswer } from "#shared/presentation/locations.ts";
-import { present } from "#shared/presentation/present.ts";
+import { toLocationAnswer } from "#shared/tools/present-locations.ts";
+import { present } from "#shared/tools/present.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import type { CheckEvent, LocationRow } from "#control-plane/checks/answer.ts";
 import { renderAround } from "#control-plane/surfaces/dashboard/layout/page.ts";

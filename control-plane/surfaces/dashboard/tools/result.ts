@@ -1,5 +1,5 @@
 import { showHiddenInLines } from "#shared/text/hidden-characters.ts";
-import { toLocationAnswer, type LocationAnswer } from "#shared/presentation/locations.ts";
+import { toLocationAnswer, type LocationAnswer } from "#shared/tools/present-locations.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import { renderAnswers } from "#control-plane/core/pages/answers.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";

@@ -1,4 +1,4 @@
-import type { EvidenceType } from "#shared/tools/tech-detect.ts";
+import type { EvidenceType } from "#shared/tools/tech-detect/contract.ts";
 import type { Element } from "domhandler";
 import { textOf } from "#probe-agent/analysis/html/document.ts";
 import { attribute } from "#probe-agent/analysis/html/page.ts";

@@ -1,4 +1,4 @@
-import type { EvidenceType } from "#shared/tools/tech-detect.ts";
+import type { EvidenceType } from "#shared/tools/tech-detect/contract.ts";
 import type { Finding } from "#probe-agent/analysis/page/tech/resolve.ts";
 
 /** A technology that a page uses. */

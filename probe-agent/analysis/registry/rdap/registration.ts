@@ -1,3 +1,4 @@
+import { defineAnalysis } from "#probe-agent/analysis/analysis.ts";
 import { readIpNetwork, type RdapFinding } from "#probe-agent/analysis/registry/rdap.ts";
 import { readAutnum, type RdapAutnum } from "#probe-agent/analysis/registry/rdap/autnum.ts";
 import { readDomain, type RdapDomain } from "#probe-agent/analysis/registry/rdap/domain.ts";
@@ -32,7 +33,7 @@ type RdapReading =
   | { readonly isJson: false };
 
 /** Parses a registry's answer about a domain, an address or an AS number. */
-export function readRegistration({ text, subject }: RdapInput): RdapReading {
+function readRegistration({ text, subject }: RdapInput): RdapReading {
   let value: unknown;
   try {
     value = JSON.parse(text) as unknown;
@@ -41,6 +42,9 @@ export function readRegistration({ text, subject }: RdapInput): RdapReading {
   }
   return { isJson: true, finding: findingOf(value, subject), raw: rawOf(value) };
 }
+
+/** An RDAP response about a domain or a number resource. */
+export const registrationAnalysis = defineAnalysis("rdap", readRegistration);
 
 function findingOf(value: unknown, subject: RdapSubject): RdapFindings[keyof RdapFindings] {
   switch (subject.kind) {

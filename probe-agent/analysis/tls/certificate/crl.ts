@@ -12,7 +12,7 @@ import {
 } from "#probe-agent/analysis/tls/certificate/der.ts";
 import { basicConstraints, crlUrls, keyUsages, generalName } from "#probe-agent/analysis/tls/certificate/extensions.ts";
 import { publicKey } from "#probe-agent/analysis/tls/certificate/keys.ts";
-import type { StatusSubject } from "#probe-agent/analysis/tls/certificate/ocsp/evaluate.ts";
+import type { StatusSubject } from "#probe-agent/analysis/tls/certificate/ocsp-evaluate.ts";
 import { type Certificate, readExtensions } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { isSignatureOf } from "#probe-agent/analysis/tls/certificate/signature.ts";
 import { updateFault } from "#probe-agent/analysis/tls/certificate/update.ts";

@@ -5,7 +5,7 @@ import { listFirst } from "#shared/text/list.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
 import { isSameOctets } from "#shared/text/same-octets.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { ssl } from "#shared/tools/ssl.ts";
+import type { ssl } from "#shared/tools/ssl/contract.ts";
 import { readable } from "#probe-agent/analysis/tls/certificate/der.ts";
 import {
   accessLocations,

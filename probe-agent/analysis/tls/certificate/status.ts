@@ -1,5 +1,5 @@
 import type { CrlResult } from "#probe-agent/analysis/tls/certificate/crl.ts";
-import type { OcspResult } from "#probe-agent/analysis/tls/certificate/ocsp/evaluate.ts";
+import type { OcspResult } from "#probe-agent/analysis/tls/certificate/ocsp-evaluate.ts";
 
 /** Outcome of a request to an OCSP responder. */
 export interface ResponderAnswer {

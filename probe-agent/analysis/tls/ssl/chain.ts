@@ -1,5 +1,5 @@
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { ssl } from "#shared/tools/ssl.ts";
+import type { ssl } from "#shared/tools/ssl/contract.ts";
 import { isSame } from "#probe-agent/analysis/tls/certificate/anchors.ts";
 import { describeChainCertificate, isSelfSigned } from "#probe-agent/analysis/tls/certificate/describe.ts";
 import { isSignedBy } from "#probe-agent/analysis/tls/certificate/keys.ts";

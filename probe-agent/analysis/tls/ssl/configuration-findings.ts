@@ -5,7 +5,7 @@ import type { Configuration, HstsSeen } from "#probe-agent/analysis/tls/ssl/conf
 import type { SslDraft } from "#probe-agent/analysis/tls/ssl/advice.ts";
 import { GROUPS } from "#probe-agent/analysis/tls/ssl/groups.ts";
 import { strengthOf, suitesOf } from "#probe-agent/analysis/tls/ssl/suites.ts";
-import type { Suite } from "#probe-agent/analysis/tls/ssl/suites/read.ts";
+import type { Suite } from "#probe-agent/analysis/tls/ssl/suites-read.ts";
 
 /** Minimum size of primes in bits (RFC 9325 section 4.1). */
 const MIN_PRIME = 2048;

@@ -1,6 +1,6 @@
 import { OLD_GROUPS, TLS13_GROUPS } from "#probe-agent/analysis/tls/ssl/groups.ts";
 import { SIGNAL, strengthOf, SUITES } from "#probe-agent/analysis/tls/ssl/suites.ts";
-import type { Suite } from "#probe-agent/analysis/tls/ssl/suites/read.ts";
+import type { Suite } from "#probe-agent/analysis/tls/ssl/suites-read.ts";
 import type { ClientHello } from "#probe-agent/port/tls.ts";
 
 /** A protocol version. */

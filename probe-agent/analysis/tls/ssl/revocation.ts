@@ -1,9 +1,9 @@
 import type { Redact } from "#shared/text/redact.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import type { ssl } from "#shared/tools/ssl.ts";
+import type { ssl } from "#shared/tools/ssl/contract.ts";
 import type { CrlResult } from "#probe-agent/analysis/tls/certificate/crl.ts";
 import { describeName } from "#probe-agent/analysis/tls/certificate/describe.ts";
-import type { OcspResult } from "#probe-agent/analysis/tls/certificate/ocsp/evaluate.ts";
+import type { OcspResult } from "#probe-agent/analysis/tls/certificate/ocsp-evaluate.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import type { ListAnswer, ResponderAnswer } from "#probe-agent/analysis/tls/certificate/status.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";

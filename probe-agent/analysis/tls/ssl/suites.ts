@@ -1,7 +1,7 @@
-import { EPHEMERAL_NAMES, TLS13_NAMES } from "#probe-agent/analysis/tls/ssl/suites/names-ephemeral.ts";
-import { OTHER_NAMES } from "#probe-agent/analysis/tls/ssl/suites/names-other.ts";
-import { STATIC_NAMES } from "#probe-agent/analysis/tls/ssl/suites/names-static.ts";
-import { readSuite, type Suite } from "#probe-agent/analysis/tls/ssl/suites/read.ts";
+import { EPHEMERAL_NAMES, TLS13_NAMES } from "#probe-agent/analysis/tls/ssl/suites-names-ephemeral.ts";
+import { OTHER_NAMES } from "#probe-agent/analysis/tls/ssl/suites-names-other.ts";
+import { STATIC_NAMES } from "#probe-agent/analysis/tls/ssl/suites-names-static.ts";
+import { readSuite, type Suite } from "#probe-agent/analysis/tls/ssl/suites-read.ts";
 
 /** Signals in the list of suites of a ClientHello (RFC 5746 section 3.3, RFC 7507 section 2). */
 export const SIGNAL = { renegotiationInfo: 0x00ff, fallback: 0x5600 } as const;

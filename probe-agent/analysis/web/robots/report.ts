@@ -1,4 +1,4 @@
-import type { RobotsResult } from "#shared/tools/robots.ts";
+import type { RobotsResult } from "#shared/tools/robots/contract.ts";
 import { leading } from "#probe-agent/analysis/text/json-size.ts";
 import { shownAgent } from "#probe-agent/analysis/web/robots/faults.ts";
 import { createMatcher } from "#probe-agent/analysis/web/robots/match.ts";

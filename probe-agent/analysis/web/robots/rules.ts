@@ -1,3 +1,4 @@
+import { defineAnalysis } from "#probe-agent/analysis/analysis.ts";
 import { agentFaults, robotsFaults } from "#probe-agent/analysis/web/robots/faults.ts";
 import { parseRobots, type RobotsFile } from "#probe-agent/analysis/web/robots/parse.ts";
 import {
@@ -49,6 +50,9 @@ export function robotsReport({ status, contentType, bytes, bots, tested }: Robot
   };
 }
 
+/** A robots.txt. */
+export const robotsAnalysis = defineAnalysis("robots", robotsReport);
+
 function untested(bots: readonly AiBot[]): string[] {
   return bots.length <= MAX_BOTS ? [] : [`Only the first ${MAX_BOTS} of ${bots.length} AI crawlers were tested.`];
 }
@@ -72,10 +76,16 @@ export function robotsForAi({ status, bytes, bots }: RobotsInput) {
   };
 }
 
+/** A robots.txt, as crawlers of AI systems read it. */
+export const aiRobotsAnalysis = defineAnalysis("ai-robots", robotsForAi);
+
 /** Returns the URLs of the sitemaps that a robots.txt lists. */
-export function namedSitemaps(robots: string): string[] {
+function namedSitemaps(robots: string): string[] {
   return parseRobots(robots).sitemaps.map(({ url }) => url);
 }
+
+/** The sitemaps that a robots.txt names. */
+export const sitemapsAnalysis = defineAnalysis("sitemaps", namedSitemaps);
 
 /**
  * Recognises a body that is not a robots.txt by its content, and returns its format; null for plain text. Servers that

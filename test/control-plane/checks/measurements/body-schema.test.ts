@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { check } from "#shared/tools/check.ts";
-import { ping } from "#shared/tools/ping.ts";
+import { check } from "#shared/tools/check/contract.ts";
+import { ping } from "#shared/tools/ping/contract.ts";
 import { measurementBody } from "#control-plane/checks/measurements/body-schema.ts";
 
 it("the body of a measurement is exactly one of the tools' schemas, selected by the field tool", () => {

@@ -6,7 +6,7 @@ import {
   type Maintenance,
   type MonitorsOf,
 } from "#control-plane/outages/maintenance/maintenance.ts";
-import type { Given } from "#control-plane/outages/maintenance/schemas.ts";
+import type { Given } from "#control-plane/outages/maintenance/resource.ts";
 import type { MaintenanceWindow } from "#control-plane/outages/maintenance/window.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import { createTestDatabase } from "#test/support/postgres.ts";

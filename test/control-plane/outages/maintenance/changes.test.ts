@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { removeFromWindows } from "#control-plane/outages/maintenance/maintenance.ts";
 import { areCovered, coveredBetween } from "#control-plane/outages/maintenance/coverage/coverage.ts";
-import type { Given } from "#control-plane/outages/maintenance/schemas.ts";
+import type { Given } from "#control-plane/outages/maintenance/resource.ts";
 import { openTestMaintenance, type TestMaintenance } from "#test/control-plane/outages/maintenance/account.ts";
 
 const START = "2026-03-01T10:00:00Z";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readWindow } from "#control-plane/outages/maintenance/read-window.ts";
-import type { Given } from "#control-plane/outages/maintenance/schemas.ts";
+import type { Given } from "#control-plane/outages/maintenance/resource.ts";
 import type { WindowSettings } from "#control-plane/outages/maintenance/window.ts";
 
 const NOW = new Date("2026-03-01T12:00:00Z");

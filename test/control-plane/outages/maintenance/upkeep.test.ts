@@ -4,7 +4,7 @@ import type { Transaction } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { createMaintenance, type Maintenance } from "#control-plane/outages/maintenance/maintenance.ts";
 import { areCovered, coveredBetween } from "#control-plane/outages/maintenance/coverage/coverage.ts";
-import type { Given } from "#control-plane/outages/maintenance/schemas.ts";
+import type { Given } from "#control-plane/outages/maintenance/resource.ts";
 import {
   monitorsBelow100,
   openTestMaintenance,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Value } from "typebox/value";
 import { describe, expect, it } from "vitest";
-import { PAGE } from "#control-plane/public/status-pages/settings/fields.ts";
+import { statusPage } from "#control-plane/public/status-pages/settings/resource.ts";
 import { MOST_PAGES } from "#control-plane/public/status-pages/writes.ts";
 import { errorOf, startPageWorld, URL } from "#test/control-plane/public/status-pages/world.ts";
 import type { Answer } from "#test/support/control-plane.ts";
@@ -39,7 +39,7 @@ async function create(more: object = {}, as = owner): Promise<Shown> {
 describe("a status page", () => {
   it("is created with defaults, read, changed and deleted", async () => {
     const made = await create({ slug: "lifecycle" });
-    expect(Value.Errors(PAGE, made)).toEqual([]);
+    expect(Value.Errors(statusPage.shown, made)).toEqual([]);
     expect(made).toMatchObject({
       title: "Shop",
       slug: "lifecycle",
@@ -166,7 +166,7 @@ describe("a status page", () => {
     expect(freed).toMatchObject({ domain: null, domain_state: null, domain_record: null, url });
     const again = await create({ domain: "status.example.org" });
     expect(again).toMatchObject({ ...pending, url: `${world.app.config.baseUrl}/status/${again.slug}` });
-    expect(Value.Errors(PAGE, again)).toEqual([]);
+    expect(Value.Errors(statusPage.shown, again)).toEqual([]);
   });
 
   it("is created once for a repeated idempotency key", async () => {

@@ -23,9 +23,7 @@ let monitorId = 0;
 
 beforeAll(async () => {
   world = await openEvidenceWorld();
-  const { data } = JSON.parse(
-    readFileSync(`${ROOT}/control-plane/surfaces/api-document/examples/dns.json`, "utf8"),
-  ) as Example;
+  const { data } = JSON.parse(readFileSync(`${ROOT}/shared/tools/dns/example.json`, "utf8")) as Example;
   const record = { name: "example.com", ttl: 300, type: "NS", data: "ns1.example.net." };
   const results = data.results.slice(0, 1).map((row) => ({ ...row, type: "NS", records: [record] }));
   const lookup = { status: "ok", data: { ...data, results } } as const;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseRefresh } from "#probe-agent/analysis/web/redirects/landing.ts";
+import { parseRefresh } from "#probe-agent/analysis/web/redirect-landing.ts";
 import { cpuTime } from "#test/support/cpu-time.ts";
 
 /** Cases from the web platform tests for http-equiv=refresh. */

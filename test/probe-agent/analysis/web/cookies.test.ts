@@ -1,11 +1,11 @@
 import { sortFindings } from "#shared/contracts/findings.ts";
-import { describeCookieFindings } from "#probe-agent/analysis/web/cookies/described-findings.ts";
-import { reportCookies } from "#probe-agent/analysis/web/cookies/report.ts";
+import { describeCookieFindings } from "#probe-agent/tools/cookie/findings.ts";
+import { reportCookies } from "#probe-agent/tools/cookie/report.ts";
 import { expectWellFormed } from "#test/support/findings.ts";
 import { describe, expect, it } from "vitest";
 import { parseSetCookie } from "#probe-agent/analysis/web/cookies.ts";
 import { parseCookieDate } from "#probe-agent/analysis/http/cookie-date.ts";
-import { cookieIssues, gradeCookies } from "#probe-agent/analysis/web/cookies/grade.ts";
+import { cookieIssues, gradeCookies } from "#probe-agent/tools/cookie/grade.ts";
 
 const NOW = new Date("2026-03-01T12:00:00Z");
 const URL_HERE = "https://www.example.com/dir/page";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
-import { securityReport } from "#probe-agent/analysis/web/security/report.ts";
+import { securityReport } from "#probe-agent/tools/security/report.ts";
 import { gradeSecurity, isGradable } from "#probe-agent/analysis/web/security-headers.ts";
 import { SCORES, securityGrade } from "#probe-agent/analysis/web/security/scores.ts";
 import type { SecuritySnapshot } from "#probe-agent/analysis/web/security/snapshot.ts";

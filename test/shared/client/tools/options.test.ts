@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readBody } from "#shared/client/tools/options.ts";
-import { ping } from "#shared/tools/ping.ts";
+import { ping } from "#shared/tools/ping/contract.ts";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import { runVantage } from "#test/shared/client/command-line.ts";
 

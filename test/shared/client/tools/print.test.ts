@@ -4,7 +4,7 @@ import type { CommandContext } from "#shared/client/context.ts";
 import type { ToolResult } from "#shared/client/tools/answer.ts";
 import { printForPeople } from "#shared/client/commands/tools.ts";
 import { contractsByName } from "#shared/tools/index.ts";
-import { NOW } from "#test/shared/presentation/examples.ts";
+import { NOW } from "#test/shared/tools/examples.ts";
 
 /** Prints the recorded example of health on a narrow output. Returns the lines. */
 function linesOf(isTerminal: boolean, isFull: boolean): readonly string[] {

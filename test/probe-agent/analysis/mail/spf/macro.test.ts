@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { cpuTime } from "#test/support/cpu-time.ts";
 import { trySpf, zoneResolver, type SpfTry, type SpfZone } from "#test/support/spf.ts";
-import { evaluateSpf } from "#probe-agent/analysis/mail/spf.ts";
+import { evaluateSpf } from "#probe-agent/tools/email-header/spf.ts";
 import { parseMacros } from "#probe-agent/analysis/mail/spf/macro.ts";
 
 const SENDER = "strong-bad@email.example.com";

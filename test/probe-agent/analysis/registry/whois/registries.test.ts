@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { parseWhois } from "#probe-agent/analysis/registry/whois.ts";
+import { parseWhois } from "#probe-agent/tools/whois/parse.ts";
 import { readStampedChange, readWhoisDate } from "#probe-agent/analysis/registry/whois/dates.ts";
 import { REGISTRIES, registryFormat } from "#probe-agent/analysis/registry/whois/registries.ts";
 

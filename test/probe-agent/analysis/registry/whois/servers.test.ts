@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { queryFor, readReferral, serverText } from "#probe-agent/analysis/registry/whois/servers.ts";
-import { domainSubject } from "#probe-agent/analysis/registry/whois/subject.ts";
+import { domainSubject } from "#probe-agent/tools/whois/subject.ts";
 
 describe("a referral", () => {
   it.each([

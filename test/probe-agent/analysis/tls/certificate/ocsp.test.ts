@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { encodeOcspRequest } from "#probe-agent/analysis/tls/certificate/ocsp/cert-id.ts";
-import { evaluateOcsp, type OcspResult } from "#probe-agent/analysis/tls/certificate/ocsp/evaluate.ts";
+import { encodeOcspRequest } from "#probe-agent/analysis/tls/certificate/ocsp-cert-id.ts";
+import { evaluateOcsp, type OcspResult } from "#probe-agent/analysis/tls/certificate/ocsp-evaluate.ts";
 import { der, sequence } from "#test/servers/der.ts";
 import { OCSP_SIGNING, ocspError, ocspResponse, type OcspOptions, type SingleOptions } from "#test/servers/ocsp.ts";
 import { createPki, daysFromNow, type Issued, type KeyKind } from "#test/servers/pki.ts";

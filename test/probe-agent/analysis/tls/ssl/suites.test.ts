@@ -2,8 +2,8 @@ import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { fewSuites, suiteLanes, suitesByFault, VERSIONS } from "#probe-agent/analysis/tls/ssl/hellos.ts";
 import { strengthOf, SUITES, suitesOf } from "#probe-agent/analysis/tls/ssl/suites.ts";
-import { opensslName } from "#probe-agent/analysis/tls/ssl/report.ts";
-import type { Suite } from "#probe-agent/analysis/tls/ssl/suites/read.ts";
+import { opensslName } from "#probe-agent/tools/ssl/configuration-report.ts";
+import type { Suite } from "#probe-agent/analysis/tls/ssl/suites-read.ts";
 
 /** Suites as this machine's OpenSSL describes them; null if there is no OpenSSL. */
 function opensslSuites(): { code: number; name: string; openssl: string; line: string }[] | null {

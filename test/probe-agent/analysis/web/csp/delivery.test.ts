@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { analyseCsp } from "#probe-agent/analysis/web/csp.ts";
-import { boundCsp, cspReport, reportingEndpoints, undefinedGroups } from "#probe-agent/analysis/web/csp/report.ts";
+import { boundCsp, cspReport, reportingEndpoints, undefinedGroups } from "#probe-agent/tools/csp/report.ts";
 import { deliveredPolicies, enforcedTexts } from "#probe-agent/analysis/web/csp/delivery.ts";
 import { jsonBytes, leadingText } from "#probe-agent/analysis/text/json-size.ts";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { jsonBytes } from "#probe-agent/analysis/text/json-size.ts";
-import { cspReport } from "#probe-agent/analysis/web/csp/report.ts";
+import { cspReport } from "#probe-agent/tools/csp/report.ts";
 import { CSP_ADVICE } from "#probe-agent/analysis/web/csp/advice.ts";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 import type { HeaderPair } from "#probe-agent/analysis/http/header-list.ts";

@@ -1,5 +1,5 @@
 import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
-import { describeRobotsFindings, type RobotsDelivery } from "#probe-agent/analysis/web/robots/described-findings.ts";
+import { describeRobotsFindings, type RobotsDelivery } from "#probe-agent/tools/robots/findings.ts";
 import { robotsReport, foreignBody } from "#probe-agent/analysis/web/robots/rules.ts";
 import { expectWellFormed } from "#test/support/findings.ts";
 import { describe, expect, it } from "vitest";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { paceOf, type TracePace } from "#probe-agent/net/icmp/trace/pace.ts";
 import { createTracePlan } from "#probe-agent/net/icmp/trace/plan.ts";
-import { hopLoss } from "#probe-agent/analysis/network/trace-findings.ts";
+import { hopLoss } from "#probe-agent/tools/ping/trace-findings.ts";
 import type { TraceHop } from "#probe-agent/port/packets.ts";
 import type { Passage } from "#probe-agent/net/icmp/trace/probe.ts";
 

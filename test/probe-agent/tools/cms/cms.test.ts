@@ -1,0 +1,230 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { cms } from "#probe-agent/tools/cms/cms.ts";
+import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
+import { freePort } from "#test/support/free-port.ts";
+import { failureOf } from "#test/support/http-engine.ts";
+import { resultOf, runTool } from "#test/support/tool.ts";
+
+type Files = Readonly<
+  Record<
+    string,
+    string | { readonly status?: number; readonly type?: string; readonly to?: string; readonly body?: string }
+  >
+>;
+
+let files: Files = {};
+let site: HttpServer;
+let elsewhere: HttpServer;
+
+beforeAll(async () => {
+  elsewhere = await startHttpServer({
+    handler: (_request, response) => {
+      response.writeHead(200, { "content-type": "application/json" }).end('{"namespaces":["wp/v2"]}');
+      return true;
+    },
+  });
+  site = await startHttpServer({
+    handler: (_request, response, { path }) => {
+      const file = files[path];
+      if (file === undefined) {
+        response.writeHead(404, { "content-type": "text/html" }).end("<!doctype html><title>Nothing</title>");
+        return true;
+      }
+      const { status = 200, type = "text/html", to, body = "" } = typeof file === "string" ? { body: file } : file;
+      response.writeHead(status, { "content-type": type, ...(to === undefined ? {} : { location: to }) }).end(body);
+      return true;
+    },
+  });
+});
+
+afterAll(() => Promise.all([site.close(), elsewhere.close()]));
+
+beforeEach(() => {
+  files = {};
+});
+
+async function detectOn(serve: Files) {
+  files = serve;
+  const before = site.requests.length;
+  const result = await resultOf(cms, { url: `${site.url}/` });
+  const asked = site.requests.slice(before).map(({ path }) => path);
+  return { result, asked: asked.filter((path) => path !== "/" && path !== "/robots.txt") };
+}
+
+function page(head: string, body = ""): string {
+  return `<!doctype html><html><head><title>Site</title>${head}</head><body>${body}</body></html>`;
+}
+
+const json = (value: unknown) => ({ type: "application/json", body: JSON.stringify(value) });
+const xml = (body: string) => ({ type: "application/rss+xml", body: `<?xml version="1.0"?>${body}` });
+const text = (body: string) => ({ type: "text/plain", body });
+
+describe("a system that names itself", () => {
+  it("is reported with version, theme, plugins and page builder", async () => {
+    const { result } = await detectOn({
+      "/": page(
+        `<meta name="generator" content="WordPress 6.4.2"><meta name="generator" content="Elementor 3.18.3">
+         <link rel="stylesheet" href="/wp-content/themes/astra/style.css?ver=4.6.0">
+         <link rel="stylesheet" href="/wp-content/themes/astra/a.css?ver=4.6.0">
+         <link rel="stylesheet" href="/wp-content/themes/astra-child/style.css?ver=1.0">
+         <link rel="stylesheet" href="/wp-content/plugins/contact-form-7/a.css?ver=5.8.5">
+         <script src="/wp-content/plugins/elementor/a.js?ver=3.18.3"></script>
+         <script src="/wp-content/plugins/elementor/swiper.js?ver=8.4.5"></script>
+         <script src="/wp-content/plugins/forms/a.js?ver=6.4.2"></script>
+         <script src="/wp-content/mu-plugins/own/a.js"></script>`,
+        '<div class="woocommerce-x"></div>',
+      ),
+    });
+    expect(result).toMatchObject({
+      detected: true,
+      cms: { name: "WordPress", slug: "wordpress", version: "6.4.2", confidence: 100, headless: false },
+      theme: { name: "astra", version: "4.6.0" },
+      plugins: [
+        { name: "contact-form-7", version: "5.8.5", source: "assets" },
+        // Its files have two versions. One is that of a library.
+        { name: "elementor", version: null, source: "assets" },
+        // WordPress puts its own version on files that have none.
+        { name: "forms", version: null, source: "assets" },
+        { name: "own", version: null, source: "assets" },
+      ],
+      page_builders: ["Elementor"],
+      ecommerce: null,
+      latest_version: null,
+    });
+    expect(result.cms?.cpe).toBe("cpe:2.3:a:wordpress:wordpress:6.4.2:*:*:*:*:*:*:*");
+    expect(result.limitations.join(" ")).toMatch(/no list of releases/);
+  });
+
+  it("is the system under a shop that is built on it, which is a candidate", async () => {
+    const { result } = await detectOn({ "/": page('<script src="/wp-content/plugins/woocommerce/a.js"></script>') });
+    expect(result).toMatchObject({ cms: { name: "WordPress" }, ecommerce: "WooCommerce" });
+    expect(result.candidates.map(({ name }) => name)).toEqual(["WooCommerce"]);
+  });
+
+  it("can be a shop alone", async () => {
+    const { result } = await detectOn({
+      "/": page(
+        `<script src="https://cdn.shopify.com/s/a.js"></script>
+         <script>Shopify.theme = {"name":"My \\u0041","id":1,"schema_name":"Dawn","schema_version":"15.0.0"};</script>`,
+      ),
+      "/meta.json": json({ id: 1, myshopify_domain: "made.myshopify.com" }),
+    });
+    expect(result).toMatchObject({
+      cms: { name: "Shopify" },
+      ecommerce: "Shopify",
+      theme: { name: "Dawn", version: "15.0.0" },
+    });
+    expect(result.cms?.evidence.at(-1)).toEqual({ type: "path", match: "/meta.json: made.myshopify.com" });
+  });
+
+  it("is headless if another program renders its content", async () => {
+    const { result } = await detectOn({
+      "/": page('<script src="/_next/static/a.js"></script>', '<img src="https://images.ctfassets.net/s/a.jpg">'),
+    });
+    expect(result.cms).toMatchObject({ name: "Contentful", headless: true });
+  });
+
+  it("can be WordPress on another host, behind a front end", async () => {
+    const { result } = await detectOn({
+      "/": page(
+        '<script src="/_next/static/a.js"></script>',
+        '<img src="https://cms.example.com/wp-content/uploads/a.jpg">',
+      ),
+    });
+    expect(result.cms).toMatchObject({ name: "WordPress", headless: true });
+  });
+
+  it("is not the system of another site whose images the page shows", async () => {
+    const picture = '<img src="https://blog.example.com/wp-content/uploads/a.jpg">';
+    const { result } = await detectOn({ "/": page("", picture) });
+    expect(result).toMatchObject({ detected: false, cms: null, candidates: [{ name: "WordPress", confidence: 30 }] });
+    const confirmed = await detectOn({ "/": page("", picture), "/wp-json/": json({ namespaces: ["wp/v2"] }) });
+    expect(confirmed.result.cms).toMatchObject({ name: "WordPress", confidence: 100 });
+  });
+});
+
+describe("a system whose name was removed", () => {
+  it("is found with the version in its feed and the plugins in its REST index", async () => {
+    const { result, asked } = await detectOn({
+      "/": page('<link rel="stylesheet" href="/blog/wp-content/themes/x/style.css">'),
+      "/blog/wp-json/": json({
+        name: "x",
+        namespaces: ["oembed/1.0", "wp/v2", "wp-site-health/v1", "yoast/v1", "wc/v3", "wc/v2"],
+      }),
+      "/blog/feed/": xml("<rss><channel><generator>https://wordpress.org/?v=6.3.1</generator></channel></rss>"),
+    });
+    expect(asked.toSorted()).toEqual(["/blog/feed/", "/blog/wp-json/"]);
+    expect(result.cms).toMatchObject({ name: "WordPress", version: "6.3.1", confidence: 100 });
+    expect(result.cms?.evidence.filter(({ type }) => type === "path")).toEqual([
+      { type: "path", match: "/blog/wp-json/: namespace wp/v2" },
+      { type: "path", match: "/blog/feed/: <generator>https://wordpress.org/?v=6.3.1" },
+    ]);
+    expect(result.plugins.map(({ name, source }) => `${name} ${source}`)).toEqual(["wc rest_api", "yoast rest_api"]);
+    expect(result.source).toContain("well_known_files");
+  });
+
+  it("is confirmed by a well-known file, and no page for people who sign in is requested", async () => {
+    const path = "/w/api.php?action=query&meta=siteinfo&format=json";
+    const { result, asked } = await detectOn({
+      "/": page('<script src="/load.php?lang=en"></script>'),
+      [path]: json({ query: { general: { generator: "MediaWiki 1.39.3" } } }),
+    });
+    expect(result.cms).toMatchObject({ name: "MediaWiki", version: "1.39.3", confidence: 100 });
+    expect(asked.toSorted()).toEqual(["/api.php?action=query&meta=siteinfo&format=json", path]);
+  });
+
+  it("is only a candidate if the evidence is weak", async () => {
+    const { result } = await detectOn({ "/": page('<script src="/assets/components/x.js"></script>') });
+    expect(result).toMatchObject({ detected: false, cms: null, theme: null, plugins: [] });
+    expect(result.candidates).toMatchObject([{ name: "MODX", confidence: 40 }]);
+  });
+
+  it("is confirmed by its files", async () => {
+    const serve = { "/": page(""), "/robots.txt": text("User-agent: *\nDisallow: /wp-admin/") };
+    expect((await detectOn(serve)).result.cms).toMatchObject({ name: "WordPress", confidence: 50 });
+    const confirmed = await detectOn({ ...serve, "/wp-json/": json({ namespaces: ["wp/v2"] }) });
+    expect(confirmed.result.cms).toMatchObject({ name: "WordPress", confidence: 100 });
+  });
+});
+
+describe("files that only look like those of a system", () => {
+  it("with an error as their status confirm nothing", async () => {
+    const file = { status: 500, ...json({ namespaces: ["wp/v2"] }) };
+    const { result } = await detectOn({
+      "/": page('<meta name="generator" content="WordPress 6.4">'),
+      "/wp-json/": file,
+      "/feed/": file,
+    });
+    expect(result.cms?.evidence.some(({ type }) => type === "path")).toBe(false);
+    expect(result.cms?.version).toBe("6.4");
+    expect(result.limitations.join(" ")).toMatch(/well-known files could be read/);
+  });
+
+  it("on another site confirm nothing", async () => {
+    const { result } = await detectOn({
+      "/": page('<meta name="generator" content="WordPress">'),
+      "/wp-json/": { status: 302, to: `${elsewhere.url}/wp-json/` },
+    });
+    expect(result.cms?.evidence.some(({ type }) => type === "path")).toBe(false);
+  });
+});
+
+describe("a site without a system", () => {
+  it("reports none, and requests only the page and robots.txt", async () => {
+    const { result, asked } = await detectOn({ "/": page("", "<h1>WordPress compared with Drupal</h1>") });
+    expect(result).toMatchObject({ detected: false, cms: null, candidates: [], ecommerce: null });
+    expect(result.limitations.join(" ")).toMatch(/No system was detected/);
+    expect(asked).toEqual([]);
+  });
+
+  it("is checked even if the response is not HTML", async () => {
+    const { result } = await detectOn({ "/": { type: "application/json", body: "{}" } });
+    expect(result.detected).toBe(false);
+    expect(result.limitations.join(" ")).toMatch(/not HTML/);
+  });
+
+  it("is a failure of the target if no server answers", async () => {
+    const { outcome } = await runTool(cms, { url: `http://127.0.0.1:${await freePort()}/` });
+    expect(failureOf(outcome)).toBe("connect/target/refused");
+  });
+});
