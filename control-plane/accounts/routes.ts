@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import type { FastifyInstance } from "fastify";
 import type { App } from "#control-plane/core/app.ts";
 import type { RecordChanges } from "#control-plane/http/access/changes.ts";
-import { diffShown } from "#control-plane/http/access/diff-shown.ts";
+import { diffResource } from "#control-plane/http/access/diff-resource.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { Account } from "#control-plane/accounts/store.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
@@ -147,7 +147,7 @@ function registerUpdate(
       const { email, ...rest } = readWrite(Update, request, READ_ONLY);
       const change = email === undefined ? rest : { ...rest, email: readEmail(email) };
       const updated = await accounts.update(id, change, (tx, { before, after }) => {
-        const changed = diffShown(show(before), show(after), []);
+        const changed = diffResource(show(before), show(after), []);
         const logged = { resource: "account", id, name: after.email, action: "changed", changed } as const;
         return record(tx, operatorChange(request, id, [logged]));
       });

@@ -17,7 +17,7 @@ import type { Registry } from "prom-client";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import { createBatches } from "#control-plane/checks/batches/batches.ts";
 import { readMailLines, requestEvidence } from "#control-plane/watching/evidence/requests.ts";
-import { readHeartbeatMailFacts } from "#control-plane/watching/heartbeats/mail-facts.ts";
+import { readHeartbeatMailDetails } from "#control-plane/watching/heartbeats/mail-details.ts";
 import { createPageLink } from "#control-plane/public/incident-pages/link.ts";
 import { createFailingReceivers } from "#control-plane/notify/deliveries/failing.ts";
 import { openDeliveries } from "#control-plane/notify/deliveries/deliveries.ts";
@@ -155,7 +155,7 @@ function openNotices(deps: PartDeps, graceMs: () => number, teardown: Teardown) 
     baseUrl: config.baseUrl,
     accountEmails: (on, accountIds) => accounts.emails(on, accountIds),
     evidenceLines: readMailLines,
-    heartbeatFacts: readHeartbeatMailFacts,
+    heartbeatFacts: readHeartbeatMailDetails,
     pageLink: createPageLink(deps.encryption, config.baseUrl),
     readPicture,
   });

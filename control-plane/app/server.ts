@@ -19,7 +19,7 @@ import { registerUnsubscription } from "#control-plane/notify/mail/recipients/ro
 import { registerMeasurements } from "#control-plane/checks/measurements/routes.ts";
 import { registerHeartbeats } from "#control-plane/watching/heartbeats/routes.ts";
 import type { HistoryMonitor } from "#control-plane/outages/history/ports.ts";
-import { sessionCookieOf } from "#control-plane/surfaces/dashboard/door/cookie.ts";
+import { sessionCookieOf } from "#control-plane/surfaces/dashboard/session-guard/cookie.ts";
 import { registerDashboard } from "#control-plane/surfaces/dashboard/dashboard.ts";
 import { registerProbeRoutes } from "#control-plane/checks/probes/routes.ts";
 import { registerAdminQueue } from "#control-plane/surfaces/operator/queues.ts";

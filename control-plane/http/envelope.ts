@@ -19,14 +19,14 @@ export interface Extras {
 }
 
 /** Fields of meta that every answer has. */
-export interface Facts {
+export interface AnswerMeta {
   readonly requestId: string;
   /** Processing time so far, whole milliseconds. */
   readonly durationMs: number;
 }
 
 /** Returns the body of a successful answer in the shape of an API version. */
-export function successBody(version: Version, data: unknown, facts: Facts, extras?: Extras): object {
+export function successBody(version: Version, data: unknown, facts: AnswerMeta, extras?: Extras): object {
   switch (version) {
     case "v4":
       return { data, meta: { ...baseMeta(facts), api_version: "4.0", ...extras } };
@@ -44,7 +44,7 @@ export function errorBody(
   version: Version,
   code: ErrorCode,
   details: RefusalDetails,
-  facts: Facts,
+  facts: AnswerMeta,
   extras?: Extras,
 ): object {
   switch (version) {
@@ -67,7 +67,7 @@ export function codeInVersion(version: Version, code: ErrorCode, field: string |
   return version !== "v4" && code === "missing_parameter" && field === "url" ? "invalid_url" : code;
 }
 
-function baseMeta({ requestId, durationMs }: Facts) {
+function baseMeta({ requestId, durationMs }: AnswerMeta) {
   return { request_id: requestId, duration_ms: durationMs };
 }
 
@@ -78,7 +78,7 @@ function frozenExtras(extras: Extras | undefined) {
 }
 
 /** Returns a v1 body: the fields of an object are next to `success`; any other value is in `data`. */
-function flatBody(data: unknown, { requestId }: Facts, extras: Extras | undefined): object {
+function flatBody(data: unknown, { requestId }: AnswerMeta, extras: Extras | undefined): object {
   const isObject = isRecord(data);
   return { success: true, ...(isObject ? data : { data }), ...frozenExtras(extras), request_id: requestId };
 }

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { type Extras, type Facts, successBody } from "#control-plane/http/envelope.ts";
+import { type Extras, type AnswerMeta, successBody } from "#control-plane/http/envelope.ts";
 import type { ErrorCode, RefusalDetails } from "#control-plane/http/errors.ts";
 import type { Version } from "#control-plane/http/versions.ts";
 import { warningsMeta, type Warning } from "#control-plane/http/warnings.ts";
@@ -42,7 +42,7 @@ declare module "fastify" {
 }
 
 /** Returns request_id and duration_ms of an answer sent now. */
-export function factsOf(request: FastifyRequest): Facts {
+export function factsOf(request: FastifyRequest): AnswerMeta {
   return { requestId: request.id, durationMs: Math.max(0, Math.round(request.monotonic() - request.startedAt)) };
 }
 

@@ -2,7 +2,7 @@ import { Type, type Static, type TObject, type TOptional, type TSchema } from "t
 import type { Read } from "#shared/schema/problem.ts";
 import type { KeyScope } from "#shared/tools/define.ts";
 import { Nullable } from "#shared/tools/fields.ts";
-import { type ChangedField, diffShown } from "#control-plane/http/access/diff-shown.ts";
+import { type ChangedField, diffResource } from "#control-plane/http/access/diff-resource.ts";
 import type { Change } from "#control-plane/http/access/changes.ts";
 
 /** How the dashboard's form asks for a field. The kind of input follows from its schema. */
@@ -233,5 +233,5 @@ export function changedFields(
   after: Readonly<Record<string, unknown>>,
   secrets: readonly string[] = [],
 ): readonly ChangedField[] {
-  return diffShown(writableOf(resource, before), writableOf(resource, after), secrets);
+  return diffResource(writableOf(resource, before), writableOf(resource, after), secrets);
 }

@@ -6,7 +6,7 @@ import { applyPlan } from "#control-plane/monitors/allowance.ts";
 import { showMonitors, type ShowDeps } from "#control-plane/monitors/show.ts";
 import { monitorsInSteps } from "#control-plane/monitors/steps.ts";
 import { lockMonitors, readIds } from "#control-plane/monitors/store.ts";
-import type { MonitorView } from "#control-plane/monitors/view.ts";
+import type { MonitorView } from "#control-plane/monitors/serialize.ts";
 import type { WriteDeps } from "#control-plane/monitors/write/deps.ts";
 
 /** Number of monitors that are shown at once. */

@@ -1,5 +1,5 @@
 import type { Change } from "#control-plane/http/access/changes.ts";
-import { diffShown, type ChangedField } from "#control-plane/http/access/diff-shown.ts";
+import { diffResource, type ChangedField } from "#control-plane/http/access/diff-resource.ts";
 import type { MonitorDraft } from "#control-plane/outages/kinds/monitor.ts";
 import { maskSecrets, secretNameOf, secretsOf, withSecrets } from "#control-plane/outages/kinds/secrets.ts";
 
@@ -20,7 +20,7 @@ export function differencesOf(present: MonitorDraft, draft: MonitorDraft): reado
   const [before, after] = [namedSecrets(present), namedSecrets(draft)];
   const names = [...new Set([...after.keys(), ...before.keys()])];
   const secrets = names.filter((name) => after.get(name) !== before.get(name));
-  return diffShown({ ...masked(present) }, { ...masked(draft) }, secrets);
+  return diffResource({ ...masked(present) }, { ...masked(draft) }, secrets);
 }
 
 /** Returns the secrets of a monitor by the dotted names of their fields. */

@@ -1,5 +1,5 @@
 import { literalFamily } from "#shared/egress/addresses.ts";
-import { describeNoEnd, mayPublishEnd } from "#control-plane/watching/expiry/facts/registration.ts";
+import { describeNoEnd, mayPublishEnd } from "#control-plane/watching/expiry/observed/registration.ts";
 import type { Warning } from "#control-plane/http/warnings.ts";
 import { kindOf } from "#control-plane/outages/kinds/kinds.ts";
 import type { MonitorDraft } from "#control-plane/outages/kinds/monitor.ts";

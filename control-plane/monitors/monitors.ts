@@ -1,5 +1,5 @@
 import type { App } from "#control-plane/core/app.ts";
-import type { ChangedField } from "#control-plane/http/access/diff-shown.ts";
+import type { ChangedField } from "#control-plane/http/access/diff-resource.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
 import { writeCronLine } from "#control-plane/watching/heartbeats/cron-line.ts";
@@ -25,7 +25,7 @@ import {
 import { exportMonitors, type ExportedMonitors } from "#control-plane/monitors/transfer/export.ts";
 import { importDocument, type Imported, type ImportOptions } from "#control-plane/monitors/transfer/import.ts";
 import type { ImportedDocument } from "#control-plane/monitors/transfer/rows.ts";
-import type { MonitorView } from "#control-plane/monitors/view.ts";
+import type { MonitorView } from "#control-plane/monitors/serialize.ts";
 import { changeMonitor } from "#control-plane/monitors/write/change.ts";
 import { createMonitor } from "#control-plane/monitors/write/create.ts";
 import type { OwnMonitor, WriteDeps } from "#control-plane/monitors/write/deps.ts";

@@ -1,4 +1,4 @@
-import { readStateFacts } from "#control-plane/watching/checking/facts.ts";
+import { readMonitorStatuses } from "#control-plane/watching/checking/monitor-status.ts";
 import type { Queryable } from "#control-plane/core/database/connect.ts";
 import { coveredBetween } from "#control-plane/outages/maintenance/coverage/coverage.ts";
 import { listBriefly, type BriefMonitor } from "#control-plane/monitors/store.ts";
@@ -25,7 +25,7 @@ export interface ListedMonitor extends BriefMonitor {
 export async function readOverview(sql: Queryable, accountId: number, now: Date): Promise<readonly ListedMonitor[]> {
   const monitors = await listBriefly(sql, accountId);
   const [states, covered] = await Promise.all([
-    readStateFacts(
+    readMonitorStatuses(
       sql,
       monitors.map(({ id }) => id),
     ),

@@ -1,8 +1,8 @@
 import type { App } from "#control-plane/core/app.ts";
-import { readStateFacts } from "#control-plane/watching/checking/facts.ts";
+import { readMonitorStatuses } from "#control-plane/watching/checking/monitor-status.ts";
 import { readMembers } from "#control-plane/outages/composites.ts";
 import type { Queryable } from "#control-plane/core/database/connect.ts";
-import { readExpiryFacts } from "#control-plane/watching/expiry/shown/shown.ts";
+import { readExpiryDetails } from "#control-plane/watching/expiry/read/expiry-details.ts";
 import type { HeartbeatFacts, Heartbeats } from "#control-plane/watching/heartbeats/heartbeats.ts";
 import type { Statistics } from "#control-plane/outages/history/history.ts";
 import { openSecrets } from "#control-plane/outages/kinds/secrets.ts";
@@ -10,8 +10,8 @@ import { addressKey } from "#control-plane/core/mail-address.ts";
 import type { Mail } from "#control-plane/notify/mail/mail.ts";
 import { readEmail } from "#control-plane/monitors/account-store.ts";
 import type { StoredMonitor } from "#control-plane/monitors/store.ts";
-import { showMonitor, type MonitorView, type NotifyFacts } from "#control-plane/monitors/view.ts";
-import { readPictureFacts, type PictureFacts } from "#control-plane/watching/pictures/facts.ts";
+import { showMonitor, type MonitorView, type NotifyFacts } from "#control-plane/monitors/serialize.ts";
+import { readMonitorPictures, type MonitorPictures } from "#control-plane/watching/pictures/monitor-pictures.ts";
 import type { Encryption } from "#control-plane/core/secrets/encryption.ts";
 
 /** Dependencies of views. */
@@ -37,11 +37,11 @@ export async function showMonitors(
   const visual = monitors.filter(({ checkType }) => checkType === "visual").map(({ id }) => id);
   const composites = monitors.filter(({ settings }) => settings.composite !== null).map(({ id }) => id);
   const [states, recipients, pinged, expiry, pictured, members, known] = await Promise.all([
-    readStateFacts(sql, ids),
+    readMonitorStatuses(sql, ids),
     readRecipients(mail, sql, monitors),
     waiting.length === 0 ? new Map<number, HeartbeatFacts>() : heartbeats.facts(sql, waiting),
-    readExpiryFacts(sql, ids, clock.now()),
-    visual.length === 0 ? new Map<number, PictureFacts>() : readPictureFacts(sql, visual),
+    readExpiryDetails(sql, ids, clock.now()),
+    visual.length === 0 ? new Map<number, MonitorPictures>() : readMonitorPictures(sql, visual),
     readMembers(sql, composites),
     statistics,
   ]);

@@ -4,7 +4,7 @@ import type { Contract } from "#shared/tools/define.ts";
 import type { App } from "#control-plane/core/app.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { createDocument, sendDocument } from "#control-plane/http/operations/document.ts";
-import { PAGE_POLICY, renderDocument } from "#control-plane/core/pages/frame.ts";
+import { PAGE_POLICY, renderDocument } from "#control-plane/core/pages/layout.ts";
 import { openTools, pathOf, type OpenTool } from "#control-plane/surfaces/open-tier/offered-tools.ts";
 import { dataOf, type OpenChecks } from "#control-plane/surfaces/open-tier/open-checks.ts";
 import { readOpenRequest } from "#control-plane/surfaces/open-tier/read-request.ts";

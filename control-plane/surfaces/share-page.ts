@@ -9,7 +9,7 @@ import { answer, factsOf } from "#control-plane/http/request.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
 import type { Measurements } from "#control-plane/checks/measurements/measurements.ts";
 import { showPublic, type PublicMeasurement } from "#control-plane/checks/measurements/public.ts";
-import { PAGE_POLICY, renderMessage, renderDocument } from "#control-plane/core/pages/frame.ts";
+import { PAGE_POLICY, renderMessage, renderDocument } from "#control-plane/core/pages/layout.ts";
 import { isFinal } from "#control-plane/checks/jobs/durable-run/status.ts";
 import { renderAnswers } from "#control-plane/core/pages/answers.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";

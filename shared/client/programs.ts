@@ -15,4 +15,4 @@ export const PROGRAMS = {
 };
 
 /** The file that ends a program with the process that has started it, for `node --import`; it needs an IPC channel. */
-export const LEASH = new URL("leash.ts", import.meta.url).href;
+export const END_WITH_PARENT = new URL("end-with-parent.ts", import.meta.url).href;

@@ -56,7 +56,7 @@ export function describeProblem(reason: ProblemReason, schema: TSchema): string 
     case "required":
       return `is required${bounds.description === undefined ? "" : `: ${bounds.description}`}`;
     case "enum":
-      return `must be one of ${words(bounds).join(", ")}`;
+      return `must be one of ${literalsOf(bounds).join(", ")}`;
     case "range":
       return describeRange(bounds);
     default:
@@ -83,8 +83,8 @@ function describeRange({ type, minLength = 0, maxLength, minimum, maximum, multi
   return `must be ${values.join(" or ")}`;
 }
 
-/** Returns the words of a schema of literals; [] for other schemas. */
-export function words(schema: Bounds): readonly string[] {
+/** Returns the literals of a schema as texts; [] for schemas of other values. */
+export function literalsOf(schema: Bounds): readonly string[] {
   const values = schema.enum ?? schema.anyOf?.map((option) => option.const) ?? [];
   return values.filter((value) => value !== undefined).map(String);
 }

@@ -10,7 +10,7 @@ import {
   describeBound,
   typeInWords,
   type ProblemReason,
-  words,
+  literalsOf,
   type Bounds,
 } from "#shared/schema/problem.ts";
 
@@ -214,7 +214,7 @@ function convertField(field: string, schema: TSchema, given: unknown, from: Orig
     return flag === undefined ? problem("enum", describeFlag(from)) : { ok: true, value: flag };
   }
   if (kinded["x-kind"] === "list") return convertList(field, kinded, given);
-  const closed = words(kinded);
+  const closed = literalsOf(kinded);
   if (closed.length > 0) {
     if (typeof given !== "string") return problem("type", `must be a string: one of ${closed.join(", ")}`);
     const caseless = kinded["x-kind"] === "word" && given.length <= LONGEST_WORD ? given.toLowerCase() : null;

@@ -1,6 +1,6 @@
-// node test/bench/claims.ts [monitors] [batch]: what the database does for the watching, without agents: due slots are
-// claimed and their checks recorded in batches over one connection. Prints CPU time of
-// PostgreSQL and of this process, and WAL, for each check. Not part of npm run bench.
+// node test/bench/claims.ts [monitors] [batch]: what the database does for the watching, without agents: due schedule
+// entries are claimed and their checks recorded in batches over one connection. Prints CPU time of PostgreSQL and of
+// this process, and WAL, for each check. Not part of npm run bench.
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { keepPartitions } from "#control-plane/core/database/partitions/upkeep.t
 import { CHECKS } from "#control-plane/outages/history/history.ts";
 import { DAY_MS } from "#control-plane/outages/history/period.ts";
 import { DEFAULT_SETTINGS } from "#control-plane/outages/kinds/defaults.ts";
-import { claimSlots } from "#control-plane/watching/checking/schedule/store.ts";
+import { claimEntries } from "#control-plane/watching/checking/schedule/store.ts";
 import { planChecks } from "#control-plane/watching/checking/schedule/schedule.ts";
 import { insertStates } from "#control-plane/outages/state/store.ts";
 import { planRecord, type Finished } from "#control-plane/watching/checking/watch/plan-record.ts";
@@ -69,26 +69,26 @@ try {
   /** Claims and records what is due at a time. */
   async function serve(now: number, most: number): Promise<number> {
     lease += 1;
-    const slots = await claimSlots(sql, {
+    const entries = await claimEntries(sql, {
       now: new Date(now),
       most,
       lease,
       graceMs: 10_000,
       absent: [],
-      unserved: [],
+      withoutAgent: [],
       privateAccounts: [],
       fullAccounts: [],
     });
-    const records = slots.map((slot) => {
-      const { state, stateVersion } = slot;
+    const records = entries.map((entry) => {
+      const { state, stateVersion } = entry;
       const finished: Finished = {
-        slot,
-        monitor: watched.of(slot),
+        entry,
+        monitor: watched.of(entry),
         finding: FINDING,
         beganAt: now,
         lagMs: 5,
         isRecheck: false,
-        unserved: [],
+        withoutAgent: [],
         state,
         stateVersion,
       };
@@ -98,7 +98,7 @@ try {
       const recorded = await recordAll(sql, records);
       if (recorded.size !== records.length) throw new Error(`${recorded.size} of ${records.length} were recorded`);
     }
-    return slots.length;
+    return entries.length;
   }
 
   // The first checks of all, which spread them over the minute.

@@ -7,7 +7,13 @@ import { join } from "node:path";
 import { startCluster } from "#shared/client/up/postgres/cluster.ts";
 import { migrate } from "#control-plane/core/migrations/migrate.ts";
 import { holds, lineOf, row, type Row } from "#test/bench/report.ts";
-import { DAY_MS, openExpiryWorld, registration, shown, whole } from "#test/control-plane/watching/expiry/world.ts";
+import {
+  DAY_MS,
+  openExpiryWorld,
+  registration,
+  handshakeResult,
+  fullResult,
+} from "#test/control-plane/watching/expiry/world.ts";
 
 const monitors = Number(process.argv[2] ?? 10_000);
 const hosts = Number(process.argv[3] ?? 1_000);
@@ -29,7 +35,9 @@ try {
   const world = await openExpiryWorld(database, START);
   const certificate = { digit: "a", notBefore: START, notAfter: new Date(START.getTime() + 365 * DAY_MS) };
   world.answer((tool) =>
-    whole(tool === "monitor-ssl" ? shown(certificate) : registration({ expires: "2028-01-01T00:00:00Z" })),
+    fullResult(
+      tool === "monitor-ssl" ? handshakeResult(certificate) : registration({ expires: "2028-01-01T00:00:00Z" }),
+    ),
   );
   const replicas = [world.openReplica(), world.openReplica()];
   const all = Array.from({ length: monitors }, (_, index) => {

@@ -111,7 +111,7 @@ function stream() {
   };
 }
 
-/** Waits until the statuses follow the pings. A visit makes them follow those of a replica that was killed. */
+/** Waits until the statuses follow the pings. A sweep makes them follow those of a replica that was killed. */
 async function untilFollowed(): Promise<void> {
   await expect
     .poll(async () => {
@@ -170,7 +170,7 @@ describe("pings that were answered with 200", () => {
     await untilFollowed();
     const before = await readHistory(sql, one.id);
     await sql.begin(async (tx) => {
-      // Its status cannot change. Pings are answered all the same, also those that arrive while it is to change. Visits
+      // Its status cannot change. Pings are answered all the same, also those that arrive while it is to change. Sweeps
       // leave it out: one that had locked the heartbeat would make its pings wait.
       await tx`select from monitor_states where monitor_id = ${one.id} for update`;
       for (const [kind, rid] of [

@@ -54,8 +54,8 @@ async function advance(ms: number): Promise<void> {
   }
 }
 
-/** Counts the heartbeats that are late and not visited yet, or whose status does not follow their pings yet. */
-async function countUnvisited(): Promise<number | undefined> {
+/** Counts the heartbeats that are late and not swept yet, or whose status does not follow their pings yet. */
+async function countUnswept(): Promise<number | undefined> {
   const [row] = await first.app.sql<{ count: number }[]>`
     select count(*)::integer as count from heartbeats
     where sweep_at <= ${clock.now()} or verdict_number > judged_number`;
@@ -95,10 +95,10 @@ describe("two replicas that receive pings of the same heartbeats while both look
       await sleep(pick(60));
     }
     await Promise.all(sendings);
-    // Long enough for whatever is late now. Once it is visited, a later visit finds nothing more.
+    // Long enough for whatever is late now. Once it is swept, a later sweep finds nothing more.
     for (const ms of [12_000, 5_000]) {
       await advance(ms);
-      await expect.poll(countUnvisited).toBe(0);
+      await expect.poll(countUnswept).toBe(0);
     }
     expect(others).toEqual([]);
 

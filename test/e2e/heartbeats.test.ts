@@ -168,7 +168,7 @@ describe("a heartbeat without a ping", () => {
     await advance(39);
     const answers: Promise<Answer>[] = [];
     await plane.app.sql.begin(async (tx) => {
-      // Pings cannot be written. Visits of late heartbeats do not need this table.
+      // Pings cannot be written. Sweeps of late heartbeats do not need this table.
       await tx`lock table heartbeat_pings in share mode`;
       answers.push(ping(made));
       await expect
@@ -179,7 +179,7 @@ describe("a heartbeat without a ping", () => {
           return row?.count;
         })
         .toBe(1);
-      // A visit notes that the service lives before it looks for what is due: at the second note the first is over.
+      // A sweep notes that the service lives before it looks for what is due: at the second note the first is over.
       await advance(10);
       expect(await incidentsOf(made.id)).toEqual([]);
     });
@@ -329,7 +329,7 @@ describe("notices of a heartbeat", () => {
     await advance(100);
     await expect.poll(async () => (await read(made.id)).status).toBe("down");
     expect(await eventsOf(made.id)).toEqual([]);
-    // A visit every 30 s finds that the window has ended, and the next one that the job is still silent.
+    // A sweep every 30 s finds that the window has ended, and the next one that the job is still silent.
     await advance(120);
     await expect.poll(() => eventsOf(made.id)).toEqual(["monitor.down"]);
     await ping(made);

@@ -161,8 +161,8 @@ describe("a refusal", () => {
       expect([status, headers.get("x-idempotent-replayed")]).toEqual([403, null]);
     // There is no probe, so the answer is 503 and the transaction is rolled back.
     const body = { tool: "check", params: { url: "https://www.example.com/" } };
-    const unserved = { path: "/api/v4/measurements", body };
-    const [first, again] = [await ask("unserved", unserved), await ask("unserved", unserved)];
+    const withoutAgent = { path: "/api/v4/measurements", body };
+    const [first, again] = [await ask("withoutAgent", withoutAgent), await ask("withoutAgent", withoutAgent)];
     expect([first.status, again.status, again.headers.get("x-idempotent-replayed")]).toEqual([503, 503, null]);
   });
 

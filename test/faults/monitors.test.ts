@@ -38,7 +38,7 @@ describe("the history of monitors is complete and right", () => {
       const size = { ...SIZE, monitors: 300 };
       const { verdict, figures } = (await SCENARIOS["restart"]?.run({ ...size, seconds: 0 })) ?? {};
       expect(verdict?.examples).toEqual([]);
-      expect(figures).toMatchObject({ slots: size.monitors });
+      expect(figures).toMatchObject({ scheduleEntries: size.monitors });
       // A check that a busy probe declined is late by itself. In another order, half of them would be.
       expect(figures?.["outOfOrder"]).toBeLessThan(size.monitors / 20);
       // However long the catch-up takes: who has waited longest comes before those that are due for the second time.

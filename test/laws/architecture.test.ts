@@ -46,7 +46,7 @@ const WRAPPED: readonly [RegExp, RegExp][] = [
     /^fastify$|^@fastify\/|^@scalar\//,
     /^control-plane\/(http|surfaces|checks\/tool-requests|([a-z-]+\/)+([a-z-]+-)?routes)/,
   ],
-  [/^@fastify\/busboy$/, /^control-plane\/surfaces\/dashboard\/door\/files\.ts$/],
+  [/^@fastify\/busboy$/, /^control-plane\/surfaces\/dashboard\/session-guard\/files\.ts$/],
   [/^nodemailer(\/|$)/, /^(shared\/process\/smtp-session|control-plane\/notify\/mail\/compose)\.ts$/],
   [/^badge-maker$/, /^control-plane\/public\/status-pages\/render\/badge\.ts$/],
   [/^pixelmatch$/, /^control-plane\/watching\/pictures\/compare\/compare\.ts$/],

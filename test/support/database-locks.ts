@@ -29,13 +29,13 @@ export async function untilEndedOrLocked(sql: Queryable, work: Promise<unknown>)
  */
 export async function countDeadlocks(databaseUrl: string): Promise<number> {
   const sql = postgres(databaseUrl, { max: 1 });
-  const isAlone = async (): Promise<boolean> => {
+  const isSole = async (): Promise<boolean> => {
     const rows = await sql`
       select from pg_stat_activity
       where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`;
     return rows.length === 0;
   };
-  await until(isAlone, "the end of all other sessions of the database");
+  await until(isSole, "the end of all other sessions of the database");
   const [row] = await sql<{ deadlocks: string }[]>`
     select deadlocks from pg_stat_database where datname = current_database()`;
   await sql.end();

@@ -14,7 +14,7 @@ import { createEvents } from "#control-plane/notify/events/events.ts";
 import { readMailLines } from "#control-plane/watching/evidence/requests.ts";
 import { createGatedServer } from "#control-plane/accounts/gated-server.ts";
 import { createHeartbeats } from "#control-plane/watching/heartbeats/heartbeats.ts";
-import { readHeartbeatMailFacts } from "#control-plane/watching/heartbeats/mail-facts.ts";
+import { readHeartbeatMailDetails } from "#control-plane/watching/heartbeats/mail-details.ts";
 import { createHistory } from "#control-plane/outages/history/history.ts";
 import { DAY_MS } from "#control-plane/outages/history/period.ts";
 import { createServer } from "#control-plane/http/server.ts";
@@ -106,7 +106,7 @@ export async function startMonitorService(options: MonitorServiceOptions = {}): 
     config: { server: MAIL_SERVER, from: "alerts@example.com" },
     accountEmails: (on, ids) => app.accounts.emails(on, ids),
     evidenceLines: readMailLines,
-    heartbeatFacts: readHeartbeatMailFacts,
+    heartbeatFacts: readHeartbeatMailDetails,
     pageLink: createPageLink(app.encryption, BASE_URL),
     readPicture,
   });

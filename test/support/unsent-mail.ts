@@ -3,7 +3,7 @@ import type { Clock } from "#shared/time/clock.ts";
 import { createAccounts } from "#control-plane/accounts/accounts.ts";
 import type { Sql } from "#control-plane/core/database/connect.ts";
 import { readMailLines } from "#control-plane/watching/evidence/requests.ts";
-import { readHeartbeatMailFacts } from "#control-plane/watching/heartbeats/mail-facts.ts";
+import { readHeartbeatMailDetails } from "#control-plane/watching/heartbeats/mail-details.ts";
 import { openMail, type Mail } from "#control-plane/notify/mail/mail.ts";
 import { createEncryption } from "#control-plane/core/secrets/encryption.ts";
 import { systemRandom } from "#test/support/clock.ts";
@@ -24,7 +24,7 @@ export function openUnsentMail(sql: Sql, clock: Clock): Mail {
     encryption: createEncryption(MASTER_KEY, systemRandom),
     accountEmails: (on, ids) => accounts.emails(on, ids),
     evidenceLines: readMailLines,
-    heartbeatFacts: readHeartbeatMailFacts,
+    heartbeatFacts: readHeartbeatMailDetails,
     pageLink: () => "https://status.example.com/i/token",
     readPicture: () => Promise.resolve(null),
   });

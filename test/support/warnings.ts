@@ -16,7 +16,7 @@ interface TestMonitor {
   /** JSON of MonitorState. */
   readonly state?: object;
   readonly status?: "up" | "unknown";
-  /** When its slots are due. Default: in an hour. */
+  /** When its schedule entries are due. Default: in an hour. */
   readonly dueAt?: Date;
   /** When its newest check at each location began. */
   readonly checkedAt?: Date;

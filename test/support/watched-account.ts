@@ -1,7 +1,7 @@
 import type { Sql } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import type { MonitorSettings } from "#control-plane/outages/kinds/monitor.ts";
-import { insertSlots } from "#control-plane/watching/checking/schedule/store.ts";
+import { insertEntries } from "#control-plane/watching/checking/schedule/store.ts";
 import { DEFAULT_SETTINGS } from "#control-plane/outages/kinds/defaults.ts";
 import { insertStates } from "#control-plane/outages/state/store.ts";
 import { insertMonitors, reserveIds } from "#control-plane/monitors/store.ts";
@@ -39,11 +39,11 @@ export async function createWatchedAccount(
       now,
     );
     await insertStates(tx, made);
-    const slots = made.flatMap((id) => LOCATIONS.map((location) => ({ monitorId: id, location, accountId })));
+    const entries = made.flatMap((id) => LOCATIONS.map((location) => ({ monitorId: id, location, accountId })));
     const times = { intervalSeconds: 60, phaseMs: 0, timeoutSeconds: 15, plannedAt: now };
-    await insertSlots(
+    await insertEntries(
       tx,
-      slots.map((slot) => ({ ...slot, ...times })),
+      entries.map((entry) => ({ ...entry, ...times })),
     );
     return made;
   });

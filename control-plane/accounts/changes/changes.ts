@@ -10,7 +10,7 @@ import {
   readNewestId,
   type ChangeFilter,
 } from "#control-plane/accounts/changes/store.ts";
-import { showChange, type ShownChange } from "#control-plane/accounts/changes/view.ts";
+import { showChange, type ShownChange } from "#control-plane/accounts/changes/serialize.ts";
 
 /** The log of changes: who changed what of an account, when and from which address. */
 export interface Changes {

@@ -1,6 +1,6 @@
 import { Type, type Static } from "typebox";
 import type { FastifyInstance } from "fastify";
-import { CHANGE } from "#control-plane/accounts/changes/view.ts";
+import { CHANGE } from "#control-plane/accounts/changes/serialize.ts";
 import type { Changes } from "#control-plane/accounts/changes/changes.ts";
 import type { App } from "#control-plane/core/app.ts";
 import type { Gate } from "#control-plane/http/gate.ts";

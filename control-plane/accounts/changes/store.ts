@@ -1,6 +1,6 @@
 import { parseExact } from "#shared/json/exact.ts";
 import type { Actor, Change, ChangeSet } from "#control-plane/http/access/changes.ts";
-import type { ChangedField } from "#control-plane/http/access/diff-shown.ts";
+import type { ChangedField } from "#control-plane/http/access/diff-resource.ts";
 import type { Queryable, Sql } from "#control-plane/core/database/connect.ts";
 import { given } from "#control-plane/core/database/given.ts";
 

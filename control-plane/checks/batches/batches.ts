@@ -16,7 +16,7 @@ import {
   type NewResult,
   type StoredBatch,
 } from "#control-plane/checks/batches/store.ts";
-import { showBatch, showResult, type InvalidTarget } from "#control-plane/checks/batches/view.ts";
+import { showBatch, showResult, type InvalidTarget } from "#control-plane/checks/batches/serialize.ts";
 import type { App } from "#control-plane/core/app.ts";
 import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
 import type { Notifications } from "#control-plane/core/database/notifications.ts";

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Contract } from "#shared/tools/define.ts";
 import type { Batches } from "#control-plane/checks/batches/batches.ts";
 import { CANCEL, POLL, PROGRESS, SUBMIT, SUBMITTED } from "#control-plane/checks/batches/schemas.ts";
-import { BATCH_URL, showBatch, showProgress } from "#control-plane/checks/batches/view.ts";
+import { BATCH_URL, showBatch, showProgress } from "#control-plane/checks/batches/serialize.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";

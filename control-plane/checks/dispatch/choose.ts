@@ -60,13 +60,13 @@ export function chooseProbes(
       item,
       among: matchingCandidates(candidates, item).filter((candidate) => candidate.online && !removed.has(candidate)),
     }));
-  const unserved = matched.filter(({ among }) => among.length === 0).map(({ item }) => item);
+  const withoutAgent = matched.filter(({ among }) => among.length === 0).map(({ item }) => item);
   const unknown = items.filter((item) => {
-    const asked = item.kind === "remove" ? !item.terms.every(isUniversal) : unserved.includes(item);
+    const asked = item.kind === "remove" ? !item.terms.every(isUniversal) : withoutAgent.includes(item);
     // `all` and `nearest` have no terms that name a place, so they are never unknown.
     return asked && item.terms.length > 0 && matchingCandidates(candidates, item).length === 0;
   });
-  const missed = unserved
+  const missed = withoutAgent
     .map((item) => {
       const among = matchingCandidates(candidates, item).filter(
         (candidate) => !candidate.online && !removed.has(candidate),

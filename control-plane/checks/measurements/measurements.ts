@@ -20,7 +20,7 @@ import {
   type StoredLocation,
   type StoredMeasurement,
 } from "#control-plane/checks/measurements/store.ts";
-import { toStoredRow, showMeasurement, parseStoredEvent } from "#control-plane/checks/measurements/view.ts";
+import { toStoredRow, showMeasurement, parseStoredEvent } from "#control-plane/checks/measurements/serialize.ts";
 import type { Watch } from "#control-plane/checks/measurements/watch.ts";
 import { createMeasurementWork } from "#control-plane/checks/measurements/work.ts";
 import { readEvents } from "#control-plane/checks/measurements/stream-store.ts";

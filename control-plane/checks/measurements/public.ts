@@ -1,6 +1,6 @@
 import type { Contract } from "#shared/tools/define.ts";
 import type { FoundMeasurement } from "#control-plane/checks/measurements/measurements.ts";
-import { showMeasurement } from "#control-plane/checks/measurements/view.ts";
+import { showMeasurement } from "#control-plane/checks/measurements/serialize.ts";
 
 /** A shared measurement in the form that the public can read. */
 export type PublicMeasurement = ReturnType<typeof showPublic>;

@@ -17,7 +17,7 @@ import type { Write, Writes } from "#control-plane/http/writes.ts";
 import { isFinal } from "#control-plane/checks/jobs/durable-run/status.ts";
 import type { FoundMeasurement, Measurements } from "#control-plane/checks/measurements/measurements.ts";
 import { CANCEL, CREATE, CREATED, LISTED, READ, SHOWN, SWITCHES } from "#control-plane/checks/measurements/schemas.ts";
-import { showMeasurement, showSummary } from "#control-plane/checks/measurements/view.ts";
+import { showMeasurement, showSummary } from "#control-plane/checks/measurements/serialize.ts";
 import { openEventStream, replyWithStream, wantsEvents } from "#control-plane/http/event-stream.ts";
 import { readableTools, requireTool } from "#control-plane/checks/tool-requests/tool-scope.ts";
 import { refuseUnanswered } from "#control-plane/checks/tool-requests/refuse-unanswered.ts";

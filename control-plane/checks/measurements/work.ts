@@ -15,7 +15,7 @@ import {
   readLocations,
   type StoredMeasurement,
 } from "#control-plane/checks/measurements/store.ts";
-import { parseStoredLocation, toStoredRow } from "#control-plane/checks/measurements/view.ts";
+import { parseStoredLocation, toStoredRow } from "#control-plane/checks/measurements/serialize.ts";
 import type { CheckError, CheckEvent, Location, LocationRow } from "#control-plane/checks/answer.ts";
 
 /** Measurements as durable work. A unit is a location; one call checks all; results are events in the journal. */

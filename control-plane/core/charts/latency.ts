@@ -133,7 +133,7 @@ function renderShapes(
   { points }: LatencySeries,
   most: number,
   index: number,
-  isAlone: boolean,
+  isSingle: boolean,
 ): readonly Html[] {
   const runs = runsOf(points, chart);
   const lineOf = (of: (point: LatencyPoint) => number): Runs =>
@@ -148,7 +148,7 @@ function renderShapes(
   if (median.length === 0) return [];
   const colour = `c${index + 1}`;
   const line = html`<path class="${colour}" d="${linePath(median)}"/>`;
-  if (isAlone) return [html`<path class="ca ${colour}" d="${bandPath(high, median)}"/>`, line];
+  if (isSingle) return [html`<path class="ca ${colour}" d="${bandPath(high, median)}"/>`, line];
   return [html`<path class="ch ${colour}" d="${linePath(high)}"/>`, line];
 }
 

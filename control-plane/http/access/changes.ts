@@ -1,4 +1,4 @@
-import type { ChangedField } from "#control-plane/http/access/diff-shown.ts";
+import type { ChangedField } from "#control-plane/http/access/diff-resource.ts";
 import type { Queryable } from "#control-plane/core/database/connect.ts";
 
 /**

@@ -74,8 +74,8 @@ export function addressGroup(address: string): string {
  * serve others. Throws a RangeError for an invalid range.
  */
 export function createNetworkOf(trustedProxies: readonly string[]): (address: string) => string {
-  const isAlone = createListRule([...LOOPBACK, ...trustedProxies]);
-  return (address) => (isAlone(address) ? address : addressNetwork(address));
+  const isListed = createListRule([...LOOPBACK, ...trustedProxies]);
+  return (address) => (isListed(address) ? address : addressNetwork(address));
 }
 
 const LOOPBACK = ["127.0.0.0/8", "::1/128"];

@@ -1,6 +1,6 @@
-import type { ChangedField } from "#control-plane/http/access/diff-shown.ts";
+import type { ChangedField } from "#control-plane/http/access/diff-resource.ts";
 import type { Transaction } from "#control-plane/core/database/connect.ts";
-import { createPace } from "#control-plane/core/pace.ts";
+import { createYielder } from "#control-plane/core/yielder.ts";
 import { refuseGone, refuseProblem, type WriteRefusal, type Written } from "#control-plane/http/written.ts";
 import { lockAccount, type MonitorAccount } from "#control-plane/monitors/account-store.ts";
 import type { BulkChange } from "#control-plane/monitors/bulk/parse.ts";
@@ -101,7 +101,7 @@ async function draftAll(
 ): Promise<{ readonly rows: readonly Row[]; readonly refused: readonly RefusedRow[] }> {
   const rows: Row[] = [];
   const refused: RefusedRow[] = [];
-  const pace = createPace(deps.clock);
+  const yielder = createYielder(deps.clock);
   for (const [index, stored] of monitors.entries()) {
     const given = givenOf(stored, set);
     const drafted = given.ok ? draftChange(deps, account, stored, given.value) : given;
@@ -111,7 +111,7 @@ async function draftAll(
     } else refused.push({ index, refusal: drafted.refusal });
     if (refused.length >= MOST_PROBLEMS) break;
     // oxlint-disable-next-line no-await-in-loop -- gives the loop back
-    if (pace.isDue()) await pace.rest();
+    if (yielder.isDue()) await yielder.rest();
   }
   return { rows, refused };
 }

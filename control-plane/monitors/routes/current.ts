@@ -27,7 +27,7 @@ import type { Trials } from "#control-plane/monitors/try/try.ts";
 import type { ClaimedDelivery } from "#control-plane/notify/deliveries/delivery.ts";
 import type { Writes, Write } from "#control-plane/http/writes.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
-import { MOST_VALUE, SECRET } from "#control-plane/http/access/diff-shown.ts";
+import { MOST_VALUE, SECRET } from "#control-plane/http/access/diff-resource.ts";
 import { parseBulk } from "#control-plane/monitors/bulk/parse.ts";
 
 /** Maximum size of a document to import, in bytes (4 MiB): larger than other bodies, so that 1,000 rows fit. */

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { FastifyRequest } from "fastify";
-import { secretChange } from "#control-plane/http/access/diff-shown.ts";
+import { secretChange } from "#control-plane/http/access/diff-resource.ts";
 import type { DocumentPart } from "#control-plane/accounts/document-part.ts";
 import { BODY_LIMIT, RawBody, readBody } from "#control-plane/http/body.ts";
 import { Refusal, refuseField, requireRead } from "#control-plane/http/errors.ts";

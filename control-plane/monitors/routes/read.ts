@@ -17,7 +17,7 @@ import { EXPORT_QUERY, READ, readActionSchema } from "#control-plane/monitors/ro
 import { MONITOR_WITH_CHECKS } from "#control-plane/monitors/routes/schemas.ts";
 import { documentSchema, VERSION } from "#control-plane/monitors/transfer/document.ts";
 import { warnOfSend } from "#control-plane/monitors/send-rule.ts";
-import type { MonitorView } from "#control-plane/monitors/view.ts";
+import type { MonitorView } from "#control-plane/monitors/serialize.ts";
 import type { Pictures } from "#control-plane/watching/pictures/pictures.ts";
 import { pictureAction } from "#control-plane/watching/pictures/routes.ts";
 

@@ -12,7 +12,7 @@ import { changeOf } from "#control-plane/monitors/changed-fields.ts";
 import { OLD_READ } from "#control-plane/monitors/routes/queries.ts";
 import { OLD_CHANGE, OLD_CREATE } from "#control-plane/monitors/settings/fields.ts";
 import { parseChange, parseCreation } from "#control-plane/monitors/settings/parse.ts";
-import { showOldCheck, showOldMonitor } from "#control-plane/monitors/view.ts";
+import { showOldCheck, showOldMonitor } from "#control-plane/monitors/serialize.ts";
 
 /** Registers the operations on monitors in every API version. */
 export function registerMonitors(server: FastifyInstance, deps: MonitorRoutesDeps): void {

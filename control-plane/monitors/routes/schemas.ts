@@ -8,7 +8,7 @@ import { SHOWN_TCP } from "#control-plane/outages/kinds/tcp.ts";
 import { SHOWN_EXPIRY } from "#control-plane/monitors/routes/expiry-schemas.ts";
 import { SHOWN_VISUAL } from "#control-plane/monitors/routes/visual-schema.ts";
 import { OLD_RECORD, RECORD } from "#control-plane/monitors/settings/fields.ts";
-import { NOTIFY_STATES } from "#control-plane/monitors/view.ts";
+import { NOTIFY_STATES } from "#control-plane/monitors/serialize.ts";
 
 const Time = (description: string) => Type.String({ format: "date-time", description });
 const Percent = (period: string) =>

@@ -29,8 +29,8 @@ export function leaveSecrets(present: MonitorDraft, given: Given): Departure {
   const { check_type: checkType = present.check_type } = given;
   const { given: hidden, masks } = hideMasks(given, checkType);
   const hasLostBody = given.body === undefined ? present.body !== null : masks.hasBody;
-  const untold = secretPlacesOf(checkType).filter((place) => valuesAt(given, place) === undefined);
-  const lost = untold.flatMap((place) =>
+  const omitted = secretPlacesOf(checkType).filter((place) => valuesAt(given, place) === undefined);
+  const lost = omitted.flatMap((place) =>
     Object.keys(valuesAt(present, place) ?? {}).map((name) => `${place.prefix}${name}`),
   );
   return {

@@ -15,7 +15,7 @@ import {
 } from "#control-plane/monitors/write/draft-change.ts";
 import { findLinkProblems } from "#control-plane/monitors/write/members.ts";
 import { writeChanges } from "#control-plane/monitors/write/write-changes.ts";
-import { createPace } from "#control-plane/core/pace.ts";
+import { createYielder } from "#control-plane/core/yielder.ts";
 
 /** What a row changes of a monitor. */
 export interface Update {
@@ -71,7 +71,7 @@ async function draftAll(
   const plan = deps.plans[account.plan];
   const drafted: Drafted[] = [];
   const problems: RowProblem[] = [];
-  const pace = createPace(deps.clock);
+  const yielder = createYielder(deps.clock);
   let { active } = account;
   for (const { index, own, given } of updates) {
     const one = draftChange(deps, account, own, given);
@@ -84,7 +84,7 @@ async function draftAll(
       drafted.push({ ...one.value, index });
     }
     // oxlint-disable-next-line no-await-in-loop -- gives the loop back
-    if (pace.isDue()) await pace.rest();
+    if (yielder.isDue()) await yielder.rest();
   }
   return { drafted, problems };
 }

@@ -1,5 +1,5 @@
 import type { RowProblem } from "#control-plane/accounts/document-part.ts";
-import type { Pace } from "#control-plane/core/pace.ts";
+import type { Yielder } from "#control-plane/core/yielder.ts";
 import { compareDrafts, draftOf } from "#control-plane/monitors/draft.ts";
 import type { MonitorDraft } from "#control-plane/outages/kinds/monitor.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
@@ -58,7 +58,7 @@ interface CheckContext extends VetContext {
   readonly own: OwnMonitors;
   /** The address of the account; null: it has none. */
   readonly email: string | null;
-  readonly pace: Pace;
+  readonly yielder: Yielder;
 }
 
 type Vetted<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: RowProblem };
@@ -95,7 +95,7 @@ export async function checkRows(context: CheckContext, { version, monitors }: Im
     problems.push(...found);
     if (problems.length >= MOST_PROBLEMS) break;
     // oxlint-disable-next-line no-await-in-loop -- gives the loop back
-    if (context.pace.isDue()) await context.pace.rest();
+    if (context.yielder.isDue()) await context.yielder.rest();
   }
   return { rows, names, problems };
 }

@@ -1,7 +1,7 @@
 import type { Change } from "#control-plane/http/access/changes.ts";
 import type { Transaction } from "#control-plane/core/database/connect.ts";
 import type { DocumentPart, RowCounts, RowProblem, WrittenPart } from "#control-plane/accounts/document-part.ts";
-import { createPace } from "#control-plane/core/pace.ts";
+import { createYielder } from "#control-plane/core/yielder.ts";
 import { refuseGone, refuseWrite, type Refused, type Written } from "#control-plane/http/written.ts";
 import { MASK } from "#control-plane/outages/kinds/mask.ts";
 import { lockAccount, type MonitorAccount } from "#control-plane/monitors/account-store.ts";
@@ -90,7 +90,7 @@ async function importAll(
   if (full !== null) return full;
   const own = await readOwnMonitors(tx, deps.encryption, accountId);
   const context = { checks: deps.checks, accountId, plan, encryption: deps.encryption, own, email: account.email };
-  const checked = await checkRows({ ...context, pace: createPace(deps.clock) }, document);
+  const checked = await checkRows({ ...context, yielder: createYielder(deps.clock) }, document);
   const linked = linkRows(checked, document.version === 1 ? [] : own.all);
   const places = new Map(checked.names.map((name, index) => [name, index]));
   const problems: RowProblem[] = [...checked.problems, ...linked.problems];

@@ -44,7 +44,7 @@ export function judgeChecks(draft: MonitorDraft, found: readonly FoundAt[]): Jud
   const observed = found.map(({ location, beganAt, finding: { verdict, fault } }) => {
     return { location, beganAt, verdict, fault };
   });
-  const { status, isAlone } = decideAtOnce(draft, observed);
+  const { status, isSole } = decideAtOnce(draft, observed);
   const checks = found.map((one) => showCheck(draft, one));
   const good = checks.filter((check) => check.status === "up" || check.status === "degraded");
   const slow = good.filter((check) => check.status === "degraded");
@@ -53,7 +53,7 @@ export function judgeChecks(draft: MonitorDraft, found: readonly FoundAt[]): Jud
   }
   if (status === "up") return { verdict: "up", cause: null, checks };
   const failing = observed.flatMap(({ location, verdict, fault }) =>
-    verdict === "down" ? [isAlone ? { location, fault, isAlone } : { location, fault }] : [],
+    verdict === "down" ? [isSole ? { location, fault, isSole } : { location, fault }] : [],
   );
   const target = { url: draft.url, checkType: draft.check_type, settings: draft };
   const cause = failing.length > 0 ? describeCause(target, failing) : describeUnknown(observed);

@@ -1,14 +1,14 @@
 import type { CheckAnswer } from "#control-plane/checks/answer.ts";
 import type { CheckRequest } from "#control-plane/checks/context.ts";
 import type { App } from "#control-plane/core/app.ts";
-import { judgeComposite } from "#control-plane/watching/checking/visits/composite.ts";
+import { judgeComposite } from "#control-plane/watching/checking/timeout-sweep/composite.ts";
 import { monitorCall } from "#control-plane/watching/checking/watch/monitor-call.ts";
 import { judgedFinding, readFinding, type Finding } from "#control-plane/watching/checking/watch/observe.ts";
 import { pictureOf, withoutPicture } from "#control-plane/watching/checking/watch/picture-finding.ts";
 import { readLocation } from "#control-plane/watching/checking/watch/served.ts";
 import { readStatuses } from "#control-plane/outages/composites.ts";
 import type { Queryable } from "#control-plane/core/database/connect.ts";
-import { TIMEOUT_SECONDS } from "#control-plane/watching/expiry/visits/look.ts";
+import { TIMEOUT_SECONDS } from "#control-plane/watching/expiry/sweep/look.ts";
 import { nextRuns } from "#control-plane/watching/heartbeats/deadline.ts";
 import { describeCause } from "#control-plane/outages/incidents/cause/describe.ts";
 import type { CompositeSettings } from "#control-plane/outages/kinds/composite.ts";

@@ -17,7 +17,7 @@ import { lockAccount, type MonitorAccount } from "#control-plane/monitors/accoun
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { findMonitor } from "#control-plane/monitors/store.ts";
 import { runDraft, type RunCheck, type Tried } from "#control-plane/monitors/try/run.ts";
-import { createPace } from "#control-plane/core/pace.ts";
+import { createYielder } from "#control-plane/core/yielder.ts";
 import { warnOfCreation } from "#control-plane/monitors/creation-warnings.ts";
 import { vetReferences } from "#control-plane/monitors/write/change.ts";
 import { refuseOverAllowance, vetNewMonitor } from "#control-plane/monitors/write/create.ts";
@@ -112,12 +112,12 @@ export function createTrials(
       const account = await lockAccount(tx, accountId);
       if (account === null) return null;
       const all: Vetted[] = [];
-      const pace = createPace(clock);
+      const yielder = createYielder(clock);
       for (const vet of vets) {
         // oxlint-disable-next-line no-await-in-loop -- one connection
         all.push(await vet(tx, account, all.filter(({ ok }) => ok).length + 1));
         // oxlint-disable-next-line no-await-in-loop -- gives the loop back
-        if (pace.isDue()) await pace.rest();
+        if (yielder.isDue()) await yielder.rest();
       }
       return all;
     };

@@ -1,4 +1,4 @@
-import type { ChangedField } from "#control-plane/http/access/diff-shown.ts";
+import type { ChangedField } from "#control-plane/http/access/diff-resource.ts";
 import type { Transaction } from "#control-plane/core/database/connect.ts";
 import { lockAccount } from "#control-plane/monitors/account-store.ts";
 import { refuseAbsent, refuseGone, type Written } from "#control-plane/http/written.ts";

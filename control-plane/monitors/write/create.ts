@@ -15,7 +15,7 @@ import { vetCreation } from "#control-plane/monitors/vet.ts";
 import type { WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import { vetMembers } from "#control-plane/monitors/write/members.ts";
 import { vetDependency } from "#control-plane/monitors/write/dependency.ts";
-import { beginPictures } from "#control-plane/watching/pictures/facts.ts";
+import { beginPictures } from "#control-plane/watching/pictures/monitor-pictures.ts";
 import type { Plan } from "#control-plane/core/plans.ts";
 import { beginStates } from "#control-plane/outages/state/states.ts";
 

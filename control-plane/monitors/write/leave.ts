@@ -1,4 +1,4 @@
-import type { ChangedField } from "#control-plane/http/access/diff-shown.ts";
+import type { ChangedField } from "#control-plane/http/access/diff-resource.ts";
 import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
 import { isSameAddress } from "#control-plane/core/mail-address.ts";
 import { readListedEmails, readUnmailed } from "#control-plane/monitors/account-store.ts";

@@ -16,7 +16,7 @@ import type { OwnMonitor, WriteDeps } from "#control-plane/monitors/write/deps.t
 import { noteMailTest, noteRun } from "#control-plane/monitors/write/rate-store.ts";
 import { endMonitors } from "#control-plane/monitors/write/states.ts";
 import { noteAccountChanged } from "#control-plane/core/page-changes.ts";
-import { acceptPicture } from "#control-plane/watching/pictures/facts.ts";
+import { acceptPicture } from "#control-plane/watching/pictures/monitor-pictures.ts";
 
 /** Maximum number of checks of a monitor that users request within `seconds`. */
 const RUN_LIMIT = { count: 6, seconds: 60 } as const;

@@ -21,7 +21,7 @@ import type { WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import type { DraftedChange } from "#control-plane/monitors/write/draft-change.ts";
 import { resetMonitors } from "#control-plane/monitors/write/states.ts";
 import { noteAccountChanged } from "#control-plane/core/page-changes.ts";
-import { beginPictures, removePictures } from "#control-plane/watching/pictures/facts.ts";
+import { beginPictures, removePictures } from "#control-plane/watching/pictures/monitor-pictures.ts";
 import type { Plan } from "#control-plane/core/plans.ts";
 
 /** A change and the monitor as it is written. */

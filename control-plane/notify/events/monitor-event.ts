@@ -47,8 +47,8 @@ type MonitorChange =
   | "recovered_speed"
   | "reminder"
   | "advisory"
-  | "unwatched"
-  | "watched"
+  | "no_data"
+  | "data_returned"
   | "flapping";
 
 /** A change of a monitor. Times are Unix milliseconds. */
@@ -123,8 +123,8 @@ const TYPES: Readonly<Record<MonitorChange, EventType | MailEventType>> = {
   recovered_speed: "monitor.up",
   reminder: "reminder",
   advisory: "monitor.advisory",
-  unwatched: "monitor.unwatched",
-  watched: "monitor.watched",
+  no_data: "monitor.unwatched",
+  data_returned: "monitor.watched",
   flapping: "flapping",
 };
 
@@ -184,11 +184,11 @@ function statusesOf({
       return { previous_status: "up", status: "up" };
     case "reminder":
       return { previous_status: "down", status: "down" };
-    case "unwatched":
+    case "no_data":
       return { previous_status: previous, status: "unknown" };
     case "flapping":
       return { previous_status: current, status: current };
-    case "watched":
+    case "data_returned":
       return { previous_status: "unknown", status: current };
   }
 }

@@ -145,7 +145,7 @@ function createMailSender(
     concurrency: SESSIONS,
     // One after the other, so that mails arrive in the order of their events.
     perReceiver: 1,
-    // What fails is mostly the mail server, not the receiver: it is noted, and nothing is held back.
+    // What fails is mostly the mail server, not the receiver: it is noted, and nothing is deferred.
     probes: null,
     notesFailures: true,
     prepare: () => queueConfirmations(deps),

@@ -6,7 +6,7 @@ import { Refusal } from "#control-plane/http/errors.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { createAddressLimiter } from "#control-plane/http/limits/address.ts";
 import type { LinkState, Recipients } from "#control-plane/notify/mail/recipients/recipients.ts";
-import { PAGE_POLICY, renderMessage, renderDocument } from "#control-plane/core/pages/frame.ts";
+import { PAGE_POLICY, renderMessage, renderDocument } from "#control-plane/core/pages/layout.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 
 /** A link that leads to an address. */

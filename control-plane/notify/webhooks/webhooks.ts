@@ -1,6 +1,6 @@
 import type { Egress } from "#shared/internet/egress.ts";
 import type { App } from "#control-plane/core/app.ts";
-import type { ChangedField } from "#control-plane/http/access/diff-shown.ts";
+import type { ChangedField } from "#control-plane/http/access/diff-resource.ts";
 import { changedFields } from "#control-plane/http/resource.ts";
 import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
 import type { FailingReceivers } from "#control-plane/notify/deliveries/failing.ts";

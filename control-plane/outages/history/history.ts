@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { App } from "#control-plane/core/app.ts";
-import { createPace } from "#control-plane/core/pace.ts";
+import { createYielder } from "#control-plane/core/yielder.ts";
 import type { Sql } from "#control-plane/core/database/connect.ts";
 import { keepPartitions } from "#control-plane/core/database/partitions/upkeep.ts";
 import { startUpkeep } from "#control-plane/core/database/upkeep.ts";
@@ -230,7 +230,7 @@ export function createHistory({
     readPoints: (monitorId, range) => readPoints(sql, monitorId, range, now()),
     async halfHours(monitors) {
       const at = now();
-      return readHalfHours(sql, monitors, maintenanceBetween, at, await recentProgress(at), createPace(clock));
+      return readHalfHours(sql, monitors, maintenanceBetween, at, await recentProgress(at), createYielder(clock));
     },
     latency: (monitorId, range) => readLatency(sql, monitorId, range, now()),
     async hourlyLatency(monitorIds) {

@@ -1,5 +1,5 @@
 import type { FieldProblem } from "#shared/schema/problem.ts";
-import { diffShown, type ChangedField } from "#control-plane/http/access/diff-shown.ts";
+import { diffResource, type ChangedField } from "#control-plane/http/access/diff-resource.ts";
 import { MOST_ENTRIES, type NewEntry } from "#control-plane/outages/incidents/entry.ts";
 import type { Impact, Incident, Status } from "#control-plane/outages/incidents/incident.ts";
 import { readTitle } from "#control-plane/outages/incidents/texts.ts";
@@ -90,7 +90,7 @@ export function applyChange(incident: Incident, change: IncidentChange, author: 
 /** Returns the fields that a change has changed, for the log of changes. A note and an update have nothing before them. */
 export function changedFields(before: Incident, after: Incident, change: IncidentChange): readonly ChangedField[] {
   const { note = null, update = null } = change;
-  return diffShown(writable(before), { ...writable(after), note, update }, []);
+  return diffResource(writable(before), { ...writable(after), note, update }, []);
 }
 
 function writable({

@@ -26,7 +26,7 @@ export interface FailingLocation {
   /** The newest fault; null if it is not known. */
   readonly fault: Fault | null;
   /** Present: it is the only one of the monitor's locations that can check. */
-  readonly isAlone?: true;
+  readonly isSole?: true;
 }
 
 /** What a monitor checks, as its causes name it. */

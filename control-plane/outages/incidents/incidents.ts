@@ -1,4 +1,4 @@
-import type { ChangedField } from "#control-plane/http/access/diff-shown.ts";
+import type { ChangedField } from "#control-plane/http/access/diff-resource.ts";
 import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
 import { refuseAbsent, refuseProblem, refuseWrite, type Refused, type Written } from "#control-plane/http/written.ts";
 import { applyChange, changedFields, type IncidentChange } from "#control-plane/outages/incidents/changes.ts";
@@ -15,7 +15,7 @@ import {
   type IncidentFilter,
 } from "#control-plane/outages/incidents/store.ts";
 import { readTitle } from "#control-plane/outages/incidents/texts.ts";
-import { showDetails, showIncident } from "#control-plane/outages/incidents/view.ts";
+import { showDetails, showIncident } from "#control-plane/outages/incidents/serialize.ts";
 import { noteAccountChanged } from "#control-plane/core/page-changes.ts";
 import { readLines } from "#control-plane/core/user-text.ts";
 

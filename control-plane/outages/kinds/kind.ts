@@ -25,7 +25,7 @@ export interface Kind<O = unknown> {
   readonly options: Options<O> | null;
   /** Checks the rules between its fields, once there is a url. Returns the first problem; null: none. */
   findConflict(draft: CommonDraft, options: O | null): FieldProblem | null;
-  /** How probes check it; null: they do not. */
+  /** How probes check it; null: probes do not check it. */
   readonly probe: Probe<O> | null;
   /** How many locations it has. */
   readonly locations: "many" | "one" | "none";

@@ -15,7 +15,7 @@ import { MOST_WINDOWS, type Maintenance } from "#control-plane/outages/maintenan
 import { readWindow } from "#control-plane/outages/maintenance/read-window.ts";
 import { type Given, maintenanceWindow } from "#control-plane/outages/maintenance/resource.ts";
 import { listWindows } from "#control-plane/outages/maintenance/store.ts";
-import { changeOf, showWindow } from "#control-plane/outages/maintenance/view.ts";
+import { changeOf, showWindow } from "#control-plane/outages/maintenance/serialize.ts";
 import type { MaintenanceWindow } from "#control-plane/outages/maintenance/window.ts";
 
 const LIST = "maintenance";

@@ -25,7 +25,7 @@ import {
   updateWindow,
   type WindowFilter,
 } from "#control-plane/outages/maintenance/store.ts";
-import { showWindow } from "#control-plane/outages/maintenance/view.ts";
+import { showWindow } from "#control-plane/outages/maintenance/serialize.ts";
 import type { MaintenanceWindow, WindowSettings } from "#control-plane/outages/maintenance/window.ts";
 import { noteAccountChanged } from "#control-plane/core/page-changes.ts";
 import type { Teardown } from "#control-plane/core/teardown.ts";

@@ -16,7 +16,7 @@ import { requireWritten } from "#control-plane/http/written.ts";
 import { announceWindow } from "#control-plane/outages/maintenance/announcement.ts";
 import type { Maintenance } from "#control-plane/outages/maintenance/maintenance.ts";
 import { maintenanceWindow } from "#control-plane/outages/maintenance/resource.ts";
-import { changeOf, showWindow } from "#control-plane/outages/maintenance/view.ts";
+import { changeOf, showWindow } from "#control-plane/outages/maintenance/serialize.ts";
 import { STATUSES } from "#control-plane/outages/maintenance/window.ts";
 
 /** Dependencies of the routes. */

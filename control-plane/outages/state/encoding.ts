@@ -1,17 +1,17 @@
 import type {
   CheckFault,
   DatedLocation,
-  HeldNotice,
+  SilencedNotice,
   LocationState,
   MonitorState,
-  Unwatched,
+  NoData,
 } from "#control-plane/outages/state/state.ts";
 
 /** A fault as stored: stage, source, reason, message. */
 type StoredFault = readonly [stage: string, source: string, reason: string, message: string];
 
-/** First tries as stored. */
-type StoredTries = readonly [failed: number, since: number, fault: StoredFault | null];
+/** A soft state as stored. */
+type StoredSoftState = readonly [failed: number, since: number, fault: StoredFault | null];
 
 /** A location as stored. What is missing at the end is not there. */
 type StoredLocation = readonly [
@@ -21,10 +21,13 @@ type StoredLocation = readonly [
   streak: number,
   since: number,
   fault?: StoredFault | null,
-  firstTries?: StoredTries,
+  softState?: StoredSoftState,
 ];
 
-/** Returns a state as JSON. What has its usual value is left out; NEW_STATE is `{}`. */
+/**
+ * Returns a state as JSON. What has its usual value is left out; NEW_STATE is `{}`. Stored fields keep the names that
+ * earlier releases gave them.
+ */
 export function encodeState(state: MonitorState): string {
   return JSON.stringify({
     status: unless("unknown", state.status),
@@ -38,16 +41,16 @@ export function encodeState(state: MonitorState): string {
     slow: unless(0, state.slowStreak),
     changes: state.changes.length === 0 ? undefined : state.changes,
     flapping: unless(false, state.isFlapping),
-    flapping_told: unless(null, state.flappingToldAt),
+    flapping_told: unless(null, state.flappingNotifiedAt),
     failing: state.failing.length === 0 ? undefined : state.failing,
     unsteady: state.unsteady.length === 0 ? undefined : state.unsteady,
     remind: unless(null, state.remindAt),
-    held: state.held === null ? undefined : encodeHeld(state.held),
+    held: state.silenced === null ? undefined : encodeSilenced(state.silenced),
     incident: unless(null, state.incidentId),
     locations: state.locations.size === 0 ? undefined : Array.from(state.locations, encodeLocation),
-    blind: state.blind.length === 0 ? undefined : state.blind.map(encodeDated),
-    alone: state.alone === null ? undefined : encodeDated(state.alone),
-    unwatched: state.unwatched === null ? undefined : [state.unwatched.since, state.unwatched.isTold ? 1 : 0],
+    blind: state.offline.length === 0 ? undefined : state.offline.map(encodeDated),
+    alone: state.sole === null ? undefined : encodeDated(state.sole),
+    unwatched: state.noData === null ? undefined : [state.noData.since, state.noData.isNotified ? 1 : 0],
   });
 }
 
@@ -69,24 +72,24 @@ export function decodeState(text: string): MonitorState {
     slowStreak: readNumber(stored["slow"]) ?? 0,
     changes: readList(stored["changes"]).filter((at) => typeof at === "number"),
     isFlapping: stored["flapping"] === true,
-    flappingToldAt: readNumber(stored["flapping_told"]),
+    flappingNotifiedAt: readNumber(stored["flapping_told"]),
     failing: readList(stored["failing"]).filter((location) => typeof location === "string"),
     unsteady: readList(stored["unsteady"]).filter((location) => typeof location === "string"),
     remindAt: readNumber(stored["remind"]),
-    held: readHeld(stored["held"]),
+    silenced: readSilenced(stored["held"]),
     incidentId: readNumber(stored["incident"]),
     locations: readLocations(stored["locations"]),
-    blind: readList(stored["blind"]).flatMap((one) => readDated(one) ?? []),
-    alone: readDated(stored["alone"]),
-    unwatched: readUnwatched(stored["unwatched"]),
+    offline: readList(stored["blind"]).flatMap((one) => readDated(one) ?? []),
+    sole: readDated(stored["alone"]),
+    noData: readNoData(stored["unwatched"]),
   };
 }
 
 function encodeLocation([location, known]: readonly [string, LocationState]): StoredLocation {
-  const { verdict, at, streak, since, fault, firstTries } = known;
-  if (firstTries !== undefined) {
-    const tries = [firstTries.failed, firstTries.since, encodeFault(firstTries.fault)] as const;
-    return [location, verdict, at, streak, since, encodeFault(fault), tries];
+  const { verdict, at, streak, since, fault, softState } = known;
+  if (softState !== undefined) {
+    const soft = [softState.failed, softState.since, encodeFault(softState.fault)] as const;
+    return [location, verdict, at, streak, since, encodeFault(fault), soft];
   }
   return fault === null
     ? [location, verdict, at, streak, since]
@@ -100,19 +103,19 @@ function encodeFault(fault: CheckFault | null): StoredFault | null {
 function readLocations(stored: unknown): ReadonlyMap<string, LocationState> {
   const locations = new Map<string, LocationState>();
   for (const item of readList(stored)) {
-    const [location, word, at, streak, since, fault, tries] = readList(item);
+    const [location, word, at, streak, since, fault, soft] = readList(item);
     const verdict = readVerdict(word);
     if (typeof location !== "string" || verdict === null) continue;
     if (typeof at !== "number" || typeof streak !== "number" || typeof since !== "number") continue;
-    locations.set(location, { verdict, at, streak, since, fault: readFault(fault), ...readTries(tries) });
+    locations.set(location, { verdict, at, streak, since, fault: readFault(fault), ...readSoftState(soft) });
   }
   return locations;
 }
 
-function readTries(stored: unknown): Pick<LocationState, "firstTries"> {
+function readSoftState(stored: unknown): Pick<LocationState, "softState"> {
   const [failed, since, fault] = readList(stored);
   if (typeof failed !== "number" || typeof since !== "number") return {};
-  return { firstTries: { failed, since, fault: readFault(fault) } };
+  return { softState: { failed, since, fault: readFault(fault) } };
 }
 
 function encodeDated({ location, at }: DatedLocation): readonly [location: string, at: number] {
@@ -124,27 +127,27 @@ function readDated(stored: unknown): DatedLocation | null {
   return typeof location === "string" && typeof at === "number" ? { location, at } : null;
 }
 
-function readUnwatched(stored: unknown): Unwatched | null {
-  const [since, isTold] = readList(stored);
-  return typeof since === "number" ? { since, isTold: isTold === 1 } : null;
+function readNoData(stored: unknown): NoData | null {
+  const [since, isNotified] = readList(stored);
+  return typeof since === "number" ? { since, isNotified: isNotified === 1 } : null;
 }
 
 function readFault(stored: unknown): CheckFault | null {
-  const words = readList(stored);
-  if (words.length < 4 || !words.every((word) => typeof word === "string")) return null;
-  const [stage, source, reason, message] = words as unknown as StoredFault;
+  const texts = readList(stored);
+  if (texts.length < 4 || !texts.every((text) => typeof text === "string")) return null;
+  const [stage, source, reason, message] = texts as unknown as StoredFault;
   return { stage: stage as CheckFault["stage"], source: source as CheckFault["source"], reason, message };
 }
 
-function encodeHeld(held: HeldNotice): readonly [reason: string, previous: string, at: number | null] {
-  return [held.reason, held.previous, held.reason === "undecided" ? held.heldAt : held.endedAt];
+function encodeSilenced(silenced: SilencedNotice): readonly [reason: string, previous: string, at: number | null] {
+  return [silenced.reason, silenced.previous, silenced.reason === "undecided" ? silenced.silencedAt : silenced.endedAt];
 }
 
-function readHeld(stored: unknown): HeldNotice | null {
+function readSilenced(stored: unknown): SilencedNotice | null {
   const [reason, word, time] = readList(stored);
   const previous = word === "unknown" ? "unknown" : "up";
   const at = readNumber(time);
-  if (reason === "undecided") return { reason, previous, heldAt: at ?? 0 };
+  if (reason === "undecided") return { reason, previous, silencedAt: at ?? 0 };
   return reason === "maintenance" || reason === "dependency" ? { reason, previous, endedAt: at } : null;
 }
 

@@ -1,4 +1,4 @@
-import type { CheckFault, MonitorState, Unwatched } from "#control-plane/outages/state/state.ts";
+import type { CheckFault, MonitorState, NoData } from "#control-plane/outages/state/state.ts";
 
 /** A location that fails, with its newest fault. */
 export interface FailingLocation {
@@ -6,8 +6,8 @@ export interface FailingLocation {
   readonly fault: CheckFault | null;
   /** Unix milliseconds of the first failing check of the streak. */
   readonly since: number;
-  /** Present: it is the only one of several locations that can check. */
-  readonly isAlone?: true;
+  /** Present: it is the sole eligible location of several. */
+  readonly isSole?: true;
 }
 
 /** What a transition changed. Times are Unix milliseconds. `at` is the time of the transition. */
@@ -44,7 +44,7 @@ export type StateEvent =
     }
   /** Other locations fail than before, while the monitor stays down. */
   | { readonly kind: "failing"; readonly at: number; readonly failing: readonly FailingLocation[] }
-  /** `responseMs` is that of the newest check; null: it is not slow, but its first tries fail each time. */
+  /** `responseMs` is that of the newest check; null: it is not slow, but locations stay in a soft state. */
   | { readonly kind: "degraded"; readonly at: number; readonly responseMs: number | null }
   /** No longer degraded, while up. */
   | { readonly kind: "recovered_speed"; readonly at: number }
@@ -59,21 +59,23 @@ export type StateEvent =
       readonly isNew: boolean;
     }
   /**
-   * Planned checks of some locations fail each time and pass on the re-check, while the monitor is up; an empty list ends
-   * it. `since` is the beginning of the first of them. `isNew`: those of no location did before.
+   * Some locations stay in a soft state while the monitor is up: each planned check fails and passes on the re-check.
+   * An empty list ends it. `since` is the beginning of the first of these checks. `isNew`: no location did before.
    */
   | {
-      readonly kind: "first_tries";
+      readonly kind: "soft_state";
       readonly at: number;
       readonly failing: readonly FailingLocation[];
       readonly isNew: boolean;
     }
   /** The outage lasts, and a reminder is due. */
   | { readonly kind: "reminder"; readonly at: number }
-  /** It has lacked results since `since`, and people are to be notified. `silent`: the locations without a fresh verdict. */
-  | { readonly kind: "unwatched"; readonly at: number; readonly since: number; readonly silent: readonly string[] }
-  /** It has results again, after people were notified that it lacked them since `since`. */
-  | { readonly kind: "watched"; readonly at: number; readonly since: number };
+  /**
+   * It has had no data since `since`, and people are to be notified. `silent`: the locations without a fresh verdict.
+   */
+  | { readonly kind: "no_data"; readonly at: number; readonly since: number; readonly silent: readonly string[] }
+  /** It has data again, after people were notified that it had none since `since`. */
+  | { readonly kind: "data_returned"; readonly at: number; readonly since: number };
 
 const HOUR_MS = 3_600_000;
 /** Changes within an hour that are not flapping yet. */
@@ -96,32 +98,32 @@ export function areFlapping(changes: readonly number[]): boolean {
 
 /** Pause between two notices that a monitor is flapping, in milliseconds. */
 const NOTICE_MS = 1_800_000;
-/** Time between two looks at a monitor whose notice is held back, in milliseconds. */
-export const HELD_MS = 30_000;
+/** Time between two looks at a monitor whose notice is silenced, in milliseconds. */
+export const SILENCED_MS = 30_000;
 
 /**
  * Returns the notice about flapping that is due; null: none is. The first is due until somebody was notified
  * (notices.ts), then one every 30 minutes, and the last when it ends, if somebody was notified.
  */
 export function flappingNotice(
-  { flappingToldAt: toldAt }: Pick<MonitorState, "flappingToldAt">,
+  { flappingNotifiedAt: notifiedAt }: Pick<MonitorState, "flappingNotifiedAt">,
   isFlapping: boolean,
   now: number,
 ): StateEvent | null {
-  if (!isFlapping) return toldAt === null ? null : { kind: "flapping_notice", at: now, phase: "ends" };
-  if (toldAt === null) return { kind: "flapping_notice", at: now, phase: "begins" };
-  return now - toldAt >= NOTICE_MS ? { kind: "flapping_notice", at: now, phase: "lasts" } : null;
+  if (!isFlapping) return notifiedAt === null ? null : { kind: "flapping_notice", at: now, phase: "ends" };
+  if (notifiedAt === null) return { kind: "flapping_notice", at: now, phase: "begins" };
+  return now - notifiedAt >= NOTICE_MS ? { kind: "flapping_notice", at: now, phase: "lasts" } : null;
 }
 
 /** Returns when a flapping monitor has its next notice, or stops flapping, Unix milliseconds; null: it is not flapping. */
 export function nextFlappingLook(
-  { isFlapping, flappingToldAt, changes }: Pick<MonitorState, "isFlapping" | "flappingToldAt" | "changes">,
+  { isFlapping, flappingNotifiedAt, changes }: Pick<MonitorState, "isFlapping" | "flappingNotifiedAt" | "changes">,
   now: number,
 ): number | null {
   if (!isFlapping) return null;
   const [oldest = now] = changes;
-  const dueAt = flappingToldAt === null ? now : flappingToldAt + NOTICE_MS;
-  return Math.min(oldest + HOUR_MS, dueAt > now ? dueAt : now + HELD_MS);
+  const dueAt = flappingNotifiedAt === null ? now : flappingNotifiedAt + NOTICE_MS;
+  return Math.min(oldest + HOUR_MS, dueAt > now ? dueAt : now + SILENCED_MS);
 }
 
 /**
@@ -145,46 +147,47 @@ export function statusChangedAt(event: StateEvent, { status, changedAt }: Monito
   }
 }
 
-/** Time for which a monitor must lack results before people are notified, in milliseconds. */
+/** Time for which a monitor must have no data before people are notified, in milliseconds. */
 const PATIENCE_MS = 600_000;
 
-/** Whether a monitor has results, after a transition. */
-interface WatchedFacts {
+/** Whether a monitor has data, after a transition. */
+interface DataCoverage {
   /** Whether enough of its results are fresh to judge it. */
-  readonly isWatched: boolean;
+  readonly hasData: boolean;
   /** The locations without a fresh result. */
   readonly silent: readonly string[];
 }
 
-/** What a transition says about the lack of results. */
-interface UnwatchedChange {
-  readonly unwatched: Unwatched | null;
+/** The state without data after a transition. */
+interface NoDataChange {
+  readonly noData: NoData | null;
   /** null: none. */
   readonly event: StateEvent | null;
 }
 
 /**
- * Returns since when a monitor lacks results, and the event that is due. The event of a lack is due until somebody was
- * told (notices.ts), and the event of its end only if somebody was.
+ * Returns since when a monitor has no data, and the event that is due. The event is due until somebody was notified
+ * (notices.ts), and that of the end only if somebody was.
  */
-export function nextUnwatched(
-  { unwatched: before }: Pick<MonitorState, "unwatched">,
-  { isWatched, silent }: WatchedFacts,
+export function nextNoData(
+  { noData: before }: Pick<MonitorState, "noData">,
+  { hasData, silent }: DataCoverage,
   now: number,
-): UnwatchedChange {
-  if (isWatched) {
-    const event: StateEvent | null = before?.isTold === true ? { kind: "watched", at: now, since: before.since } : null;
-    return { unwatched: null, event };
+): NoDataChange {
+  if (hasData) {
+    const event: StateEvent | null =
+      before?.isNotified === true ? { kind: "data_returned", at: now, since: before.since } : null;
+    return { noData: null, event };
   }
-  const unwatched = before ?? { since: now, isTold: false };
-  const { since, isTold } = unwatched;
-  const isDue = !isTold && now - since >= PATIENCE_MS;
-  return { unwatched, event: isDue ? { kind: "unwatched", at: now, since, silent } : null };
+  const noData = before ?? { since: now, isNotified: false };
+  const { since, isNotified } = noData;
+  const isDue = !isNotified && now - since >= PATIENCE_MS;
+  return { noData, event: isDue ? { kind: "no_data", at: now, since, silent } : null };
 }
 
-/** Returns when the notice of a lack of results is due, Unix milliseconds; null: none is to come. */
-export function unwatchedDueAt({ unwatched }: Pick<MonitorState, "unwatched">, now: number): number | null {
-  if (unwatched === null || unwatched.isTold) return null;
-  const dueAt = unwatched.since + PATIENCE_MS;
-  return dueAt > now ? dueAt : now + HELD_MS;
+/** Returns when the notice that a monitor has no data is due, Unix milliseconds; null: none is expected. */
+export function noDataDueAt({ noData }: Pick<MonitorState, "noData">, now: number): number | null {
+  if (noData === null || noData.isNotified) return null;
+  const dueAt = noData.since + PATIENCE_MS;
+  return dueAt > now ? dueAt : now + SILENCED_MS;
 }

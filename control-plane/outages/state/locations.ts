@@ -3,7 +3,7 @@ import type {
   LocationState,
   CheckFault,
   Observation,
-  FirstTries,
+  SoftState,
   DatedLocation,
   MonitorState,
   Status,
@@ -81,14 +81,14 @@ export function isNews(
 
 /**
  * Returns the verdicts with a new one. It continues the location's streak if it equals the verdict before it and that
- * one is still fresh: checks before a long silence confirm nothing. `firstTries`: those of the location after it.
+ * one is still fresh: checks before a long silence confirm nothing. `softState`: that of the location after it.
  */
 export function addVerdict(
   settings: StateSettings,
   locations: Locations,
   { location, verdict, beganAt, fault }: KnownObservation,
   now: number,
-  firstTries?: FirstTries,
+  softState?: SoftState,
 ): Locations {
   const at = Math.min(beganAt, now);
   const known = locations.get(location);
@@ -99,7 +99,7 @@ export function addVerdict(
     streak: continues ? known.streak + 1 : 1,
     since: continues ? Math.min(known.since, at) : at,
     fault: verdict === "up" ? null : shorten(fault),
-    ...(firstTries === undefined ? {} : { firstTries: { ...firstTries, fault: shorten(firstTries.fault) } }),
+    ...(softState === undefined ? {} : { softState: { ...softState, fault: shorten(softState.fault) } }),
   });
 }
 
@@ -135,66 +135,68 @@ interface Observed {
   readonly other: Observation | null;
 }
 
-/** Which of several locations can check now. Only they have verdicts. */
-interface Able {
+/** The eligible ones of several locations: those that can check now. Only they have verdicts. */
+interface Eligible {
   readonly locations: readonly string[];
   /** See MonitorState. */
-  readonly blind: readonly DatedLocation[];
+  readonly offline: readonly DatedLocation[];
 }
 
 /**
- * Returns the locations that can check: those with a connected probe whose own network works. A monitor with one location
- * keeps that, and its verdict, until it is no longer fresh: there is no other to ask.
+ * Returns the eligible locations: those with a connected agent whose own network works. The location of a monitor with
+ * only one is always eligible and keeps its verdict while that is fresh: there is no other to ask.
  */
-export function findAble(settings: StateSettings, before: MonitorState, observed: Observed, now: number): Able {
-  const { locations, unserved } = settings;
-  if (locations.length === 1) return { locations, blind: [] };
-  const blind = nextBlind(settings, before, observed, now);
-  const isAble = (location: string): boolean =>
+export function findEligible(settings: StateSettings, before: MonitorState, observed: Observed, now: number): Eligible {
+  const { locations, withoutAgent } = settings;
+  if (locations.length === 1) return { locations, offline: [] };
+  const offline = nextOffline(settings, before, observed, now);
+  const isEligible = (location: string): boolean =>
     location === observed.news?.location ||
-    (!unserved.includes(location) && !blind.some((one) => one.location === location));
-  return { locations: locations.every(isAble) ? locations : locations.filter(isAble), blind };
+    (!withoutAgent.includes(location) && !offline.some((one) => one.location === location));
+  return { locations: locations.every(isEligible) ? locations : locations.filter(isEligible), offline };
 }
 
-/** A location sees again when it has a verdict, and is asked again when its failed check is no longer recent. */
-function nextBlind(
+/**
+ * A location is no longer offline when it has a verdict, and is asked again when its failed check is no longer fresh.
+ */
+function nextOffline(
   settings: StateSettings,
-  { blind, locations }: MonitorState,
+  { offline, locations }: MonitorState,
   { news, other }: Observed,
   now: number,
 ): readonly DatedLocation[] {
-  const found = other !== null && isBlinded(locations.get(other.location), other) ? other : null;
-  if (blind.length === 0 && found === null) return blind;
-  const kept = blind.filter(
+  const found = other !== null && isOffline(locations.get(other.location), other) ? other : null;
+  if (offline.length === 0 && found === null) return offline;
+  const kept = offline.filter(
     (one) => one.location !== news?.location && one.location !== found?.location && isFresh(settings, one, now),
   );
   const added = found === null ? [] : [{ location: found.location, at: Math.min(found.beganAt, now) }];
   return [...kept, ...added].filter(({ location }) => settings.locations.includes(location));
 }
 
-/** Reports whether a check says that its probe's network is down, and is newer than what is known of the location. */
-function isBlinded(known: LocationState | undefined, { verdict, beganAt, fault }: Observation): boolean {
+/** Reports whether a check says that its probe's own network is down, and is newer than the location's verdict. */
+function isOffline(known: LocationState | undefined, { verdict, beganAt, fault }: Observation): boolean {
   return verdict === "unknown" && fault !== null && isOwnNetworkDown(fault) && (known?.at ?? beganAt) <= beganAt;
 }
 
 /**
- * Returns the only one of several locations that can check; null: there are more, or none. After others have come back it
- * stays the only one until one of them has a verdict, or should have had one: the status does not change because a probe
- * returns.
+ * Returns the sole eligible location of several; null: more are eligible, or none. When others become eligible again,
+ * it stays the sole one until one of them has a verdict, or should have had one: the status does not change because a
+ * probe reconnects.
  */
-export function findAlone(
+export function findSole(
   settings: StateSettings,
-  { alone }: Pick<MonitorState, "alone">,
-  { locations: able }: Able,
+  { sole }: Pick<MonitorState, "sole">,
+  { locations: eligible }: Eligible,
   locations: ReadonlyMap<string, LocationState>,
   now: number,
 ): DatedLocation | null {
   if (settings.locations.length === 1) return null;
-  const [only, ...others] = able;
+  const [only, ...others] = eligible;
   if (only !== undefined && others.length === 0) return { location: only, at: now };
-  if (alone === null || !able.includes(alone.location) || !isFresh(settings, alone, now)) return null;
-  const isStillAlone = Array.from(locations.keys()).every((location) => location === alone.location);
-  return isStillAlone ? alone : null;
+  if (sole === null || !eligible.includes(sole.location) || !isFresh(settings, sole, now)) return null;
+  const isStillSole = Array.from(locations.keys()).every((location) => location === sole.location);
+  return isStillSole ? sole : null;
 }
 
 /** Failures in a row after which a location keeps failing. */
@@ -206,16 +208,16 @@ interface FailingChange {
   readonly event: StateEvent | null;
 }
 
-/** Lists the locations whose newest verdict is down. `alone` is that of the state. */
+/** Lists the locations whose newest verdict is down. `sole` is that of the state. */
 export function failingLocations(
   fresh: readonly FreshLocation[],
-  alone: MonitorState["alone"] = null,
+  sole: MonitorState["sole"] = null,
 ): readonly FailingLocation[] {
   return fresh
     .filter(({ known }) => known.verdict === "down")
     .map(({ location, known: { fault, since } }) => {
       const failing = { location, fault, since };
-      return alone?.location === location ? { ...failing, isAlone: true } : failing;
+      return sole?.location === location ? { ...failing, isSole: true } : failing;
     });
 }
 
@@ -226,9 +228,9 @@ interface Found {
   /** See MonitorState. */
   readonly knownSince: MonitorState["knownSince"];
   readonly fresh: readonly FreshLocation[];
-  /** The only one of several locations that can check; null: it is not so. */
-  readonly alone: MonitorState["alone"];
-  /** Locations that were named before and can no longer check. */
+  /** See MonitorState. */
+  readonly sole: MonitorState["sole"];
+  /** Locations that were named before and are no longer eligible. */
   readonly lost: readonly string[];
 }
 
@@ -236,15 +238,15 @@ interface Found {
  * Lists the locations of a monitor that is up which keep failing. A single location only confirms its own failure, and one
  * that has not been checked since the end of an outage says nothing about the time after it.
  */
-function failingAlone(settings: StateSettings, { knownSince, fresh, alone }: Found): readonly FailingLocation[] {
-  if (settings.locations.length === 1 || alone !== null) return [];
+function keepFailing(settings: StateSettings, { knownSince, fresh, sole }: Found): readonly FailingLocation[] {
+  if (settings.locations.length === 1 || sole !== null) return [];
   const hasBeenAsked = ({ known }: FreshLocation): boolean => knownSince === null || known.at > knownSince;
   return failingLocations(fresh.filter((one) => one.known.streak >= KEEPS_FAILING && hasBeenAsked(one)));
 }
 
 /**
- * Returns the failing locations after a transition. An outage goes on naming those that can no longer check, because they
- * have not recovered.
+ * Returns the failing locations after a transition. An outage keeps naming those that are no longer eligible, because
+ * they have not recovered.
  */
 export function nextFailing(settings: StateSettings, before: MonitorState, found: Found, now: number): FailingChange {
   const { status, fresh, lost } = found;
@@ -259,7 +261,7 @@ export function nextFailing(settings: StateSettings, before: MonitorState, found
       event: isSame(named, failing) ? null : { kind: "failing", at: now, failing },
     };
   }
-  const failing = failingAlone(settings, found);
+  const failing = keepFailing(settings, found);
   const named = before.lastKnown === "down" ? [] : before.failing;
   const isNew = named.length === 0;
   return {

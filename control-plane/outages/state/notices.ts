@@ -1,7 +1,7 @@
 import type { StateEvent } from "#control-plane/outages/state/events.ts";
 import { failingLocations, freshLocations } from "#control-plane/outages/state/locations.ts";
 import { RECHECK_MS, type Recheck, isBeingConfirmed } from "#control-plane/outages/state/rechecks.ts";
-import type { StateSettings, HeldNotice, MonitorState } from "#control-plane/outages/state/state.ts";
+import type { StateSettings, SilencedNotice, MonitorState } from "#control-plane/outages/state/state.ts";
 import type { Transition } from "#control-plane/outages/state/transition.ts";
 import { meetsQuorum } from "#control-plane/outages/state/votes.ts";
 
@@ -16,15 +16,15 @@ export type Notice = Extract<
       | "recovered_speed"
       | "reminder"
       | "advisory"
-      | "first_tries"
-      | "unwatched"
-      | "watched"
+      | "soft_state"
+      | "no_data"
+      | "data_returned"
       | "flapping_notice";
   }
 >;
 
-/** What can hold notices back, at the time of the transition. */
-export interface HoldContext {
+/** What can silence notices, at the time of the transition. */
+export interface SilenceContext {
   /** Whether a maintenance window covers the monitor. */
   readonly maintenance: boolean;
   /** What is known about the monitor that it depends on. */
@@ -46,99 +46,106 @@ const LOOK_MS = 2_000;
 /**
  * Decides which events of a transition become notices.
  *
- * 1. While there is a reason to hold, the notice of a new outage is held. Reminders, slowness and advisories are dropped.
- *    That results are lacking, or that the monitor is flapping, is reported when the reason has ended, if it is still so.
- *    An outage whose notice is sent ends a slowness that was sent: the end of the outage is the end of both. After one
- *    whose notice was dropped, the slowness that was sent goes on, or its end is sent.
- * 2. The end of an outage drops its held notice. If the notice was sent, the end is sent too, whatever the reason: every
- *    receiver gets both or neither.
+ * 1. While there is a reason, the notice of a new outage is silenced. Reminders, slowness and advisories are dropped. A
+ *    monitor that still has no data, or is still flapping, when the reason has ended is reported then. An outage whose
+ *    notice is sent ends a slowness that was sent: the end of the outage is the end of both. After one whose notice was
+ *    dropped, the slowness that was sent continues, or its end is sent.
+ * 2. The end of an outage drops its silenced notice. If the notice was sent, the end is sent too, whatever the reason:
+ *    every receiver gets both or neither.
  * 3. If both fail at the same time, the dependency can be confirmed later. While it fails or is about to be checked, a
  *    new notice waits and the monitor is looked at again, for a limited time. If the dependency turns out to be down,
  *    rule 1 applies; if not, the notice is sent at once.
  * 4. When the reason has ended, the failing locations are checked again at once, and for a minute those again whose
- *    checks gave no verdict. If a quorum of checks that began after it fails, the notice is sent, and the reminders count
- *    from then.
+ *    checks gave no verdict. If a quorum of checks that began after it fails, the notice is sent, and the reminders
+ *    count from then.
  *
- * Call it if the transition has events or `held` is not null before or after it.
+ * Call it if the transition has events or `silenced` is not null before or after it.
  */
-export function holdNotices(
+export function silenceNotices(
   settings: StateSettings,
   { state, events, rechecks }: Transition,
-  context: HoldContext,
+  context: SilenceContext,
   now: number,
 ): NoticedTransition {
   const reason = context.maintenance ? "maintenance" : context.dependency === "down" ? "dependency" : null;
   const notices: Notice[] = [];
-  const release = (held: HeldNotice, from: MonitorState): NoticedTransition => {
+  const release = (silenced: SilencedNotice, from: MonitorState): NoticedTransition => {
     const remindAt = settings.repeatMs === null ? null : now + settings.repeatMs;
-    const released = describeOutage(settings, from, held, now);
+    const released = describeOutage(settings, from, silenced, now);
     return {
-      state: { ...from, held: null, remindAt, isDegradedReported: false },
+      state: { ...from, silenced: null, remindAt, isDegradedReported: false },
       events,
       rechecks,
       notices: [...notices, released],
     };
   };
-  let { held, isDegradedReported, unwatched, flappingToldAt } = state;
+  let { silenced, isDegradedReported, noData, flappingNotifiedAt } = state;
   for (const event of events) {
     if (event.kind === "down" && event.isNotice) {
       const { previous } = event;
-      if (reason !== null) held = { reason, previous, endedAt: null };
-      else if (isUndecided(context.dependency, now, now)) held = { reason: "undecided", previous, heldAt: now };
+      if (reason !== null) silenced = { reason, previous, endedAt: null };
+      else if (isUndecided(context.dependency, now, now)) silenced = { reason: "undecided", previous, silencedAt: now };
       else {
         notices.push(event);
         isDegradedReported = false;
       }
     } else if (event.kind === "up" && event.isNotice) {
-      if (held === null) notices.push(event);
-      held = null;
+      if (silenced === null) notices.push(event);
+      silenced = null;
     } else if (event.kind === "degraded") {
       if (reason === null && !isDegradedReported) notices.push(event);
       isDegradedReported ||= reason === null;
     } else if (event.kind === "recovered_speed") {
       if (isDegradedReported) notices.push(event);
       isDegradedReported = false;
-    } else if (event.kind === "advisory" || event.kind === "first_tries") {
+    } else if (event.kind === "advisory" || event.kind === "soft_state") {
       if (event.isNew && reason === null) notices.push(event);
-    } else if (event.kind === "reminder" && reason === null && held === null) {
+    } else if (event.kind === "reminder" && reason === null && silenced === null) {
       notices.push(event);
-    } else if (event.kind === "unwatched" && reason === null) {
+    } else if (event.kind === "no_data" && reason === null) {
       notices.push(event);
-      unwatched = { since: event.since, isTold: true };
+      noData = { since: event.since, isNotified: true };
     } else if (event.kind === "flapping_notice" && (reason === null || event.phase === "ends")) {
       notices.push(event);
-      flappingToldAt = event.phase === "ends" ? null : now;
-    } else if (event.kind === "watched") {
+      flappingNotifiedAt = event.phase === "ends" ? null : now;
+    } else if (event.kind === "data_returned") {
       notices.push(event);
     }
   }
-  const next = { ...state, held, isDegradedReported, unwatched, flappingToldAt };
-  if (held === null) return { state: next, events, rechecks, notices };
+  const next = { ...state, silenced, isDegradedReported, noData, flappingNotifiedAt };
+  if (silenced === null) return { state: next, events, rechecks, notices };
   if (reason !== null) {
-    return { state: { ...next, held: { reason, previous: held.previous, endedAt: null } }, events, rechecks, notices };
+    return {
+      state: { ...next, silenced: { reason, previous: silenced.previous, endedAt: null } },
+      events,
+      rechecks,
+      notices,
+    };
   }
-  if (held.reason === "undecided") {
-    if (!isUndecided(context.dependency, held.heldAt, now)) return release(held, next);
+  if (silenced.reason === "undecided") {
+    if (!isUndecided(context.dependency, silenced.silencedAt, now)) return release(silenced, next);
     return { state: next, events, rechecks: [...rechecks, ...lookAgain(settings, next, rechecks, now)], notices };
   }
-  if (held.endedAt === null) {
+  if (silenced.endedAt === null) {
     const asked = join(rechecks, askFailing(settings, next, now, now));
-    return { state: { ...next, held: { ...held, endedAt: now } }, events, rechecks: asked, notices };
+    return { state: { ...next, silenced: { ...silenced, endedAt: now } }, events, rechecks: asked, notices };
   }
-  if (!stillFails(settings, next, held.endedAt, now)) {
-    const isRecent = isBeingConfirmed({ at: held.endedAt }, now);
-    const asked = isRecent ? askFailing(settings, next, held.endedAt, now) : [];
+  if (!stillFails(settings, next, silenced.endedAt, now)) {
+    const isRecent = isBeingConfirmed({ at: silenced.endedAt }, now);
+    const asked = isRecent ? askFailing(settings, next, silenced.endedAt, now) : [];
     return { state: next, events, rechecks: join(rechecks, asked), notices };
   }
-  return release(held, next);
+  return release(silenced, next);
 }
 
-/** Reports whether a notice that is held since `heldAt` still waits for the dependency's next checks. */
-function isUndecided(dependency: Dependency, heldAt: number, now: number): boolean {
-  const heldMs = now - heldAt;
+/** Reports whether a notice that was silenced at `silencedAt` still waits for the dependency's next checks. */
+function isUndecided(dependency: Dependency, silencedAt: number, now: number): boolean {
+  const silencedMs = now - silencedAt;
   // The clock was set back: nothing is known about the time that has passed.
-  if (heldMs < 0) return false;
-  return (dependency === "failing" && heldMs < MOST_FAILING_MS) || (dependency === "due" && heldMs < MOST_DUE_MS);
+  if (silencedMs < 0) return false;
+  return (
+    (dependency === "failing" && silencedMs < MOST_FAILING_MS) || (dependency === "due" && silencedMs < MOST_DUE_MS)
+  );
 }
 
 /** Plans the next look at a monitor whose notice waits: a check at one location, if none is planned. */
@@ -179,8 +186,13 @@ function stillFails(settings: StateSettings, state: MonitorState, since: number,
   return meetsQuorum(settings, failing.length, fresh.length);
 }
 
-function describeOutage(settings: StateSettings, state: MonitorState, { previous }: HeldNotice, now: number): Notice {
-  const failing = failingLocations(freshLocations(settings, state.locations, now), state.alone);
+function describeOutage(
+  settings: StateSettings,
+  state: MonitorState,
+  { previous }: SilencedNotice,
+  now: number,
+): Notice {
+  const failing = failingLocations(freshLocations(settings, state.locations, now), state.sole);
   return { kind: "down", at: now, startedAt: state.knownSince ?? now, previous, isNotice: true, failing };
 }
 
@@ -202,7 +214,7 @@ interface DependencyFacts {
 /** A check that is due within this time can still be waited for, in milliseconds. */
 const SOON_MS = 10_000;
 
-/** Judges the monitor that another one depends on. Locations that keep failing alone are known not to decide. */
+/** Judges the monitor that another one depends on. Locations that keep failing while others succeed do not decide. */
 export function judgeDependency({ state, isChecked, dueAt }: DependencyFacts, now: number): Dependency {
   if (state.status === "down") return "down";
   const isFailing = Array.from(state.locations).some(

@@ -7,7 +7,7 @@ import {
   staleAt,
 } from "#control-plane/outages/state/locations.ts";
 import type { StateSettings, LocationState, MonitorState } from "#control-plane/outages/state/state.ts";
-import { HELD_MS, nextFlappingLook, unwatchedDueAt } from "#control-plane/outages/state/events.ts";
+import { SILENCED_MS, nextFlappingLook, noDataDueAt } from "#control-plane/outages/state/events.ts";
 
 /** An extra check to schedule. */
 export interface Recheck {
@@ -131,24 +131,26 @@ export function isBeingConfirmed({ at }: Pick<LocationState, "at">, now: number)
   return Math.abs(now - at) <= UNDECIDED_MS;
 }
 
-/** Longest time between two visits, in milliseconds: other settings can make results old earlier than was planned. */
+/**
+ * Longest time between two timeout sweeps of a monitor, in milliseconds: with new settings, results can expire earlier.
+ */
 const MOST_MS = 600_000;
 
 /**
- * Returns when time alone can next change something about a monitor: one of its results
- * gets too old to count, or people are to be notified that it lacks them, or of its flapping; of one that nobody
- * checks also that a reminder is due, or that a reason to hold notices has ended. All times are Unix
- * milliseconds. Newer results only move that to a later time, so a visit can find that nothing has happened.
+ * Returns when the timeout sweep has to look at a monitor next, because time alone can change it then: a result gets
+ * too old to count, or people are to be notified that it has no data or is flapping; of a monitor that no agent checks
+ * also that a reminder is due, or that a reason to silence notices has ended. All times are Unix milliseconds. Newer
+ * results only move that to a later time, so a sweep can find that nothing has happened.
  */
-export function nextVisit(settings: StateSettings, state: MonitorState, now: number): number {
+export function nextTimeoutSweep(settings: StateSettings, state: MonitorState, now: number): number {
   const times = [now + MOST_MS];
   if (settings.isPassive) {
     if (state.remindAt !== null) times.push(state.remindAt);
-    if (state.held !== null) times.push(now + HELD_MS);
+    if (state.silenced !== null) times.push(now + SILENCED_MS);
   } else if (state.status !== "unknown") {
     for (const { known } of freshLocations(settings, state.locations, now)) times.push(staleAt(settings, known));
   }
-  const dueAt = unwatchedDueAt(state, now);
+  const dueAt = noDataDueAt(state, now);
   if (dueAt !== null) times.push(dueAt);
   const lookAt = nextFlappingLook(state, now);
   if (lookAt !== null) times.push(lookAt);

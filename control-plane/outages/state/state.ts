@@ -3,12 +3,15 @@ import type { Source, Stage } from "#shared/contracts/outcome.ts";
 /** The status of a monitor. Whether it is degraded is a separate fact about one that is up. */
 export type Status = "up" | "down" | "unknown";
 
-/** Planned checks in a row whose first try failed at a location. Each passed on its re-check, but for one that is under way. */
-export interface FirstTries {
+/**
+ * The soft state of a location: planned checks in a row that failed and passed on their re-check. The re-check of the
+ * newest one can still be under way.
+ */
+export interface SoftState {
   readonly failed: number;
-  /** Unix milliseconds of the beginning of the first of them. */
+  /** When the first of these checks began, Unix milliseconds. */
   readonly since: number;
-  /** Fault of the newest of them. */
+  /** Fault of the newest of these checks. */
   readonly fault: CheckFault | null;
 }
 
@@ -24,35 +27,35 @@ export interface LocationState {
   /** Fault of the newest failing check; null if the verdict is up. */
   readonly fault: CheckFault | null;
   /** Absent: the newest planned check was good, or its failure goes on. */
-  readonly firstTries?: FirstTries;
+  readonly softState?: SoftState;
 }
 
 /**
- * The notice of the present outage, which waits because the monitor is in maintenance or the monitor it depends on is
- * down, or for a moment because the next checks of that one show whether it is. Times are Unix milliseconds.
+ * The silenced notice of the present outage. It waits because the monitor is in maintenance or the monitor it depends
+ * on is down, or for a moment until the next checks of that monitor decide whether it is. Times are Unix milliseconds.
  */
-export type HeldNotice = {
+export type SilencedNotice = {
   /** Status before the outage, for the notice. */
   readonly previous: "up" | "unknown";
 } & (
   | {
       readonly reason: "maintenance" | "dependency";
-      /** When the reason was first found to have ended; null: it still holds. */
+      /** When the reason was first found to have ended; null: it still applies. */
       readonly endedAt: number | null;
     }
   | {
       readonly reason: "undecided";
       /** When the outage was confirmed. */
-      readonly heldAt: number;
+      readonly silencedAt: number;
     }
 );
 
-/** A lack of results: too few are fresh to judge the monitor. Not of a monitor that waits for pings. */
-export interface Unwatched {
+/** The monitor has no data: too few results are fresh to judge it. Does not apply to a monitor that waits for pings. */
+export interface NoData {
   /** When it began, Unix milliseconds. */
   readonly since: number;
   /** Whether people were notified. */
-  readonly isTold: boolean;
+  readonly isNotified: boolean;
 }
 
 /** A location at a time, Unix milliseconds. */
@@ -84,28 +87,33 @@ export interface MonitorState {
   /** Times of the newest changes between up and down within the last hour, oldest first, 5 at most. */
   readonly changes: readonly number[];
   readonly isFlapping: boolean;
-  /** When people were last told that it is flapping; null: they were not, or it is not. */
-  readonly flappingToldAt: number | null;
+  /** When people were last notified that it is flapping; null: they were not notified, or it is not flapping. */
+  readonly flappingNotifiedAt: number | null;
   /**
-   * The failing locations as the newest event named them. While up: those that keep failing alone (the advisory). While
-   * down: all that fail. While unknown: those of lastKnown.
+   * The failing locations as the newest event named them. While up: those that keep failing while the others succeed
+   * (the advisory). While down: all that fail. While unknown: those of lastKnown.
    */
   readonly failing: readonly string[];
-  /** The locations whose first tries fail each time, as the newest event named them; none while the monitor is down. */
+  /** The locations that stay in a soft state, as the newest event named them; empty while the monitor is down. */
   readonly unsteady: readonly string[];
   /** When the next reminder of the outage is due; null: none is. */
   readonly remindAt: number | null;
-  readonly held: HeldNotice | null;
+  readonly silenced: SilencedNotice | null;
   /** The incident of the present outage, set by the caller of the transition; null: none is open. */
   readonly incidentId: number | null;
   /** By configured location; a missing one has no verdict yet, or cannot check. */
   readonly locations: ReadonlyMap<string, LocationState>;
-  /** Locations whose probe's own network was down, each with the beginning of its newest check that said so. */
-  readonly blind: readonly DatedLocation[];
-  /** The only one of several locations that can check, and when that was last so; null: it is not so. It decides alone. */
-  readonly alone: DatedLocation | null;
-  /** null: there are enough results, or nobody has looked yet. */
-  readonly unwatched: Unwatched | null;
+  /**
+   * Locations that are offline: the probe's own network was down. Each with the beginning of its newest check that said
+   * so.
+   */
+  readonly offline: readonly DatedLocation[];
+  /**
+   * The sole eligible location of several, which then decides, and when it was last the sole one; null: there is none.
+   */
+  readonly sole: DatedLocation | null;
+  /** null: there are enough results, or the state was never evaluated. */
+  readonly noData: NoData | null;
 }
 
 /** The state of a monitor that is new, resumed, or has a new target. */
@@ -120,16 +128,16 @@ export const NEW_STATE: MonitorState = {
   slowStreak: 0,
   changes: [],
   isFlapping: false,
-  flappingToldAt: null,
+  flappingNotifiedAt: null,
   failing: [],
   unsteady: [],
   remindAt: null,
-  held: null,
+  silenced: null,
   incidentId: null,
   locations: new Map(),
-  blind: [],
-  alone: null,
-  unwatched: null,
+  offline: [],
+  sole: null,
+  noData: null,
 };
 
 /** Why a check failed. */
@@ -164,11 +172,13 @@ export interface Observation {
 export interface StateSettings {
   /** The locations that the monitor is checked from, at least one, each once. */
   readonly locations: readonly string[];
-  /** Those of them that no connected probe serves. They have no vote if the monitor has several locations. */
-  readonly unserved: readonly string[];
+  /** Locations without a connected agent. They have no vote if the monitor has several locations. */
+  readonly withoutAgent: readonly string[];
   /** How many fresh locations must fail, all of them if there are fewer; majority: more than half of them. */
   readonly quorum: "majority" | number;
-  /** With one location: further checks that must fail before the monitor is down; at least 2 if it is the only one left. */
+  /**
+   * With one location: further checks that must fail before the monitor is down; at least 2 if it is the sole one left.
+   */
   readonly retries: number;
   /** How many times in a row a location must succeed before it counts as up again after an outage. */
   readonly recovery: number;
@@ -192,7 +202,7 @@ export interface StateSettings {
 export function passiveSettings(location: string, repeatMinutes: number | null): StateSettings {
   return {
     locations: [location],
-    unserved: [],
+    withoutAgent: [],
     quorum: "majority",
     retries: 0,
     recovery: 1,

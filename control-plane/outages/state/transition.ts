@@ -1,6 +1,6 @@
 import {
-  findAble,
-  findAlone,
+  findEligible,
+  findSole,
   freshLocations,
   type FreshLocation,
   addVerdict,
@@ -17,7 +17,7 @@ import {
   decideStatus,
   isEnough,
   type Votes,
-  nextFirstTries,
+  nextSoftState,
   nextUnsteady,
   hasEndedDegraded,
   nextSpeed,
@@ -29,14 +29,14 @@ import {
   areFlapping,
   flappingNotice,
   recentChanges,
-  nextUnwatched,
+  nextNoData,
 } from "#control-plane/outages/state/events.ts";
 import type {
   Observation,
   MonitorState,
   Status,
   DatedLocation,
-  HeldNotice,
+  SilencedNotice,
   LocationState,
   StateSettings,
 } from "#control-plane/outages/state/state.ts";
@@ -46,7 +46,7 @@ import { planRechecks, repeatRecheck, type Recheck } from "#control-plane/outage
 export interface Transition {
   readonly state: MonitorState;
   /**
-   * In this order: the change of status, flapping, failing locations, first tries, speed, reminder, lack of results.
+   * In this order: the change of status, flapping, failing locations, soft states, speed, reminder, no data.
    */
   readonly events: readonly StateEvent[];
   /** Extra checks to schedule, each location once. */
@@ -79,49 +79,49 @@ function advance(
 ): Transition {
   const { news: observation, other } = observed;
   const before = boundTimes(stored, now);
-  const able = findAble(settings, before, observed, now);
-  const known = dropUnjudged(keepVerdicts(able.locations, before.locations), other);
-  const firstTries = observation === null ? undefined : nextFirstTries(settings, before, observation, now);
-  const locations = observation === null ? known : addVerdict(settings, known, observation, now, firstTries);
-  const alone = findAlone(settings, before, able, locations, now);
+  const eligible = findEligible(settings, before, observed, now);
+  const known = dropUnjudged(keepVerdicts(eligible.locations, before.locations), other);
+  const softState = observation === null ? undefined : nextSoftState(settings, before, observation, now);
+  const locations = observation === null ? known : addVerdict(settings, known, observation, now, softState);
+  const sole = findSole(settings, before, eligible, locations, now);
   const fresh = freshLocations(settings, locations, now);
   const recent = recentChanges(before.changes, now);
-  const conditions = { isFlapping: areFlapping(recent), isAlone: alone !== null };
+  const conditions = { isFlapping: areFlapping(recent), isSole: sole !== null };
   const needed = confirmationFor(settings, before.lastKnown, conditions);
   const votes = castVotes(fresh, needed);
 
-  const status = decideStatus(settings, before.status, votes, alone !== null);
+  const status = decideStatus(settings, before.status, votes, sole !== null);
   const lastKnown = status === "unknown" ? before.lastKnown : status;
-  const isWatched = settings.isPassive || isEnough(settings, fresh.length, alone !== null);
+  const hasData = settings.isPassive || isEnough(settings, fresh.length, sole !== null);
   const silent = silentLocations(settings, fresh);
-  const evidence = { votes, failing: failingLocations(fresh, alone), silent: status === "unknown" ? silent : [] };
+  const evidence = { votes, failing: failingLocations(fresh, sole), silent: status === "unknown" ? silent : [] };
   const failedAt = newestFailure(before.failedAt, observation, now);
   const change = describeChange({ ...before, failedAt }, status, evidence, now);
   const hasTurned = before.lastKnown !== null && lastKnown !== before.lastKnown;
   const changes = hasTurned ? addChange(recent, now) : recent;
   const isFlapping = areFlapping(changes);
-  const lost = before.failing.filter((one) => settings.locations.includes(one) && !able.locations.includes(one));
+  const lost = before.failing.filter((one) => settings.locations.includes(one) && !eligible.locations.includes(one));
   const knownSince = change === null ? before.knownSince : change.knownSince;
-  const found = { status, knownSince, fresh, alone, lost };
+  const found = { status, knownSince, fresh, sole, lost };
   const { failing, event: failingEvent } = nextFailing(settings, before, found, now);
-  const { unsteady, event: triesEvent } = nextUnsteady(before, found, now);
+  const { unsteady, event: softStateEvent } = nextUnsteady(before, found, now);
   const speed = nextSpeed(settings, before, { status, isUnsteady: unsteady.length > 0 }, observation);
-  const { unwatched, event: watchEvent } = nextUnwatched(before, { isWatched, silent }, now);
+  const { noData, event: dataEvent } = nextNoData(before, { hasData, silent }, now);
   const { remindAt, isDue } = nextReminder(settings, before, { status, lastKnown }, now);
 
   const events: StateEvent[] = [];
   if (change !== null) events.push(change.event);
   if (isFlapping !== before.isFlapping) events.push({ kind: "flapping", at: now, isFlapping });
-  const told = flappingNotice(before, isFlapping, now);
-  if (told !== null) events.push(told);
+  const notice = flappingNotice(before, isFlapping, now);
+  if (notice !== null) events.push(notice);
   if (failingEvent !== null) events.push(failingEvent);
-  if (triesEvent !== null) events.push(triesEvent);
+  if (softStateEvent !== null) events.push(softStateEvent);
   if (speed.isDegraded && !before.isDegraded) {
     events.push({ kind: "degraded", at: now, responseMs: unsteady.length > 0 ? null : (observation?.responseMs ?? 0) });
   }
   if (hasEndedDegraded(settings, before, status, speed)) events.push({ kind: "recovered_speed", at: now });
   if (isDue) events.push({ kind: "reminder", at: now });
-  if (watchEvent !== null) events.push(watchEvent);
+  if (dataEvent !== null) events.push(dataEvent);
 
   const state: MonitorState = {
     status,
@@ -134,16 +134,16 @@ function advance(
     slowStreak: speed.slowStreak,
     changes,
     isFlapping,
-    flappingToldAt: isFlapping ? before.flappingToldAt : null,
+    flappingNotifiedAt: isFlapping ? before.flappingNotifiedAt : null,
     failing,
     unsteady,
     remindAt,
-    held: before.held,
+    silenced: before.silenced,
     incidentId: lastKnown === "down" ? before.incidentId : null,
     locations,
-    blind: able.blind,
-    alone,
-    unwatched,
+    offline: eligible.offline,
+    sole,
+    noData,
   };
   const rechecks =
     observation !== null
@@ -239,12 +239,13 @@ function newestFailure(failedAt: number | null, observed: KnownObservation | nul
 
 /**
  * Returns when an outage started: the first failing check of the locations that confirm it. A location that has been
- * failing alone does not date it back to a time when the monitor was up; if only such locations confirm it, because
- * others fell silent, it starts with the newest failing check. It never starts before the end of the outage before it.
+ * failing while others succeeded does not date it back to a time when the monitor was up; if only such locations
+ * confirm it, because others fell silent, it starts with the newest failing check. It never starts before the end of
+ * the outage before it.
  */
 function outageStart({ lastKnown, knownSince, failing }: Before, { down }: Votes): number {
-  const wasAlone = (location: string): boolean => lastKnown === "up" && failing.includes(location);
-  const joined = down.filter(({ location }) => !wasAlone(location));
+  const wasFailing = (location: string): boolean => lastKnown === "up" && failing.includes(location);
+  const joined = down.filter(({ location }) => !wasFailing(location));
   const first =
     joined.length > 0
       ? Math.min(...joined.map(({ known }) => known.since))
@@ -279,7 +280,7 @@ function boundTimes(state: MonitorState, now: number): MonitorState {
     ...known,
     at: bound(known.at),
     since: bound(known.since),
-    ...(known.firstTries && { firstTries: { ...known.firstTries, since: bound(known.firstTries.since) } }),
+    ...(known.softState && { softState: { ...known.softState, since: bound(known.softState.since) } }),
   });
   const boundDated = (one: DatedLocation): DatedLocation => ({ ...one, at: bound(one.at) });
   return {
@@ -288,25 +289,27 @@ function boundTimes(state: MonitorState, now: number): MonitorState {
     knownSince: state.knownSince === null ? null : bound(state.knownSince),
     failedAt: state.failedAt === null ? null : bound(state.failedAt),
     changes: state.changes.map(bound),
-    flappingToldAt: state.flappingToldAt === null ? null : bound(state.flappingToldAt),
-    held: state.held === null ? null : boundHeld(state.held, bound),
+    flappingNotifiedAt: state.flappingNotifiedAt === null ? null : bound(state.flappingNotifiedAt),
+    silenced: state.silenced === null ? null : boundSilenced(state.silenced, bound),
     locations: new Map(Array.from(state.locations, ([location, known]) => [location, boundLocation(known)])),
-    blind: state.blind.map(boundDated),
-    alone: state.alone === null ? null : boundDated(state.alone),
-    unwatched: state.unwatched === null ? null : { ...state.unwatched, since: bound(state.unwatched.since) },
+    offline: state.offline.map(boundDated),
+    sole: state.sole === null ? null : boundDated(state.sole),
+    noData: state.noData === null ? null : { ...state.noData, since: bound(state.noData.since) },
   };
 }
 
-function boundHeld(held: HeldNotice, bound: (time: number) => number): HeldNotice {
-  return held.reason === "undecided" || held.endedAt === null ? held : { ...held, endedAt: bound(held.endedAt) };
+function boundSilenced(silenced: SilencedNotice, bound: (time: number) => number): SilencedNotice {
+  return silenced.reason === "undecided" || silenced.endedAt === null
+    ? silenced
+    : { ...silenced, endedAt: bound(silenced.endedAt) };
 }
 
 /** The other times are never later than one of these. */
 function hasTimeAfter(state: MonitorState, now: number): boolean {
-  const { changedAt, failedAt, flappingToldAt, held, locations, blind, alone, unwatched } = state;
-  const endedAt = held === null || held.reason === "undecided" ? null : held.endedAt;
-  const times = [changedAt, failedAt, flappingToldAt, endedAt, unwatched?.since ?? null];
+  const { changedAt, failedAt, flappingNotifiedAt, silenced, locations, offline, sole, noData } = state;
+  const endedAt = silenced === null || silenced.reason === "undecided" ? null : silenced.endedAt;
+  const times = [changedAt, failedAt, flappingNotifiedAt, endedAt, noData?.since ?? null];
   if (times.some((at) => at !== null && at > now)) return true;
   for (const { at } of locations.values()) if (at > now) return true;
-  return (alone?.at ?? now) > now || blind.some(({ at }) => at > now);
+  return (sole?.at ?? now) > now || offline.some(({ at }) => at > now);
 }

@@ -4,7 +4,7 @@ import type {
   Status,
   StateSettings,
   MonitorState,
-  FirstTries,
+  SoftState,
   LocationState,
 } from "#control-plane/outages/state/state.ts";
 import type { FailingLocation, StateEvent } from "#control-plane/outages/state/events.ts";
@@ -35,9 +35,9 @@ export function meetsQuorum({ quorum }: Pick<StateSettings, "quorum">, down: num
   return quorum === "majority" ? 2 * down > fresh : down >= Math.min(quorum, fresh);
 }
 
-/** Reports whether so many fresh locations are evidence: one of several is only if no other can check. */
-export function isEnough({ locations }: Pick<StateSettings, "locations">, fresh: number, isAlone: boolean): boolean {
-  return fresh >= (isAlone ? 1 : Math.min(MIN_FRESH, locations.length));
+/** Reports whether so many fresh locations are evidence. One of several is, if it is the sole eligible one. */
+export function isEnough({ locations }: Pick<StateSettings, "locations">, fresh: number, isSole: boolean): boolean {
+  return fresh >= (isSole ? 1 : Math.min(MIN_FRESH, locations.length));
 }
 
 /**
@@ -49,9 +49,9 @@ export function decideStatus(
   settings: Pick<StateSettings, "locations" | "quorum">,
   before: Status,
   { fresh, down, up }: Votes,
-  isAlone: boolean,
+  isSole: boolean,
 ): Status {
-  if (!isEnough(settings, fresh, isAlone)) return "unknown";
+  if (!isEnough(settings, fresh, isSole)) return "unknown";
   if (meetsQuorum(settings, down.length, fresh)) return "down";
   return 2 * up.length > fresh ? "up" : before;
 }
@@ -60,18 +60,18 @@ export function decideStatus(
 const UNCONFIRMED: Confirmation = { failures: 1, successes: 1 };
 
 /**
- * Decides the status of a monitor that has no history by one check from each location. If one of several alone says
- * something about the target, that counts (`isAlone`): there will be no other.
+ * Decides the status of a monitor that has no history by one check from each location. If only one of several says
+ * something about the target, that counts (`isSole`): there will be no other.
  */
 export function decideAtOnce(
   settings: Pick<StateSettings, "locations" | "quorum">,
   checks: readonly Pick<Observation, "location" | "verdict" | "beganAt" | "fault">[],
-): { readonly status: Status; readonly isAlone: boolean } {
+): { readonly status: Status; readonly isSole: boolean } {
   const fresh = checks.flatMap(({ location, verdict, beganAt: at, fault }) =>
     verdict === "unknown" ? [] : [{ location, known: { verdict, at, since: at, streak: 1, fault } }],
   );
-  const isAlone = fresh.length === 1 && settings.locations.length > 1;
-  return { status: decideStatus(settings, "unknown", castVotes(fresh, UNCONFIRMED), isAlone), isAlone };
+  const isSole = fresh.length === 1 && settings.locations.length > 1;
+  return { status: decideStatus(settings, "unknown", castVotes(fresh, UNCONFIRMED), isSole), isSole };
 }
 
 /** How many checks in a row a location needs before its verdict is a vote. */
@@ -86,22 +86,22 @@ const FAILURES_WHILE_FLAPPING = 3;
 /** Further checks that must fail at a location whose failure alone is a quorum of several. */
 const RETRIES_OF_ONE = 1;
 
-/** Least number of further checks that must fail at a location that is the only one left. */
-const RETRIES_ALONE = 2;
+/** Least number of further checks that must fail at the sole eligible location. */
+const RETRIES_OF_SOLE = 2;
 
 /**
- * Returns the confirmation that a monitor needs. Several locations confirm each other, but for a quorum of one, which one
- * of them confirms itself by a further check; a single one confirms itself by its retries, and by two at least if it is
- * the only one left of several. Successes need confirmation only after an
- * outage. While a monitor is flapping, failures need more of it, unless nobody can ask for further observations.
+ * Returns the confirmation that a monitor needs. Several locations confirm each other, but for a quorum of one, which
+ * one of them confirms itself by a further check; a single one confirms itself by its retries, and by two at least if
+ * it is the sole eligible one of several. Successes need confirmation only after an outage. While a monitor is
+ * flapping, failures need more confirmation, unless further observations cannot be requested.
  */
 export function confirmationFor(
   { locations, quorum, retries, recovery, isPassive }: StateSettings,
   lastKnown: MonitorState["lastKnown"],
-  { isFlapping, isAlone }: { readonly isFlapping: boolean; readonly isAlone: boolean },
+  { isFlapping, isSole }: { readonly isFlapping: boolean; readonly isSole: boolean },
 ): Confirmation {
   const retriesOfSeveral = quorum === 1 ? RETRIES_OF_ONE : 0;
-  const ownRetries = isAlone ? Math.max(RETRIES_ALONE, retries) : locations.length === 1 ? retries : retriesOfSeveral;
+  const ownRetries = isSole ? Math.max(RETRIES_OF_SOLE, retries) : locations.length === 1 ? retries : retriesOfSeveral;
   const failures = ownRetries + 1;
   return {
     failures: isFlapping && !isPassive ? Math.max(failures, FAILURES_WHILE_FLAPPING) : failures,
@@ -113,46 +113,46 @@ export function confirmationFor(
 const RUN = 3;
 
 /**
- * Counts an observation among the first tries of its location: a planned check that fails is one more, and one that is
- * good ends the count; so do a failure that goes on until the next planned check, a silence and an outage. Re-checks count
- * for nothing.
+ * Returns the soft state of a location after an observation. A planned check that fails adds to it, and one that is
+ * good ends it; so do a failure that lasts until the next planned check, a silence and an outage. Re-checks do not
+ * change it.
  */
-export function nextFirstTries(
+export function nextSoftState(
   settings: StateSettings,
   { lastKnown, locations }: Pick<MonitorState, "lastKnown" | "locations">,
   { location, verdict, beganAt, fault, isRecheck }: KnownObservation,
   now: number,
-): FirstTries | undefined {
+): SoftState | undefined {
   if (settings.isPassive || lastKnown === "down") return undefined;
   const stored = locations.get(location);
   const known = stored !== undefined && isFresh(settings, stored, now) ? stored : undefined;
-  if (isRecheck) return known?.firstTries;
+  if (isRecheck) return known?.softState;
   if (verdict === "up" || known?.verdict === "down") return undefined;
-  const { failed = 0, since = Math.min(beganAt, now) } = known?.firstTries ?? {};
+  const { failed = 0, since = Math.min(beganAt, now) } = known?.softState ?? {};
   return { failed: failed + 1, since, fault };
 }
 
-/** Returns how many first tries in a row failed at a location and passed on the re-check. */
-function countPassed({ verdict, firstTries }: LocationState): number {
-  const failed = firstTries?.failed ?? 0;
+/** Returns how many planned checks in a row failed at a location and passed on the re-check. */
+function countPassed({ verdict, softState }: LocationState): number {
+  const failed = softState?.failed ?? 0;
   return verdict === "up" ? failed : Math.max(0, failed - 1);
 }
 
-/** Reports whether an observation is the re-check that passes after a first try that failed. */
-export function passesAfterFirstTry(before: MonitorState, after: MonitorState, location: string): boolean {
+/** Reports whether an observation is the re-check that passes after a planned check that failed. */
+export function recoversFromSoftState(before: MonitorState, after: MonitorState, location: string): boolean {
   const known = after.locations.get(location);
   return known !== undefined && countPassed(known) > countPassed(before.locations.get(location) ?? known);
 }
 
-/** The locations whose first tries fail each time, and the event if they have changed; null: no event. */
+/** The locations that stay in a soft state, and the event if they have changed; null: no event. */
 interface UnsteadyChange {
   readonly unsteady: readonly string[];
   readonly event: StateEvent | null;
 }
 
 /**
- * Returns the locations whose first tries fail each time after a transition. An outage names none: what was counted before
- * it says nothing about the time after it.
+ * Returns the locations that stay in a soft state after a transition. An outage names none: what was counted before it
+ * says nothing about the time after it.
  */
 export function nextUnsteady(
   before: MonitorState,
@@ -164,34 +164,37 @@ export function nextUnsteady(
   const failing = fresh
     .filter(({ known }) => countPassed(known) >= RUN && (knownSince === null || known.at > knownSince))
     .map(({ location, known }): FailingLocation => {
-      return { location, fault: known.firstTries?.fault ?? null, since: known.firstTries?.since ?? known.since };
+      return { location, fault: known.softState?.fault ?? null, since: known.softState?.since ?? known.since };
     });
   const unsteady = failing.map(({ location }) => location);
   const isSame = unsteady.length === before.unsteady.length && unsteady.every((one) => before.unsteady.includes(one));
   const isNew = before.unsteady.length === 0;
-  return { unsteady, event: isSame ? null : { kind: "first_tries", at: now, failing, isNew } };
+  return { unsteady, event: isSame ? null : { kind: "soft_state", at: now, failing, isNew } };
 }
 
-/** What people should know about a monitor that is up: locations that fail, alone or at the first try. */
+/**
+ * What people should know about a monitor that is up: locations that fail while others succeed, or stay in a soft
+ * state.
+ */
 export interface Advisory {
   readonly since: Date;
   readonly locations: readonly string[];
   readonly message: string;
 }
 
-type Facts = Pick<MonitorState, "status" | "failing" | "unsteady" | "locations">;
+type AdvisoryState = Pick<MonitorState, "status" | "failing" | "unsteady" | "locations">;
 
 /**
- * Describes what people should know about a monitor that is up: locations that keep failing, or else locations whose first
- * tries fail each time; null if there are none.
+ * Describes what people should know about a monitor that is up: locations that keep failing, or else locations that
+ * stay in a soft state; null if there are none.
  */
-export function describeAdvisory(state: Facts): Advisory | null {
+export function describeAdvisory(state: AdvisoryState): Advisory | null {
   if (state.status !== "up") return null;
-  return describeFailing(state) ?? describeFirstTries(state);
+  return describeFailing(state) ?? describeSoftStates(state);
 }
 
 /** Describes the locations that keep failing while the monitor is up; null if there are none. */
-export function describeFailing({ failing, locations }: Pick<Facts, "failing" | "locations">): Advisory | null {
+export function describeFailing({ failing, locations }: Pick<AdvisoryState, "failing" | "locations">): Advisory | null {
   if (failing.length === 0) return null;
   const known = failing.flatMap((location) => locations.get(location) ?? []);
   const since = Math.min(...known.map((location) => location.since));
@@ -203,15 +206,18 @@ export function describeFailing({ failing, locations }: Pick<Facts, "failing" | 
   };
 }
 
-/** Describes the locations whose first tries fail each time; null if there are none. */
-export function describeFirstTries({ unsteady, locations }: Pick<Facts, "unsteady" | "locations">): Advisory | null {
+/** Describes the locations that stay in a soft state; null if there are none. */
+export function describeSoftStates({
+  unsteady,
+  locations,
+}: Pick<AdvisoryState, "unsteady" | "locations">): Advisory | null {
   const known = unsteady.flatMap((location) => locations.get(location) ?? []);
   if (known.length === 0) return null;
-  const tries = known.flatMap(({ firstTries }) => firstTries ?? []);
+  const states = known.flatMap(({ softState }) => softState ?? []);
   const times = Math.max(...known.map(countPassed));
-  const cause = tries.find(({ fault }) => fault !== null)?.fault?.message ?? "the check fails";
+  const cause = states.find(({ fault }) => fault !== null)?.fault?.message ?? "the check fails";
   return {
-    since: new Date(Math.min(...tries.map(({ since }) => since))),
+    since: new Date(Math.min(...states.map(({ since }) => since))),
     locations: unsteady,
     message: `The first try fails each time in ${unsteady.join(", ")}, ${times} times in a row: ${cause}`,
   };
@@ -227,8 +233,8 @@ const NO_SPEED: Speed = { isDegraded: false, slowStreak: 0 };
 
 /**
  * Returns the speed after an observation; null: only time has passed. Good planned checks of all locations count, in
- * the order of their arrival. A monitor that is down has no speed; one whose status is unknown keeps that of before. One
- * is degraded too whose first tries fail each time at a location (`isUnsteady`): its users wait for the second.
+ * the order of their arrival. A monitor that is down has no speed; one whose status is unknown keeps that of before.
+ * One with a location that stays in a soft state (`isUnsteady`) is degraded too: its users have to try twice.
  */
 export function nextSpeed(
   settings: StateSettings,

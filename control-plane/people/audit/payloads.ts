@@ -2,7 +2,7 @@ import type { Pagination } from "#control-plane/http/envelope.ts";
 import type { PublicMeasurement } from "#control-plane/checks/measurements/public.ts";
 import { DAY_MS, startOf } from "#control-plane/outages/history/period.ts";
 import { uptimePercent } from "#control-plane/outages/history/timeline.ts";
-import type { MonitorView } from "#control-plane/monitors/view.ts";
+import type { MonitorView } from "#control-plane/monitors/serialize.ts";
 import type { PlanName } from "#control-plane/core/plans.ts";
 import { maskAddress } from "#shared/webhooks/mask-address.ts";
 import type { ShownWebhook } from "#control-plane/notify/webhooks/resource.ts";

@@ -2,7 +2,7 @@ import type { PublicMeasurement } from "#control-plane/checks/measurements/publi
 import type { DayTimes } from "#control-plane/outages/history/read/days.ts";
 import type { NewestStatusChanges } from "#control-plane/outages/history/read/status-changes.ts";
 import type { Point } from "#control-plane/outages/history/points.ts";
-import type { MonitorView } from "#control-plane/monitors/view.ts";
+import type { MonitorView } from "#control-plane/monitors/serialize.ts";
 import type { PlanName } from "#control-plane/core/plans.ts";
 
 /** A part of a list. */

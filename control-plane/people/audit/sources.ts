@@ -12,7 +12,7 @@ import { showPublic } from "#control-plane/checks/measurements/public.ts";
 import type { History } from "#control-plane/outages/history/history.ts";
 import { DAY_MS, startOf } from "#control-plane/outages/history/period.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
-import type { MonitorView } from "#control-plane/monitors/view.ts";
+import type { MonitorView } from "#control-plane/monitors/serialize.ts";
 import type { Plans } from "#control-plane/core/plans.ts";
 import type { StatusPages } from "#control-plane/public/status-pages/status-pages.ts";
 import type { Webhooks } from "#control-plane/notify/webhooks/webhooks.ts";

@@ -1,5 +1,5 @@
 import type { Change, RecordChanges } from "#control-plane/http/access/changes.ts";
-import type { ChangedField } from "#control-plane/http/access/diff-shown.ts";
+import type { ChangedField } from "#control-plane/http/access/diff-resource.ts";
 import type { Queryable } from "#control-plane/core/database/connect.ts";
 import type { Client } from "#control-plane/people/users/sessions.ts";
 import { listMemberships, type User } from "#control-plane/people/users/store.ts";

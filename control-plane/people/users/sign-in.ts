@@ -1,6 +1,6 @@
 import type { App } from "#control-plane/core/app.ts";
 import type { RecordChanges } from "#control-plane/http/access/changes.ts";
-import { secretChange } from "#control-plane/http/access/diff-shown.ts";
+import { secretChange } from "#control-plane/http/access/diff-resource.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import type { Devices } from "#control-plane/people/users/devices.ts";
 import type { Failures } from "#control-plane/people/users/failures.ts";

@@ -1,6 +1,6 @@
 import { listFirst } from "#shared/text/list.ts";
 import type { FailingDeliveries } from "#control-plane/notify/deliveries/delivery.ts";
-import type { Faulty, Survey, Unserved } from "#control-plane/watching/checking/survey.ts";
+import type { Faulty, Survey, WithoutAgent } from "#control-plane/watching/checking/survey.ts";
 import type { WarningCode } from "#control-plane/people/warnings/codes.ts";
 
 /** Number of places or reasons that a message names. */
@@ -20,7 +20,7 @@ export interface Cause {
 }
 
 /** Everything that causes are found in. */
-export interface Facts {
+export interface WarningInputs {
   readonly now: Date;
   readonly survey: Survey;
   readonly isMailConfigured: boolean;
@@ -40,11 +40,11 @@ const HISTORY_LATE_MS = 2 * 3_600_000;
  * Finds the causes to warn of, each once: what follows from another cause has no warning of its own. Without any agent
  * nothing else about agents, locations and late checks counts.
  */
-export function findCauses({ now, survey, isMailConfigured, failingMails }: Facts): readonly Cause[] {
+export function findCauses({ now, survey, isMailConfigured, failingMails }: WarningInputs): readonly Cause[] {
   const causes: Cause[] = [];
   if (survey.online === 0) causes.push(noAgents(survey));
   else {
-    causes.push(...survey.unserved.slice(0, MOST_SUBJECTS).map(unserved));
+    causes.push(...survey.withoutAgent.slice(0, MOST_SUBJECTS).map(withoutAgent));
     causes.push(...survey.faulty.slice(0, MOST_SUBJECTS).map(failing));
     if (survey.silent.length > 0) causes.push(tooFewLocations(survey));
     if (survey.overdue.oldest !== null) causes.push(checksLate(survey, survey.overdue.oldest));
@@ -68,7 +68,7 @@ function noAgents({ enrolled, active }: Survey): Cause {
   return { code: "no_agents", subject: "", message, ...active };
 }
 
-function unserved({ group, locations, monitorCount, monitorIds }: Unserved): Cause {
+function withoutAgent({ group, locations, monitorCount, monitorIds }: WithoutAgent): Cause {
   const others = locations.filter((location) => location !== group);
   const asked = others.length === 0 ? "" : ` (locations of monitors: ${listFirst(others, MOST_NAMED)})`;
   const message =

@@ -10,7 +10,7 @@ import type { Encryption } from "#control-plane/core/secrets/encryption.ts";
 import { readNotice, type Notice, type NoticePicture } from "#control-plane/notify/mail/content/event-body.ts";
 import { dashboardUrl, writeNotice } from "#control-plane/notify/mail/content/notice.ts";
 import { formatTime } from "#control-plane/notify/mail/content/times.ts";
-import { wordsOf } from "#control-plane/notify/mail/content/words.ts";
+import { labelsOf } from "#control-plane/notify/mail/content/labels.ts";
 
 /** What a link leads to. ended: its recipient was a member, and is none. unknown: it was altered, or what it showed is gone. */
 export type Found<T> =
@@ -134,7 +134,7 @@ function showNoticePage(
   const notice = readNotice(event);
   const { headline, facts, list } = writeNotice(notice, baseUrl);
   return {
-    state: wordsOf(notice).label,
+    state: labelsOf(notice).label,
     tone: toneOf(notice),
     name: notice.name,
     sentences: [headline],

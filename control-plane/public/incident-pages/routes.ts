@@ -10,7 +10,7 @@ import type { Found, IncidentPages } from "#control-plane/public/incident-pages/
 import { renderPage } from "#control-plane/public/incident-pages/page.ts";
 import { POLICY } from "#control-plane/public/incident-pages/style.ts";
 import { createAddressLimiter } from "#control-plane/http/limits/address.ts";
-import { PAGE_POLICY, renderMessage } from "#control-plane/core/pages/frame.ts";
+import { PAGE_POLICY, renderMessage } from "#control-plane/core/pages/layout.ts";
 
 /** Maximum number of requests per client address and minute: pages, pictures and acknowledgements together. */
 const PER_MINUTE = 60;

@@ -2,7 +2,7 @@ import type { Evidence, PlaceEvidence, ToolAnswer } from "#control-plane/watchin
 import type { Block, Page } from "#control-plane/public/incident-pages/page.ts";
 import { writeDuration } from "#shared/text/duration.ts";
 import { shownTitle } from "#control-plane/outages/incidents/texts.ts";
-import type { showDetails } from "#control-plane/outages/incidents/view.ts";
+import type { showDetails } from "#control-plane/outages/incidents/serialize.ts";
 import { dashboardUrl } from "#control-plane/notify/mail/content/notice.ts";
 import { formatTime } from "#control-plane/notify/mail/content/times.ts";
 import { kindOf } from "#control-plane/outages/kinds/kinds.ts";

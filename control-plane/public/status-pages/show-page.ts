@@ -1,5 +1,5 @@
 import { changedFields, show } from "#control-plane/http/resource.ts";
-import type { ChangedField } from "#control-plane/http/access/diff-shown.ts";
+import type { ChangedField } from "#control-plane/http/access/diff-resource.ts";
 import { noteDomain, recordOf } from "#control-plane/public/status-pages/domains/record.ts";
 import { describeLogo, logoPath } from "#control-plane/public/status-pages/logos/logo.ts";
 import type { StatusPage } from "#control-plane/public/status-pages/settings/page-settings.ts";

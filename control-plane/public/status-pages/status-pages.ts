@@ -5,7 +5,7 @@ import type { Notifications } from "#control-plane/core/database/notifications.t
 import type { DocumentPart } from "#control-plane/accounts/document-part.ts";
 import type { Written } from "#control-plane/http/written.ts";
 import { notePageChanged } from "#control-plane/core/page-changes.ts";
-import { namesOf } from "#control-plane/outages/state/shown.ts";
+import { namesOf } from "#control-plane/outages/state/summary.ts";
 import { createPageRows } from "#control-plane/public/status-pages/document-rows.ts";
 import { createServedDomains } from "#control-plane/public/status-pages/domains/served.ts";
 import { releaseAll } from "#control-plane/public/status-pages/domains/store.ts";

@@ -6,7 +6,7 @@ import { UNIQUE_VIOLATION } from "#control-plane/core/database/codes.ts";
 import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
 import { refuseAbsent, refuseGone, refuseProblem, refuseWrite, type Written } from "#control-plane/http/written.ts";
 import { randomBase62 } from "#control-plane/accounts/keys/format.ts";
-import { namesOf } from "#control-plane/outages/state/shown.ts";
+import { namesOf } from "#control-plane/outages/state/summary.ts";
 import { notePageChanged } from "#control-plane/core/page-changes.ts";
 import { HELD_MS } from "#control-plane/public/status-pages/domains/record.ts";
 import { findRelease, releaseDomain } from "#control-plane/public/status-pages/domains/store.ts";

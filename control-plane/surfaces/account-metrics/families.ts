@@ -1,4 +1,4 @@
-import type { ScrapedMonitor, UptimeFacts } from "#control-plane/surfaces/account-metrics/facts.ts";
+import type { ScrapedMonitor, UptimeFacts } from "#control-plane/surfaces/account-metrics/scraped.ts";
 
 type Location = ScrapedMonitor["locations"][number];
 

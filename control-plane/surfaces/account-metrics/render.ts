@@ -1,4 +1,4 @@
-import type { Scraped, ScrapedMonitor } from "#control-plane/surfaces/account-metrics/facts.ts";
+import type { Scraped, ScrapedMonitor } from "#control-plane/surfaces/account-metrics/scraped.ts";
 import { FAMILIES, INFO, OMITTED } from "#control-plane/surfaces/account-metrics/families.ts";
 import { renderHead, renderPairs } from "#control-plane/surfaces/blackbox/metric-families.ts";
 

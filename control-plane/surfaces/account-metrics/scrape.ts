@@ -1,10 +1,10 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { App } from "#control-plane/core/app.ts";
-import { readExpiryTimes } from "#control-plane/watching/expiry/shown/times.ts";
+import { readExpiryTimes } from "#control-plane/watching/expiry/read/times.ts";
 import { readPingTimes } from "#control-plane/watching/heartbeats/ping-times.ts";
 import { readSnapshots } from "#control-plane/watching/checking/snapshots/snapshots.ts";
-import { createPace, type Pace } from "#control-plane/core/pace.ts";
+import { createYielder, type Yielder } from "#control-plane/core/yielder.ts";
 import { createSharedCache } from "#control-plane/core/shared-cache.ts";
 import { MOST_SAMPLES, SAMPLES } from "#control-plane/surfaces/account-metrics/families.ts";
 import { renderScrape } from "#control-plane/surfaces/account-metrics/render.ts";
@@ -65,8 +65,8 @@ export function createScrapes({
   const budget = { ...SAMPLES, most: mostSamples };
 
   async function compute(accountId: number, tag: string | null): Promise<Scrape> {
-    const pace = createPace(clock);
-    const { monitors, omitted } = await readSnapshots(sql, { accountId, tag, now: clock.now(), budget, pace });
+    const yielder = createYielder(clock);
+    const { monitors, omitted } = await readSnapshots(sql, { accountId, tag, now: clock.now(), budget, yielder });
     const heartbeats = monitors.filter(({ checkType }) => checkType === "heartbeat").map(({ id }) => id);
     const owned = monitors.map(({ id, tags, createdAt, status }) => ({ id, accountId, tags, createdAt, status }));
     const ids = monitors.map(({ id }) => id);
@@ -81,7 +81,7 @@ export function createScrapes({
       pings: pings.get(monitor.id) ?? null,
       expiry: expiries.get(monitor.id) ?? null,
     }));
-    const text = await join(renderScrape({ monitors: scraped, omitted }, clock.now().getTime()), pace);
+    const text = await join(renderScrape({ monitors: scraped, omitted }, clock.now().getTime()), yielder);
     let compressed: Promise<Buffer> | null = null;
     return { text, compressed: () => (compressed ??= compress(text, { level: GZIP_LEVEL })) };
   }
@@ -110,7 +110,7 @@ export function createScrapes({
 const JOINED = 65_536;
 
 /** Joins the parts of a text. Other work runs between them. */
-async function join(parts: Iterable<string>, pace: Pace): Promise<Buffer> {
+async function join(parts: Iterable<string>, yielder: Yielder): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let text = "";
   for (const part of parts) {
@@ -119,7 +119,7 @@ async function join(parts: Iterable<string>, pace: Pace): Promise<Buffer> {
       pieces.push(Buffer.from(text));
       text = "";
     }
-    if (pace.isDue()) await pace.rest();
+    if (yielder.isDue()) await yielder.rest();
   }
   return Buffer.concat([...pieces, Buffer.from(text)]);
 }

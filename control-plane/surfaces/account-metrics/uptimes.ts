@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "#shared/time/clock.ts";
-import type { UptimeFacts } from "#control-plane/surfaces/account-metrics/facts.ts";
+import type { UptimeFacts } from "#control-plane/surfaces/account-metrics/scraped.ts";
 import type { HistoryMonitor } from "#control-plane/outages/history/ports.ts";
 
 /** Reads uptimes of any number of monitors of one account. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
-import { readForm, toId, type Form } from "#control-plane/surfaces/dashboard/door/form.ts";
-import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
+import { readForm, toId, type Form } from "#control-plane/surfaces/dashboard/session-guard/form.ts";
+import { sendPage } from "#control-plane/surfaces/dashboard/layout/page.ts";
 import { readListQuery } from "#control-plane/surfaces/dashboard/monitors/list-query.ts";
 import { selectRows } from "#control-plane/surfaces/dashboard/monitors/select-rows.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
@@ -9,16 +9,16 @@ import { requireWritten } from "#control-plane/http/written.ts";
 import { MOST_IDS } from "#control-plane/monitors/bulk/fields.ts";
 import { parseBulk } from "#control-plane/monitors/bulk/parse.ts";
 import { changeOf } from "#control-plane/monitors/changed-fields.ts";
-import { wordsOf } from "#control-plane/surfaces/dashboard/monitor-form/field-words.ts";
-import { counted } from "#control-plane/surfaces/dashboard/frame/amounts.ts";
+import { labelsOf } from "#control-plane/surfaces/dashboard/monitor-form/field-labels.ts";
+import { counted } from "#control-plane/surfaces/dashboard/layout/amounts.ts";
 import type { ManyChanged } from "#control-plane/monitors/bulk/bulk.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
 /** Registers the page that changes all monitors of a filter in the same way: one form, what it changes, then the change. */
-export function registerBulk(scope: FastifyInstance, { door, monitors, overviews, writes }: Dashboard): void {
+export function registerBulk(scope: FastifyInstance, { guard, monitors, overviews, writes }: Dashboard): void {
   scope.route({
-    ...door.page({ needs: "write" }),
+    ...guard.page({ needs: "write" }),
     url: "/app/monitors/bulk",
     schema: { hide: true },
     async handler(request, reply) {
@@ -30,7 +30,7 @@ export function registerBulk(scope: FastifyInstance, { door, monitors, overviews
     },
   });
   scope.route({
-    ...door.form({ needs: "write" }),
+    ...guard.form({ needs: "write" }),
     url: "/app/monitors/bulk",
     schema: { hide: true },
     async handler(request, reply) {
@@ -133,7 +133,7 @@ function renderBulk({ ids, formToken, problem, typed }: BulkForm): Html {
 }
 
 function renderField(field: Field, value: string): Html {
-  const { name, label = wordsOf(name).label } = field;
+  const { name, label = labelsOf(name).label } = field;
   return html`
     <div class="field">
       <label for="f-${name}">${label}</label>
@@ -184,7 +184,7 @@ function renderBulkPlan({
 }
 
 function renderChanged({ name, changed }: ManyChanged["monitors"][number]): Html {
-  const lines = changed.map(({ field, before, after }) => `${wordsOf(field).label}: ${show(before)} → ${show(after)}`);
+  const lines = changed.map(({ field, before, after }) => `${labelsOf(field).label}: ${show(before)} → ${show(after)}`);
   return html`<li><b>${name}</b><ul>${lines.map((line) => html`<li>${line}</li>`)}</ul></li>`;
 }
 

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
-import type { ShownChange } from "#control-plane/accounts/changes/view.ts";
-import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
-import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
-import { formatLocal } from "#control-plane/surfaces/dashboard/frame/times.ts";
+import type { ShownChange } from "#control-plane/accounts/changes/serialize.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
+import { sendPage } from "#control-plane/surfaces/dashboard/layout/page.ts";
+import { formatLocal } from "#control-plane/surfaces/dashboard/layout/times.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 import type { Session } from "#control-plane/people/users/sessions.ts";
 import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
@@ -12,9 +12,9 @@ const ALL = { subject: null, actor: null, from: null, to: null };
 const MOST_PAGES = 100_000;
 
 /** Registers /app/changes: who changed what of the account. */
-export function registerChangesPage(scope: FastifyInstance, { door, sql, changes }: Dashboard): void {
+export function registerChangesPage(scope: FastifyInstance, { guard, sql, changes }: Dashboard): void {
   scope.route({
-    ...door.page({ needs: "read" }),
+    ...guard.page({ needs: "read" }),
     url: "/app/changes",
     schema: { hide: true },
     async handler(request, reply) {

@@ -1,12 +1,12 @@
 import cookie from "@fastify/cookie";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Sql } from "#control-plane/core/database/connect.ts";
-import { createMemberWrites } from "#control-plane/surfaces/dashboard/door/member-writes.ts";
-import { createDoor } from "#control-plane/surfaces/dashboard/door/door.ts";
-import { acceptForms } from "#control-plane/surfaces/dashboard/door/files.ts";
-import { requireStorable } from "#control-plane/surfaces/dashboard/door/form.ts";
-import { findAsset } from "#control-plane/surfaces/dashboard/frame/assets.ts";
-import { renderProblemPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
+import { createMemberWrites } from "#control-plane/surfaces/dashboard/session-guard/member-writes.ts";
+import { createSessionGuard } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
+import { acceptForms } from "#control-plane/surfaces/dashboard/session-guard/files.ts";
+import { requireStorable } from "#control-plane/surfaces/dashboard/session-guard/form.ts";
+import { findAsset } from "#control-plane/surfaces/dashboard/layout/assets.ts";
+import { renderProblemPage } from "#control-plane/surfaces/dashboard/layout/page.ts";
 import { registerList } from "#control-plane/surfaces/dashboard/monitors/list-routes.ts";
 import { createOverviews } from "#control-plane/surfaces/dashboard/monitors/overviews.ts";
 import { registerMonitorForm } from "#control-plane/surfaces/dashboard/monitor-form/routes.ts";
@@ -34,7 +34,7 @@ import { sendDocument } from "#control-plane/http/operations/document.ts";
 import type { ErrorRenderer } from "#control-plane/http/request.ts";
 
 /** What the product gives the dashboard; the rest of its parts it makes itself. */
-type Given = Omit<Dashboard, "door" | "writes" | "overviews" | "record" | "nameOf" | "isSecure"> & {
+type Given = Omit<Dashboard, "guard" | "writes" | "overviews" | "record" | "nameOf" | "isSecure"> & {
   /** Connections of sign-ins and sessions, which nothing else takes. */
   readonly signInSql: Sql;
   /** Whose pages may send forms. */
@@ -66,12 +66,12 @@ export async function registerDashboard(server: FastifyInstance, given: Given): 
       ...given,
       isSecure,
       record,
-      door: createDoor({ ...given, isSecure }),
+      guard: createSessionGuard({ ...given, isSecure }),
       writes: createMemberWrites({ ...given, record }),
       overviews: createOverviews(given),
       nameOf: async (id) => (await given.accounts.find(given.sql, id))?.email ?? null,
     };
-    const { door } = dashboard;
+    const { guard } = dashboard;
     const signIn = { ...dashboard, sql: given.signInSql };
     registerAssets(scope);
     registerSignIn(scope, signIn);
@@ -83,13 +83,13 @@ export async function registerDashboard(server: FastifyInstance, given: Given): 
     registerChangesPage(scope, dashboard);
     registerMembers(scope, dashboard);
     scope.route({
-      ...door.page({ needs: "read" }),
+      ...guard.page({ needs: "read" }),
       url: "/app",
       schema: { hide: true },
       handler: (_request, reply) => reply.redirect("/app/monitors", 303),
     });
     scope.route({
-      ...door.page({ needs: "read" }),
+      ...guard.page({ needs: "read" }),
       url: "/app/*",
       schema: { hide: true },
       handler: () => {

@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { keyScopesOf } from "#control-plane/http/access/principal.ts";
-import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
-import { readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
-import { sendConfirmation } from "#control-plane/surfaces/dashboard/frame/confirmation.ts";
-import { sentence } from "#control-plane/surfaces/dashboard/frame/problems.ts";
-import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
-import { actionOf, noOwner } from "#control-plane/surfaces/dashboard/door/member-writes.ts";
-import { counted } from "#control-plane/surfaces/dashboard/frame/amounts.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
+import { readForm } from "#control-plane/surfaces/dashboard/session-guard/form.ts";
+import { sendConfirmation } from "#control-plane/surfaces/dashboard/layout/confirmation.ts";
+import { sentence } from "#control-plane/surfaces/dashboard/layout/problems.ts";
+import { sendPage } from "#control-plane/surfaces/dashboard/layout/page.ts";
+import { actionOf, noOwner } from "#control-plane/surfaces/dashboard/session-guard/member-writes.ts";
+import { counted } from "#control-plane/surfaces/dashboard/layout/amounts.ts";
 import type { Transaction } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
@@ -20,8 +20,8 @@ import {
   renderInput,
   renderNote,
   renderProblem,
-} from "#control-plane/surfaces/dashboard/frame/fields.ts";
-import { formatLocal } from "#control-plane/surfaces/dashboard/frame/times.ts";
+} from "#control-plane/surfaces/dashboard/layout/fields.ts";
+import { formatLocal } from "#control-plane/surfaces/dashboard/layout/times.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 import type { Session } from "#control-plane/people/users/sessions.ts";
 import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
@@ -37,9 +37,9 @@ interface ById {
 
 /** Registers /app/keys: the API keys of the account and their usage, for owners. */
 export function registerKeyPages(scope: FastifyInstance, deps: Dashboard): void {
-  const { door, sql, turns, keys, users, record } = deps;
-  const page = door.page({ needs: "manage", isSensitive: true });
-  const form = door.form({ needs: "manage", isSensitive: true });
+  const { guard, sql, turns, keys, users, record } = deps;
+  const page = guard.page({ needs: "manage", isSensitive: true });
+  const form = guard.form({ needs: "manage", isSensitive: true });
 
   scope.route({ ...page, ...SHOWN, url: PATH, handler: (request, reply) => sendKeys(request, reply, deps, {}) });
 

@@ -22,15 +22,15 @@ import type { Maintenance } from "#control-plane/outages/maintenance/maintenance
 import type { Users } from "#control-plane/people/users/users.ts";
 import type { StatusPages } from "#control-plane/public/status-pages/status-pages.ts";
 import type { Subscribers } from "#control-plane/public/status-pages/subscribers/subscribers.ts";
-import type { Door } from "#control-plane/surfaces/dashboard/door/door.ts";
-import type { MemberWrites } from "#control-plane/surfaces/dashboard/door/member-writes.ts";
+import type { SessionGuard } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
+import type { MemberWrites } from "#control-plane/surfaces/dashboard/session-guard/member-writes.ts";
 import type { Overviews } from "#control-plane/surfaces/dashboard/monitors/overviews.ts";
 import type { Pictures } from "#control-plane/watching/pictures/pictures.ts";
 
 /** What the pages of the dashboard are made of. Each names in its signature the parts that it takes. */
 export interface Dashboard {
   /** Admits members to pages. */
-  readonly door: Door;
+  readonly guard: SessionGuard;
   /** Runs writes of members. */
   readonly writes: MemberWrites;
   readonly overviews: Overviews;

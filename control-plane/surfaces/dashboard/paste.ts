@@ -1,16 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
-import { readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
-import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
+import { readForm } from "#control-plane/surfaces/dashboard/session-guard/form.ts";
+import { sendPage } from "#control-plane/surfaces/dashboard/layout/page.ts";
 import { Refusal, requireRead } from "#control-plane/http/errors.ts";
 import { whenGone } from "#control-plane/http/gone.ts";
 import { refuseProblem, requireWritten, type Written } from "#control-plane/http/written.ts";
 import { changeOf } from "#control-plane/monitors/changed-fields.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { parseCreation } from "#control-plane/monitors/settings/parse.ts";
-import type { MonitorView } from "#control-plane/monitors/view.ts";
-import { renderInput } from "#control-plane/surfaces/dashboard/frame/fields.ts";
-import { STATE_WORDS } from "#control-plane/surfaces/dashboard/monitors/words.ts";
+import type { MonitorView } from "#control-plane/monitors/serialize.ts";
+import { renderInput } from "#control-plane/surfaces/dashboard/layout/fields.ts";
+import { STATE_LABELS } from "#control-plane/surfaces/dashboard/monitors/labels.ts";
 import type { ListedState } from "#control-plane/monitors/overview.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
@@ -19,15 +19,15 @@ const TOO_MANY = "These are more than 50 lines. Paste the rest afterwards.";
 
 /** Registers the page where up to fifty addresses are pasted, tried, and created. */
 export function registerPaste(scope: FastifyInstance, deps: Dashboard): void {
-  const { door } = deps;
+  const { guard } = deps;
   scope.route({
-    ...door.page({ needs: "write" }),
+    ...guard.page({ needs: "write" }),
     url: "/app/monitors/paste",
     schema: { hide: true },
     handler: (request, reply) => sendPaste(request, reply, { text: "", tags: "", problem: null }),
   });
   scope.route({
-    ...door.form({ needs: "write" }),
+    ...guard.form({ needs: "write" }),
     url: "/app/monitors/paste",
     schema: { hide: true },
     async handler(request, reply) {
@@ -175,7 +175,7 @@ function renderPasteResults({ text, tags, formToken }: Omit<PasteForm, "problem"
 }
 
 function renderTriedLine({ line, state, message }: TriedLine, index: number): Html {
-  const { word, tone } = state === null ? { word: "Not possible", tone: "bad" } : STATE_WORDS[state];
+  const { word, tone } = state === null ? { word: "Not possible", tone: "bad" } : STATE_LABELS[state];
   const isChosen = state === "up" || state === "degraded";
   return html`
     <tr>

@@ -1,19 +1,19 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { sessionCookie, setSessionCookie } from "#control-plane/surfaces/dashboard/door/cookie.ts";
-import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
-import { idIn, readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
-import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
-import { clientOf, refuse } from "#control-plane/surfaces/dashboard/door/attempt.ts";
+import { sessionCookie, setSessionCookie } from "#control-plane/surfaces/dashboard/session-guard/cookie.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
+import { idIn, readForm } from "#control-plane/surfaces/dashboard/session-guard/form.ts";
+import { sendPage } from "#control-plane/surfaces/dashboard/layout/page.ts";
+import { clientOf, refuse } from "#control-plane/surfaces/dashboard/session-guard/attempt.ts";
 import { nextPath } from "#control-plane/surfaces/dashboard/sign-in/routes.ts";
-import { accountName } from "#control-plane/surfaces/dashboard/door/other-account.ts";
-import { PASSWORD_HINT, renderPassword } from "#control-plane/surfaces/dashboard/frame/credentials.ts";
+import { accountName } from "#control-plane/surfaces/dashboard/session-guard/other-account.ts";
+import { PASSWORD_HINT, renderPassword } from "#control-plane/surfaces/dashboard/layout/credentials.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { openTimeZone } from "#control-plane/core/time-zone.ts";
 import { passwordProblem } from "#control-plane/people/users/passwords.ts";
-import { renderSelect, ZONE_NAMES } from "#control-plane/surfaces/dashboard/frame/choices.ts";
-import { renderForm, renderHidden } from "#control-plane/surfaces/dashboard/frame/fields.ts";
-import { CHOSEN_UTC, formatLocal } from "#control-plane/surfaces/dashboard/frame/times.ts";
+import { renderSelect, ZONE_NAMES } from "#control-plane/surfaces/dashboard/layout/choices.ts";
+import { renderForm, renderHidden } from "#control-plane/surfaces/dashboard/layout/fields.ts";
+import { CHOSEN_UTC, formatLocal } from "#control-plane/surfaces/dashboard/layout/times.ts";
 import { programName } from "#control-plane/surfaces/dashboard/program-name.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 import type { Session, SessionEntry } from "#control-plane/people/users/sessions.ts";
@@ -26,9 +26,9 @@ const SHOWN = { schema: { hide: true } } as const;
 
 /** Registers /app/profile: time zone, password, sessions and accounts of the signed-in user. */
 export function registerProfile(scope: FastifyInstance, deps: Dashboard): void {
-  const { door, users, sql, isSecure } = deps;
-  const page = door.page({ needs: "read" });
-  const form = door.form({ needs: "read" });
+  const { guard, users, sql, isSecure } = deps;
+  const page = guard.page({ needs: "read" });
+  const form = guard.form({ needs: "read" });
 
   scope.route({ ...page, ...SHOWN, url: PATH, handler: (request, reply) => sendProfile(request, reply, deps, {}) });
 

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { parseParams } from "#shared/schema/schema.ts";
 import type { Batches } from "#control-plane/checks/batches/batches.ts";
 import { POLL, PROGRESS } from "#control-plane/checks/batches/schemas.ts";
-import { showProgress } from "#control-plane/checks/batches/view.ts";
+import { showProgress } from "#control-plane/checks/batches/serialize.ts";
 import { pageOf } from "#control-plane/http/params.ts";
 import { publishArguments, publishResult } from "#control-plane/surfaces/mcp/publish-schemas.ts";
 import { refuseArgument } from "#control-plane/surfaces/mcp/refuse-argument.ts";

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { MONITOR } from "#control-plane/monitors/routes/schemas.ts";
-import type { MonitorView } from "#control-plane/monitors/view.ts";
+import type { MonitorView } from "#control-plane/monitors/serialize.ts";
 
 /** The fields of a monitor that show whether it needs attention. */
 export const SUMMARY = Type.Pick(MONITOR, [

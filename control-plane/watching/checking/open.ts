@@ -1,11 +1,11 @@
 import { startOrphans } from "#control-plane/watching/checking/schedule/orphans.ts";
-import { startVisits } from "#control-plane/watching/checking/visits/visits.ts";
+import { startTimeoutSweep } from "#control-plane/watching/checking/timeout-sweep/sweep.ts";
 import { createPictureFinding, type PictureRecorder } from "#control-plane/watching/checking/watch/picture-finding.ts";
 import { startWatch, type Watch } from "#control-plane/watching/checking/watch/watch.ts";
 import type { Teardown } from "#control-plane/core/teardown.ts";
 
 /**
- * Starts to check monitors, to visit those about which time alone changes something, and to repeat lost checks. Running
+ * Starts the checks of monitors, the timeout sweep, and the repetition of lost checks. Running
  * checks have `graceMs` to end when the replica stops.
  */
 export function openChecking(
@@ -19,10 +19,10 @@ export function openChecking(
   teardown.push(() => watch.stop(deps.graceMs()));
   const orphans = startOrphans({ ...deps, replicaId: deps.checks.hub.replicaId });
   teardown.push(() => orphans.stop());
-  const visits = startVisits({
+  const sweep = startTimeoutSweep({
     ...deps,
-    unserved: (accountId, locations) => watch.unserved(accountId, locations),
+    withoutAgent: (accountId, locations) => watch.withoutAgent(accountId, locations),
   });
-  teardown.push(() => visits.stop());
+  teardown.push(() => sweep.stop());
   return watch;
 }

@@ -18,9 +18,9 @@ export interface CheckedLocation {
 /**
  * Lists the locations of active monitors, apart for each of the accounts with agents of their own.
  *
- * A location has thousands of slots. The statement goes over the index from one location to the next, and of each reads
- * the slots of those accounts and the first slot of another one. Without the order, the planner would search that in the
- * table.
+ * A location has thousands of schedule entries. The statement goes over the index from one location to the next, and of
+ * each reads the schedule entries of those accounts and the first schedule entry of another one. Without the order, the
+ * planner would search that in the table.
  */
 export async function listLocations(
   sql: Queryable,
@@ -143,7 +143,7 @@ export async function readUnknownChecks(
     order by c.checked_at desc`;
 }
 
-/** Slots whose checks are due and do not run: no replica has claimed them, or that one is gone. */
+/** Schedule entries whose checks are due and do not run: no replica has claimed them, or that one is gone. */
 export interface Overdue extends Affected {
   /** When the most overdue one was due; null: there is none. */
   readonly oldest: Date | null;

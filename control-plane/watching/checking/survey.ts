@@ -30,7 +30,7 @@ export interface SurveyedAgent {
 }
 
 /** Locations that no agent serves, grouped by the regions of the agents that would. */
-export interface Unserved extends Affected {
+export interface WithoutAgent extends Affected {
   /** The regions, separated by commas; the location itself if no enrolled agent matches it. */
   readonly group: string;
   readonly locations: readonly string[];
@@ -48,7 +48,7 @@ export interface Survey {
   readonly online: number;
   /** The active monitors; not counted if an agent is online. */
   readonly active: Affected;
-  readonly unserved: readonly Unserved[];
+  readonly withoutAgent: readonly WithoutAgent[];
   readonly faulty: readonly Faulty[];
   /** Monitors for which nothing above explains that too few of their locations have results. */
   readonly silent: readonly SilentMonitor[];
@@ -92,22 +92,22 @@ export async function surveyMonitors(
   const privateAccounts = [...new Set(online.flatMap(({ accountId }) => accountId ?? []))];
   const locations = await listLocations(sql, privateAccounts);
   const missing = locations.filter((one) => !servedBy(online, one));
-  const isUnserved = (location: string, accountId: number): boolean =>
+  const hasNoAgent = (location: string, accountId: number): boolean =>
     missing.some((one) => one.location === location && one.accountId === ownerOf(accountId, privateAccounts));
   const since = new Date(now.getTime() - FAULTY_MS);
   const checks = await readFaulty(sql, { since, except: NOT_RUN, most: MOST_FAULTY });
-  const faulty = checks.filter(({ location, accountId }) => !isUnserved(location, accountId));
+  const faulty = checks.filter(({ location, accountId }) => !hasNoAgent(location, accountId));
   const isFaulty = (location: string): boolean => faulty.some((one) => one.location === location);
   const silent = await readSilent(sql, now);
   return {
     enrolled: agents.length,
     online: online.length,
     active: online.length > 0 ? NONE : await countActive(sql, mostIds),
-    unserved: await groupUnserved(sql, agents, missing, { privateAccounts, mostIds }),
+    withoutAgent: await groupNoAgent(sql, agents, missing, { privateAccounts, mostIds }),
     faulty: groupFaulty(online, faulty),
     silent: silent.filter(
       ({ missing: silentAt, accountId }) =>
-        !silentAt.every((location) => isUnserved(location, accountId) || isFaulty(location)),
+        !silentAt.every((location) => hasNoAgent(location, accountId) || isFaulty(location)),
     ),
     overdue: await countOverdue(
       sql,
@@ -145,12 +145,12 @@ function groupOf(agents: readonly SurveyedAgent[], location: string): string {
   return regions.size === 0 ? location : [...regions].toSorted().join(", ");
 }
 
-async function groupUnserved(
+async function groupNoAgent(
   sql: Queryable,
   agents: readonly SurveyedAgent[],
   missing: readonly CheckedLocation[],
   { privateAccounts, mostIds }: { readonly privateAccounts: readonly number[]; readonly mostIds: number },
-): Promise<readonly Unserved[]> {
+): Promise<readonly WithoutAgent[]> {
   if (missing.length === 0) return [];
   const grouped = missing.map((one) => ({ ...one, group: groupOf(agents, one.location) }));
   const rows = await countByGroup(sql, grouped, privateAccounts, mostIds);

@@ -1,13 +1,13 @@
 import { listFirst } from "#shared/text/list.ts";
 import { toPlainLine } from "#shared/text/plain-line.ts";
 import type { Change } from "#control-plane/watching/evidence/evidence.ts";
-import { PHASES, type Facts } from "#control-plane/watching/evidence/facts.ts";
+import { PHASES, type ComparedValues } from "#control-plane/watching/evidence/compared-values.ts";
 
 /** The facts of a good check at one location. */
 export interface Baseline {
   readonly location: string;
   readonly goodAt: Date;
-  readonly facts: Facts;
+  readonly facts: ComparedValues;
 }
 
 /** A phase has changed if it takes so many times as long as before, and so many milliseconds longer. */
@@ -20,7 +20,7 @@ const MOST_SHOWN = 6;
 /** The result of a comparison. */
 interface Comparisons {
   readonly changed: readonly Change[];
-  /** Every fact that was compared, changed or not, with the time of the good check that told it. */
+  /** Every fact that was compared, changed or not, with the time of the good check that reported it. */
   readonly compared: readonly ComparedFact[];
 }
 
@@ -37,14 +37,14 @@ export interface ComparedFact {
  * have changed if none has stayed, or if the one that is used now is new: large sites answer with different ones of a set
  * each time. What one of both checks does not tell is left out.
  */
-export function compareFacts(location: string, now: Facts, baselines: readonly Baseline[]): Comparisons {
+export function compareValues(location: string, now: ComparedValues, baselines: readonly Baseline[]): Comparisons {
   const newest = baselines.toSorted((a, b) => b.goodAt.getTime() - a.goodAt.getTime());
   const here = newest.filter((one) => one.location === location);
   const all = [...here, ...newest.filter((one) => one.location !== location)];
   const changed: Change[] = [];
   const compared: ComparedFact[] = [];
-  const compare = (field: string, among: readonly Baseline[], { isTold, hasChanged, show }: Comparison): void => {
-    const known = isTold(now) ? among.find(({ facts }) => isTold(facts)) : undefined;
+  const compare = (field: string, among: readonly Baseline[], { isPresent, hasChanged, show }: Comparison): void => {
+    const known = isPresent(now) ? among.find(({ facts }) => isPresent(facts)) : undefined;
     if (known === undefined) return;
     compared.push({ field, at: known.goodAt });
     if (!hasChanged(known.facts, now)) return;
@@ -52,13 +52,13 @@ export function compareFacts(location: string, now: Facts, baselines: readonly B
     changed.push({ field, before, after, last_good_at: known.goodAt.toISOString() });
   };
   compare("addresses", here, {
-    isTold: ({ addresses }) => addresses !== null,
+    isPresent: ({ addresses }) => addresses !== null,
     hasChanged: haveMoved,
     show: ({ addresses }) => listed(addresses),
   });
   compare("name_servers", newest.map(withNameServers), textsOf("nameServers"));
   compare("certificate", all, {
-    isTold: (facts) => facts.certificate !== null,
+    isPresent: (facts) => facts.certificate !== null,
     hasChanged: (one, other) => one.certificate?.fingerprint !== other.certificate?.fingerprint,
     show: certificate,
   });
@@ -67,7 +67,7 @@ export function compareFacts(location: string, now: Facts, baselines: readonly B
   compare("records", all, textsOf("records"));
   for (const phase of PHASES) {
     compare(phase, here, {
-      isTold: ({ phases }) => phases[phase] !== undefined,
+      isPresent: ({ phases }) => phases[phase] !== undefined,
       hasChanged: (before, after) => isSlower(before.phases[phase] ?? 0, after.phases[phase] ?? 0),
       show: ({ phases }) => `${Math.round(phases[phase] ?? 0)} ms`,
     });
@@ -77,14 +77,14 @@ export function compareFacts(location: string, now: Facts, baselines: readonly B
 
 /** How one fact is compared. */
 interface Comparison {
-  readonly isTold: (facts: Facts) => boolean;
-  readonly hasChanged: (before: Facts, after: Facts) => boolean;
-  readonly show: (facts: Facts) => string;
+  readonly isPresent: (facts: ComparedValues) => boolean;
+  readonly hasChanged: (before: ComparedValues, after: ComparedValues) => boolean;
+  readonly show: (facts: ComparedValues) => string;
 }
 
 function valueOf(name: "status" | "finalUrl"): Comparison {
   return {
-    isTold: (facts) => facts[name] !== null,
+    isPresent: (facts) => facts[name] !== null,
     hasChanged: (before, after) => before[name] !== after[name],
     show: (facts) => String(facts[name]),
   };
@@ -92,7 +92,7 @@ function valueOf(name: "status" | "finalUrl"): Comparison {
 
 function textsOf(name: "nameServers" | "records"): Comparison {
   return {
-    isTold: (facts) => facts[name] !== null,
+    isPresent: (facts) => facts[name] !== null,
     hasChanged: (before, after) => before[name]?.join("\n") !== after[name]?.join("\n"),
     show: (facts) => listed(facts[name]),
   };
@@ -114,14 +114,14 @@ function withNameServers(baseline: Baseline): Baseline {
   return nameServersAt === null ? baseline : { ...baseline, goodAt: new Date(nameServersAt) };
 }
 
-function haveMoved(before: Facts, now: Facts): boolean {
+function haveMoved(before: ComparedValues, now: ComparedValues): boolean {
   const { addresses: known } = before;
   if (known === null || now.addresses === null) return false;
   if (now.address !== null && !known.includes(now.address)) return true;
   return !now.addresses.some((address) => known.includes(address));
 }
 
-function certificate({ certificate: found }: Facts): string {
+function certificate({ certificate: found }: ComparedValues): string {
   if (found === null) return "none";
   const { fingerprint, issuer, notAfter } = found;
   if (issuer === "" && notAfter === "") return fingerprint.slice(0, 16);

@@ -4,10 +4,10 @@ import type { App } from "#control-plane/core/app.ts";
 import type { Sql } from "#control-plane/core/database/connect.ts";
 import { createAsker, type AskedPlace } from "#control-plane/watching/evidence/ask.ts";
 import { hostOf } from "#control-plane/watching/evidence/cause-key.ts";
-import { compareFacts, lastGoodAt, type Baseline } from "#control-plane/watching/evidence/changes.ts";
+import { compareValues, lastGoodAt, type Baseline } from "#control-plane/watching/evidence/changes.ts";
 import type { Task } from "#control-plane/watching/evidence/claims/store.ts";
 import type { CertificateEvidence, DnsEvidence, Evidence } from "#control-plane/watching/evidence/evidence.ts";
-import { readDnsRecords, type Facts } from "#control-plane/watching/evidence/facts.ts";
+import { readDnsRecords, type ComparedValues } from "#control-plane/watching/evidence/compared-values.ts";
 import { findCertificate, lookFrom, lookUp, type Checked, type Look } from "#control-plane/watching/evidence/look.ts";
 import { choosePlaces } from "#control-plane/watching/evidence/places.ts";
 import { summarize } from "#control-plane/watching/evidence/summary.ts";
@@ -88,7 +88,7 @@ export async function gatherEvidence(
   const { changed, compared } =
     failing === null
       ? { changed: [], compared: [] }
-      : compareFacts(failing.place.location, readPresent(failing, dns, certificate), baselines);
+      : compareValues(failing.place.location, readPresent(failing, dns, certificate), baselines);
   const alsoFailing = other?.place.check.verdict === "down" ? [other.place.location] : [];
   const silentAt = other?.isCutShort === true ? [other.place.location] : [];
   const notWorking = new Set([...alsoFailing, ...silentAt]);
@@ -134,7 +134,11 @@ function findLastAddress(
 }
 
 /** Combines what the failing location sees now. */
-function readPresent({ place, facts }: Look, dns: DnsEvidence | null, certificate: CertificateEvidence | null): Facts {
+function readPresent(
+  { place, facts }: Look,
+  dns: DnsEvidence | null,
+  certificate: CertificateEvidence | null,
+): ComparedValues {
   const answered = dns?.host.status === "ok" ? dns.host.data : null;
   const [v4, v6] = [readDnsRecords(answered, "A"), readDnsRecords(answered, "AAAA")];
   const looked = v4 === null && v6 === null ? null : [...(v4 ?? []), ...(v6 ?? [])];
@@ -159,7 +163,11 @@ export async function readBaselines(
   target: { readonly url: string; readonly checkType: string },
 ): Promise<readonly Baseline[]> {
   const [rows, checks] = await Promise.all([readRows(sql, monitorId, target.url), readGoodChecks(sql, monitorId)]);
-  const full = rows.map(({ location, goodAt, facts }) => ({ location, goodAt, facts: JSON.parse(facts) as Facts }));
+  const full = rows.map(({ location, goodAt, facts }) => ({
+    location,
+    goodAt,
+    facts: JSON.parse(facts) as ComparedValues,
+  }));
   const short = checks.flatMap(({ location, goodAt, good }) => {
     const decoded = decodeGoodCheck(good);
     return decoded === null ? [] : { location, goodAt, good: decoded };

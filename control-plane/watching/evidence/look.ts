@@ -13,7 +13,11 @@ import type {
   PlaceEvidence,
   ToolAnswer,
 } from "#control-plane/watching/evidence/evidence.ts";
-import { readFacts, readShortFacts, type Facts } from "#control-plane/watching/evidence/facts.ts";
+import {
+  readComparedValues,
+  readShortValues,
+  type ComparedValues,
+} from "#control-plane/watching/evidence/compared-values.ts";
 import type { Redact } from "#shared/text/redact.ts";
 import type { MonitorSecrets } from "#control-plane/outages/kinds/common.ts";
 import type { MonitorSettings } from "#control-plane/outages/kinds/monitor.ts";
@@ -33,7 +37,7 @@ export interface Checked {
 /** What one location sees now. */
 export interface Look {
   readonly place: PlaceEvidence;
-  readonly facts: Facts;
+  readonly facts: ComparedValues;
   /** Whether the target did not answer within the limit of evidence, which is shorter than the monitor's own. */
   readonly isCutShort: boolean;
 }
@@ -115,10 +119,10 @@ function cutShort(
 }
 
 /** Returns the facts of the full result, and where it has none those of the short one. */
-function factsOf(checkType: string, finding: Finding | null): Facts {
-  const full = readFacts(finding?.whole);
+function factsOf(checkType: string, finding: Finding | null): ComparedValues {
+  const full = readComparedValues(finding?.whole);
   if (finding === null) return full;
-  const short = readShortFacts(checkType, { ...finding, phases: decodePhases(encodePhases(finding.phases)) });
+  const short = readShortValues(checkType, { ...finding, phases: decodePhases(encodePhases(finding.phases)) });
   return { ...full, status: full.status ?? short.status, phases: { ...short.phases, ...full.phases } };
 }
 

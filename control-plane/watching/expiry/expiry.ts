@@ -9,8 +9,8 @@ import { startUpkeep } from "#control-plane/core/database/upkeep.ts";
 import type { Events } from "#control-plane/notify/events/events.ts";
 import { eraseTargets, linkMonitors } from "#control-plane/watching/expiry/links/links.ts";
 import { createExpiryMetrics } from "#control-plane/watching/expiry/metrics.ts";
-import { startVisitor } from "#control-plane/watching/expiry/visits/visitor.ts";
-import { judgeDomain } from "#control-plane/watching/expiry/shown/domain-check.ts";
+import { startExpirySweep } from "#control-plane/watching/expiry/sweep/sweep.ts";
+import { judgeDomain } from "#control-plane/watching/expiry/read/domain-check.ts";
 import type { Teardown } from "#control-plane/core/teardown.ts";
 import { planEarlyLooks, type Report } from "#control-plane/watching/expiry/reports-store.ts";
 
@@ -55,8 +55,8 @@ export function startExpiry(
 ): Expiry {
   const { sql, clock, log, everyMs = EVERY_MS } = deps;
   const stopping = new AbortController();
-  const visiting = { ...deps, everyMs, metrics: createExpiryMetrics(deps.registry) };
-  const visitors = [startVisitor("certificate", visiting), startVisitor("domain", visiting)];
+  const sweeping = { ...deps, everyMs, metrics: createExpiryMetrics(deps.registry) };
+  const sweeps = [startExpirySweep("certificate", sweeping), startExpirySweep("domain", sweeping)];
   const reports = createReports(sql, clock);
   const isStopped = () => stopping.signal.aborted;
   const running = new Set<Promise<void>>();
@@ -81,12 +81,12 @@ export function startExpiry(
     judgeDomain: (monitorId) => judgeDomain(sql, monitorId, clock.now()),
     async round() {
       for (const part of parts) await run(part);
-      for (const visitor of visitors) await visitor.drain();
+      for (const sweep of sweeps) await sweep.drain();
     },
     async stop() {
       stopping.abort();
       for (const one of upkeep) one.stop();
-      await Promise.all(visitors.map((visitor) => visitor.stop(0)));
+      await Promise.all(sweeps.map((sweep) => sweep.stop(0)));
       await waitAtMost(STOP_MS, Promise.allSettled(running), undefined);
     },
   };

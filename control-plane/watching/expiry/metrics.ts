@@ -4,7 +4,7 @@ import { Counter, Histogram, type Registry } from "prom-client";
 export interface ExpiryMetrics {
   /** By kind (certificate, domain) and outcome (found, failed). */
   readonly looks: Counter<"kind" | "outcome">;
-  /** Beginning of a visit minus its time, seconds. */
+  /** Beginning of a sweep minus its time, seconds. */
   readonly lag: Histogram<"kind">;
   readonly events: Counter<"type">;
   /** Pauses of registries that refused a question or did not answer it. */

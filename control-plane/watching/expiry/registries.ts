@@ -7,8 +7,8 @@ import {
   readRefusals,
   releaseRegistry,
 } from "#control-plane/watching/expiry/registries-store.ts";
-import type { ClaimedTarget } from "#control-plane/watching/expiry/visits/claims-store.ts";
-import type { Look } from "#control-plane/watching/expiry/visits/look.ts";
+import type { ClaimedTarget } from "#control-plane/watching/expiry/sweep/claims-store.ts";
+import type { Look } from "#control-plane/watching/expiry/sweep/look.ts";
 
 const SHORTEST_MS = 60_000;
 const LONGEST_MS = 6 * 3_600_000;
@@ -25,7 +25,7 @@ export function pauseMs(refusals: number, luck: number): number {
 }
 
 /**
- * Ends the claim of the registry that was asked in a visit, if one was: the next question can be asked. A registry that
+ * Ends the claim of the registry that was asked in a sweep, if one was: the next question can be asked. A registry that
  * refused the question or did not answer it is paused; that is stored, so that restarts and other replicas keep to it.
  * A failure of another cause, such as no probe, says nothing about the registry. `look` is null if nothing was asked.
  * `luck` returns 0 to 1.

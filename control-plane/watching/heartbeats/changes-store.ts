@@ -78,7 +78,7 @@ interface ChangedState {
 export interface ChangedHeartbeat extends ChangedState {
   /** Unix milliseconds. */
   readonly deadlineAt: number | null;
-  /** Unix milliseconds of the next visit; null: none is needed before the next ping. */
+  /** Unix milliseconds of the next sweep; null: none is needed before the next ping. */
   readonly sweepAt: number | null;
 }
 
@@ -105,13 +105,15 @@ export async function writeChanges(tx: Transaction, changes: readonly ChangedHea
 export interface JudgedHeartbeat extends ChangedState {
   /** Number of the ping. */
   readonly number: number;
-  /** Unix milliseconds of the next visit; null: none is needed before the next ping, or before its deadline if it is up. */
+  /**
+   * Unix milliseconds of the next sweep; null: none is needed before the next ping, or before its deadline if it is up.
+   */
   readonly sweepAt: number | null;
 }
 
 /**
  * Writes the states of heartbeats that follow the verdicts of pings. Pings can have been recorded since they were read:
- * the newest deadline counts, and a visit stays due if there is a newer verdict. The rows are locked in the order of
+ * the newest deadline counts, and a sweep stays due if there is a newer verdict. The rows are locked in the order of
  * writePings, and only from here on, so that pings do not wait for what follows from others.
  */
 export async function writeJudged(tx: Transaction, judged: readonly JudgedHeartbeat[]): Promise<void> {
@@ -139,18 +141,18 @@ export async function writeJudged(tx: Transaction, judged: readonly JudgedHeartb
     from given as g join locked using (monitor_id) where h.monitor_id = g.monitor_id`;
 }
 
-/** Plans the next visits of locked heartbeats that need nothing now. Times are Unix milliseconds. */
-export async function moveVisits(
+/** Plans the next sweeps of locked heartbeats that need nothing now. Times are Unix milliseconds. */
+export async function moveSweeps(
   sql: Queryable,
-  visits: readonly { readonly monitorId: number; readonly sweepAt: number | null }[],
+  waiting: readonly { readonly monitorId: number; readonly sweepAt: number | null }[],
 ): Promise<void> {
   await sql`
     update heartbeats as h set sweep_at = given.sweep_at
-    from ${given(sql, visits, { monitorId: "bigint", sweepAt: "timestamptz" })}
+    from ${given(sql, waiting, { monitorId: "bigint", sweepAt: "timestamptz" })}
     where h.monitor_id = given.monitor_id`;
 }
 
-/** Lists heartbeats that are due for a visit, the most overdue first. */
+/** Lists heartbeats that are due for a sweep, the most overdue first. */
 export async function listDue(sql: Sql, now: Date, limit: number): Promise<readonly number[]> {
   const rows = await sql<{ id: number }[]>`
     select monitor_id as id from heartbeats where sweep_at <= ${now} order by sweep_at limit ${limit}`;

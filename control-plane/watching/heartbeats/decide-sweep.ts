@@ -5,7 +5,7 @@ import type { CheckFault, MonitorState, StateSettings } from "#control-plane/out
 import { nextFlappingLook } from "#control-plane/outages/state/events.ts";
 import { transition, type Transition } from "#control-plane/outages/state/transition.ts";
 
-/** A heartbeat that is due for a visit. Times are Unix milliseconds. */
+/** A heartbeat that is due for a sweep. Times are Unix milliseconds. */
 interface DueHeartbeat {
   readonly record: HeartbeatRecord;
   readonly settings: HeartbeatSettings;
@@ -15,9 +15,9 @@ interface DueHeartbeat {
   readonly outageEndedAt: number | null;
 }
 
-/** What the visit of a heartbeat leads to. */
+/** What a sweep decides about a heartbeat. */
 type SweepDecision =
-  /** Nothing changes. The next visit is at `sweepAt`; null: none is needed before the next ping. */
+  /** Nothing changes. The next sweep is at `sweepAt`; null: none is needed before the next ping. */
   | { readonly kind: "wait"; readonly sweepAt: number | null }
   /** Its state changes at `at`, and `deadlineAt` is the deadline from then on. */
   | {
@@ -27,12 +27,12 @@ type SweepDecision =
       readonly deadlineAt: number | null;
     };
 
-/** Time between two visits of a heartbeat whose notice is held back, in milliseconds. */
-const HELD_MS = 30_000;
+/** Time between two sweeps of a heartbeat whose notice is silenced, in milliseconds. */
+const SILENCED_MS = 30_000;
 
 /**
- * Decides what happens to a heartbeat at the time of a visit. A late one is down from its deadline on, however late the
- * visit is. While it is down, each visit repeats the verdict: so reminders become due, and a notice that was held back is
+ * Decides what happens to a heartbeat at the time of a sweep. A late one is down from its deadline on, however late the
+ * sweep is. While it is down, each sweep repeats the verdict: so reminders become due, and a notice that was silenced is
  * sent when the reason has ended.
  */
 export function decideSweep(due: DueHeartbeat, now: number): SweepDecision {
@@ -44,20 +44,20 @@ export function decideSweep(due: DueHeartbeat, now: number): SweepDecision {
   return due.outageEndedAt === null ? becomeLate(due, at, deadlineAt) : hold(due, at, due.outageEndedAt);
 }
 
-/** Returns when the next visit is needed after a change. */
+/** Returns when the next sweep is needed after a change. */
 export function nextSweep(
   state: MonitorState,
   { rechecks }: Pick<Transition, "rechecks">,
   deadlineAt: number | null,
   now: number,
 ): number | null {
-  const { status, remindAt, held } = state;
+  const { status, remindAt, silenced } = state;
   if (status !== "down") return earliest(deadlineAt, nextFlappingLook(state, now));
   const lookAt = nextFlappingLook(state, now);
   const times = [
     ...(lookAt === null ? [] : [lookAt]),
     ...(remindAt === null ? [] : [remindAt]),
-    ...(held === null ? [] : [now + HELD_MS]),
+    ...(silenced === null ? [] : [now + SILENCED_MS]),
     ...rechecks.map(({ at }) => at),
   ];
   return times.length === 0 ? null : Math.min(...times);
@@ -98,7 +98,7 @@ function hold({ settings, stateSettings, state }: DueHeartbeat, at: number, ende
   return { kind: "change", at, transition: transition(stateSettings, forgotten, null, at), deadlineAt };
 }
 
-/** The verdict keeps its time: a success that arrived after it and was not recorded before this visit is newer. */
+/** The verdict keeps its time: a success that arrived after it and was not recorded before this sweep is newer. */
 function observeAgain({ record, stateSettings, state }: DueHeartbeat, now: number): SweepDecision {
   const known = state.locations.get(HEARTBEAT_LOCATION);
   const made = transition(stateSettings, state, observe(known?.at ?? now, known?.fault ?? null), now);

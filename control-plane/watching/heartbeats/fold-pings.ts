@@ -72,5 +72,5 @@ function isKnown(
   if (newest !== undefined) return (newest.fault === null) === (fault === null);
   if (state.status !== verdict || state.isFlapping) return false;
   if (verdict === "up") return true;
-  return state.held === null && state.locations.get(HEARTBEAT_LOCATION)?.fault?.reason === fault?.reason;
+  return state.silenced === null && state.locations.get(HEARTBEAT_LOCATION)?.fault?.reason === fault?.reason;
 }

@@ -11,7 +11,7 @@ export interface Liveness {
 const EVERY_MS = 5_000;
 /** A longer time without a note of any replica is an outage, in milliseconds. */
 const LONGEST_GAP_MS = 15_000;
-/** How long outages are kept, in milliseconds: longer than any deadline waits for its visit. */
+/** How long outages are kept, in milliseconds: longer than any deadline waits for its sweep. */
 const KEPT_MS = 30 * 86_400_000;
 const DELETE_EVERY_MS = 3_600_000;
 

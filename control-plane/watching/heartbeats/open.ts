@@ -16,7 +16,7 @@ const TIMEOUT_MS = 5_000;
 /** Time for waiting pings to be recorded when the replica stops, in milliseconds. */
 const CLOSE_MS = 5_000;
 
-/** Opens the recorder of pings and starts the visits of late heartbeats. */
+/** Opens the recorder of pings and starts the sweeps of late heartbeats. */
 export function openPings(
   deps: Pick<App, "sql" | "clock" | "log"> & {
     readonly databaseUrl: string;

@@ -51,7 +51,7 @@ export async function lockRecords(
     where monitor_id = any(${[...ids]}::bigint[]) order by monitor_id for update`;
 }
 
-/** Sets the deadlines of locked heartbeats, and visits each then if it has one. */
+/** Sets the deadlines of locked heartbeats, and sweeps each then if it has one. */
 export async function updateDeadlines(
   tx: Transaction,
   deadlines: readonly { readonly id: number; readonly deadlineAt: Date | null }[],

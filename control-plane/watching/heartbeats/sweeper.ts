@@ -9,7 +9,7 @@ import {
 import {
   listDue,
   lockHeartbeats,
-  moveVisits,
+  moveSweeps,
   type LockedHeartbeat,
 } from "#control-plane/watching/heartbeats/changes-store.ts";
 import type { Liveness } from "#control-plane/watching/heartbeats/liveness.ts";
@@ -19,11 +19,11 @@ import { decideSweep } from "#control-plane/watching/heartbeats/decide-sweep.ts"
 import { judgeNext } from "#control-plane/watching/heartbeats/judge.ts";
 import type { ApplyDeps } from "#control-plane/watching/checking/watch/apply-changes.ts";
 
-/** Visits heartbeats at their deadlines. */
+/** Sweeps heartbeats at their deadlines. */
 interface Sweeper {
-  /** Visits all that are due now. Returns when none is left, or those that are left belong to another replica. */
+  /** Sweeps all that are due now. Returns when none is left, or those that are left belong to another replica. */
   sweep(): Promise<void>;
-  /** Starts no further visits, and waits for those that are running. */
+  /** Starts no further sweeps, and waits for those that are running. */
   stop(): Promise<void>;
 }
 
@@ -31,17 +31,17 @@ const EVERY_MS = 250;
 /** Maximum number of heartbeats of one transaction. */
 const MOST_AT_ONCE = 300;
 
-/** Time until the next visit of a row that cannot be read, in milliseconds. */
+/** Time until the next sweep of a row that cannot be read, in milliseconds. */
 const UNREADABLE_MS = 60_000;
 
-/** Times of a visit, Unix milliseconds: the present one, and the one up to which deadlines are judged. */
-interface VisitTimes {
+/** Times of a sweep, Unix milliseconds: the present one, and the one up to which deadlines are judged. */
+interface SweepTimes {
   readonly now: number;
   readonly until: number;
 }
 
-/** What a visit changes. */
-type Visit =
+/** What a sweep changes about a heartbeat. */
+type RowDecision =
   | { readonly kind: "wait"; readonly sweepAt: number | null }
   | (HeartbeatChange & { readonly kind: "change" });
 
@@ -70,32 +70,32 @@ export function startSweeper({
     for (;;) {
       if (isStopped) return;
       // A replica that was frozen with all others must find the outage before it finds what is late. So it notes first,
-      // and visits only what was due before that: it can be frozen at any time after.
+      // and sweeps only what was due before that: it can be frozen at any time after.
       const now = clock.now().getTime();
       const until = judgeableUntil(now, pings.oldestArrival());
       await liveness.note();
       const ids = await listDue(sql, new Date(until), MOST_AT_ONCE);
-      if (ids.length === 0 || (await visit(ids, { now, until })) === 0) return;
+      if (ids.length === 0 || (await sweepListed(ids, { now, until })) === 0) return;
     }
   }
 
-  /** Visits heartbeats as of the time `until`. Returns how many there were. */
-  async function visit(ids: readonly number[], { now, until }: VisitTimes): Promise<number> {
+  /** Sweeps heartbeats as of the time `until`. Returns how many there were. */
+  async function sweepListed(ids: readonly number[], { now, until }: SweepTimes): Promise<number> {
     const { count, deadlines } = await transact(sql, async (tx) => {
       const locked = await lockHeartbeats(tx, ids, { skip: true, stopsPings: true });
       const made: HeartbeatChange[] = [];
-      const visits: { monitorId: number; sweepAt: number | null }[] = [];
+      const waiting: { monitorId: number; sweepAt: number | null }[] = [];
       for (const row of locked) {
-        // Another replica has visited it since it was listed.
+        // Another replica has swept it since it was listed.
         if (row.sweepAt === null || row.sweepAt.getTime() > until) continue;
-        const decided = decideVisit(row, until);
-        if (decided.kind === "wait") visits.push({ monitorId: row.monitorId, sweepAt: decided.sweepAt });
+        const decided = decideRow(row, until);
+        if (decided.kind === "wait") waiting.push({ monitorId: row.monitorId, sweepAt: decided.sweepAt });
         else made.push(decided);
       }
-      if (visits.length > 0) await moveVisits(tx, visits);
+      if (waiting.length > 0) await moveSweeps(tx, waiting);
       await applyHeartbeatChanges(tx, changes, made, now);
       return {
-        count: made.length + visits.length,
+        count: made.length + waiting.length,
         deadlines: made.flatMap(({ cause, at }) => (cause === "time" ? at : [])),
       };
     });
@@ -105,7 +105,7 @@ export function startSweeper({
   }
 
   /** Decides about one row. One that cannot be read waits, so that it does not hold up those beside it. */
-  function decideVisit(row: LockedHeartbeat, now: number): Visit {
+  function decideRow(row: LockedHeartbeat, now: number): RowDecision {
     try {
       const heartbeat = openHeartbeat(row);
       if (heartbeat === null) return { kind: "wait", sweepAt: null };

@@ -29,14 +29,15 @@ export function decideComparing(known: KnownPictures, sha256: string, comparison
 }
 
 /**
- * Decides whether a change is announced. within: the page looks as accepted, so that the next change is news; told: the
- * page still looks as it did when its change was announced; compare: it has to be compared with that picture.
+ * Decides whether a change is announced. within: the page looks as accepted, so that the next change is news;
+ * announced: the page still looks as it did when its change was announced; compare: it has to be compared with that
+ * picture.
  */
 export function decideAnnouncing(
   { announcedId, announcedSha256 }: Pick<KnownPictures, "announcedId" | "announcedSha256">,
   { sha256, ratio, threshold }: { readonly sha256: string; readonly ratio: number; readonly threshold: number },
-): "within" | "announce" | "told" | "compare" {
+): "within" | "announce" | "announced" | "compare" {
   if (ratio <= threshold) return "within";
   if (announcedId === null) return "announce";
-  return announcedSha256 === sha256 ? "told" : "compare";
+  return announcedSha256 === sha256 ? "announced" : "compare";
 }

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { CommandContext } from "#shared/client/context.ts";
 import { addSettingFlags, settingsOf, withFlags } from "#shared/client/flags.ts";
 import { AGENT_MEMORY, CONTROL_PLANE_MEMORY, withMemory } from "#shared/client/process-memory.ts";
-import { PROGRAMS, LEASH } from "#shared/client/programs.ts";
+import { PROGRAMS, END_WITH_PARENT } from "#shared/client/programs.ts";
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { onNpmGone } from "#shared/client/npm-parent.ts";
@@ -36,7 +36,7 @@ export function addProcesses(program: Command, context: CommandContext): void {
  * the signal that killed it.
  */
 function runProgram(entry: string, words: readonly string[], environment: Environment): Promise<number> {
-  const child = spawn(process.execPath, [`--import=${LEASH}`, entry, ...words], {
+  const child = spawn(process.execPath, [`--import=${END_WITH_PARENT}`, entry, ...words], {
     env: { ...environment },
     stdio: ["inherit", "inherit", "inherit", "ipc"],
   });

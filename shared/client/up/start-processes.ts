@@ -14,7 +14,7 @@ import { callService, field } from "#shared/client/call.ts";
 import { X509Certificate } from "node:crypto";
 import { readFileSync, closeSync } from "node:fs";
 import { spawn } from "node:child_process";
-import { LEASH } from "#shared/client/programs.ts";
+import { END_WITH_PARENT } from "#shared/client/programs.ts";
 import type { ProcessTable } from "#shared/client/up/process-table.ts";
 
 /** An agent drains for up to 30 s; the control plane finishes its requests. Milliseconds. */
@@ -257,7 +257,7 @@ async function runOnce(options: ChildOptions, stopping: AbortSignal): Promise<En
   const { entry, environment, logFile, processes, graceMs } = options;
   const given = await environment();
   const log = openLog(logFile);
-  const child = spawn(process.execPath, [`--import=${LEASH}`, entry], {
+  const child = spawn(process.execPath, [`--import=${END_WITH_PARENT}`, entry], {
     env: { ...given },
     detached: true,
     stdio: ["ignore", log, log, "ipc"],

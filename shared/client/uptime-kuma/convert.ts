@@ -11,7 +11,7 @@ import {
   type NotTaken,
   type Source,
   objectsOf,
-  shown,
+  quoteName,
 } from "#shared/client/uptime-kuma/source.ts";
 import { cutLine } from "#shared/text/plain-line.ts";
 
@@ -257,10 +257,10 @@ function readTags(
     const [name, value] = [textOf(item, "name"), textOf(item, "value")];
     const text = value === "" ? name : `${name}:${value}`;
     const tag = toTag(text);
-    if (tag === "") leaveOut("tags", `${shown(text)} has no letter or digit that a tag can have`);
+    if (tag === "") leaveOut("tags", `${quoteName(text)} has no letter or digit that a tag can have`);
     else if (tags.size === MOST_TAGS && !tags.has(tag)) leaveOut("tags", `a monitor has at most ${MOST_TAGS}`);
     else {
-      if (tag !== text) change("tags", `${shown(text)} is ${tag}`);
+      if (tag !== text) change("tags", `${quoteName(text)} is ${tag}`);
       tags.add(tag);
     }
   }

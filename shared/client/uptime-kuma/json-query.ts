@@ -1,6 +1,6 @@
 import { toExactNumber, type ExactNumber } from "#shared/json/exact.ts";
 import type { Context, Fields } from "#shared/client/uptime-kuma/context.ts";
-import { shown, textOf, type Source } from "#shared/client/uptime-kuma/source.ts";
+import { quoteName, textOf, type Source } from "#shared/client/uptime-kuma/source.ts";
 import { parseJsonPath } from "#shared/json-path/parse.ts";
 
 /** Comparisons that a condition of the service has. Without one it is ==, as before release 2. */
@@ -28,11 +28,11 @@ export function mapJsonQuery(monitor: Source, { leaveOut, change }: Context): Fi
   const value = op === "less" || op === "greater" ? readNumber(text) : readValue(text);
   const why =
     path === null
-      ? `${shown(expression)} is more than a path of names and indexes`
+      ? `${quoteName(expression)} is more than a path of names and indexes`
       : op === undefined
-        ? `there is no comparison ${shown(operator)}`
+        ? `there is no comparison ${quoteName(operator)}`
         : value === null
-          ? `${shown(text)} is no number`
+          ? `${quoteName(text)} is no number`
           : text.length > LONGEST_VALUE
             ? `the expected value has more than ${LONGEST_VALUE} characters`
             : null;

@@ -2,7 +2,7 @@ import { mapJsonQuery } from "#shared/client/uptime-kuma/json-query.ts";
 import { mapRequest } from "#shared/client/uptime-kuma/request.ts";
 import { parseJson } from "#shared/client/uptime-kuma/read-backup.ts";
 import type { Context, Mapped, Fields } from "#shared/client/uptime-kuma/context.ts";
-import { flagOf, numberOf, shown, textOf, type Source, listOf } from "#shared/client/uptime-kuma/source.ts";
+import { flagOf, numberOf, quoteName, textOf, type Source, listOf } from "#shared/client/uptime-kuma/source.ts";
 import { shownUrl, splitCredentials, vetHost, vetServer, vetUrl } from "#shared/client/uptime-kuma/targets.ts";
 import { isRecord } from "#shared/text/is-record.ts";
 import { SUBPROTOCOL } from "#shared/monitor-checks/monitor-websocket.ts";
@@ -18,7 +18,7 @@ const USUAL_PORT = 53;
 function mapDns(monitor: Source, context: Context): Mapped {
   const type = textOf(monitor, "dns_resolve_type") || "A";
   if (!(DNS_TYPES as readonly string[]).includes(type))
-    return { ok: false, why: `no records ${shown(type)} are looked up` };
+    return { ok: false, why: `no records ${quoteName(type)} are looked up` };
   const hostname = textOf(monitor, "hostname").trim();
   // Its PTR takes an address.
   const name =
@@ -173,7 +173,7 @@ function mapGrpc(monitor: Source, { options, leaveOut, remark }: Context): Mappe
   if (length > 0) leaveOut("grpcMetadata", "Uptime Kuma does not send it");
   if (!isHealth) {
     leaveOut("keyword", "Vantage asks the health service grpc.health.v1");
-    remark(`it is paused: it called ${shown(`${service}/${method}`)}; resume it if the server has grpc.health.v1`);
+    remark(`it is paused: it called ${quoteName(`${service}/${method}`)}; resume it if the server has grpc.health.v1`);
   }
   return {
     ok: true,
@@ -261,5 +261,5 @@ const NEAR: ReadonlyMap<string, string> = new Map([
 /** Returns why a type is not taken over, and what is near to it. */
 export function explainType(type: string): string {
   const near = NEAR.get(type);
-  return `there is no check of the type ${shown(type)}${near === undefined ? "" : `; ${near}`}`;
+  return `there is no check of the type ${quoteName(type)}${near === undefined ? "" : `; ${near}`}`;
 }

@@ -5,7 +5,7 @@ import {
   flagOf,
   listOf,
   numberOf,
-  shown,
+  quoteName,
   textOf,
   type NotTaken,
   type Source,
@@ -36,7 +36,7 @@ export function mapRequest(monitor: Source, context: Context): Mapped {
   if (!url.ok) return url;
   const method = (textOf(monitor, "method") || "GET").toUpperCase();
   if (!METHODS.includes(method))
-    return { ok: false, why: `method ${shown(method)} is not one of ${METHODS.join(", ")}` };
+    return { ok: false, why: `method ${quoteName(method)} is not one of ${METHODS.join(", ")}` };
   const authentication = readAuthentication(monitor, credentials);
   if (!authentication.ok) return authentication;
   const body = readBody(monitor, method, context);
@@ -70,7 +70,8 @@ function readAuthentication(
 ): NotTaken | { readonly ok: true; readonly credentials: string | null } {
   const name = textOf(monitor, "basic_auth_user");
   const method = textOf(monitor, "authMethod");
-  if (method !== "" && method !== "basic") return { ok: false, why: `there is no authentication by ${shown(method)}` };
+  if (method !== "" && method !== "basic")
+    return { ok: false, why: `there is no authentication by ${quoteName(method)}` };
   const isBasic = method === "basic" || name !== "";
   return { ok: true, credentials: isBasic ? `${name}:${textOf(monitor, "basic_auth_pass")}` : credentials };
 }
@@ -129,7 +130,7 @@ function readHeaders(
 ): Readonly<Record<string, Secret>> {
   const found = new Map<string, readonly [string, Secret]>();
   for (const [name, value] of listHeaders(monitor, leaveOut)) {
-    const field = `request_headers.${NAME.test(name) ? name : shown(name)}`;
+    const field = `request_headers.${NAME.test(name) ? name : quoteName(name)}`;
     const text = typeof value === "string" ? value.trim() : String(value);
     const why = problemOf(name, text) ?? (found.has(name.toLowerCase()) ? "it is there twice" : null);
     if (why !== null) leaveOut(field, why);
@@ -181,7 +182,7 @@ function readCodes(monitor: Source, { leaveOut, change }: Context): readonly (nu
     const [, from = "", to = from] = /^(\d{3})(?:-(\d{3}))?$/.exec(text) ?? [];
     const [first, last] = [Math.max(Number(from), LEAST_CODE), Math.min(Number(to), MOST_CODE)];
     if (from === "" || first > last)
-      leaveOut("accepted_statuscodes", `${shown(text)} is no code of ${LEAST_CODE} to ${MOST_CODE}`);
+      leaveOut("accepted_statuscodes", `${quoteName(text)} is no code of ${LEAST_CODE} to ${MOST_CODE}`);
     else if (codes.size === MOST_CODES) leaveOut("accepted_statuscodes", `a monitor has at most ${MOST_CODES}`);
     else {
       if (first !== Number(from) || last !== Number(to)) change("accepted_statuscodes", `${text} is ${first}-${last}`);

@@ -58,6 +58,6 @@ export function toName(text: string, most: number): string {
 const LONGEST_SHOWN = 60;
 
 /** Quotes a text of the backup for a line. */
-export function shown(text: string): string {
+export function quoteName(text: string): string {
   return JSON.stringify(toName(text, LONGEST_SHOWN));
 }

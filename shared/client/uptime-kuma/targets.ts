@@ -1,5 +1,5 @@
 import type { ConvertOptions } from "#shared/client/uptime-kuma/context.ts";
-import { shown, type NotTaken } from "#shared/client/uptime-kuma/source.ts";
+import { quoteName, type NotTaken } from "#shared/client/uptime-kuma/source.ts";
 import { createEgress, NO_ALLOW_LISTS, type Egress, type HostCheck, type UrlCheck } from "#shared/internet/egress.ts";
 import { literalFamily } from "#shared/egress/addresses.ts";
 import { isUsableName } from "#shared/egress/names.ts";
@@ -43,7 +43,7 @@ export function splitCredentials(text: string): { readonly url: string; readonly
 
 /** Quotes a URL for a line, without user name and password. */
 export function shownUrl(text: string): string {
-  return shown(text.replace(/\/\/[^/?#@]*@/, "//"));
+  return quoteName(text.replace(/\/\/[^/?#@]*@/, "//"));
 }
 
 function decode(text: string): string {
@@ -60,13 +60,14 @@ export function vetHost(text: string, rules: Rules, { connects = true } = {}): V
   const checked = check((egress) => egress.checkHost(host, { connects }), host, rules);
   if (checked === "ok") return { ok: true, value: host };
   if (checked === "private") return refuse(privateTarget(host));
-  return refuse(`hostname ${shown(text)} is no ${connects ? "host name or address" : "domain name"}`);
+  return refuse(`hostname ${quoteName(text)} is no ${connects ? "host name or address" : "domain name"}`);
 }
 
 /** Checks host:port. Returns it with an IPv6 address in brackets. */
 export function vetServer(text: string, rules: Rules): Vetted<string> {
   const split = splitHostPort(text.trim());
-  if (split === undefined || split.port === null || split.port === 0) return refuse(`${shown(text)} is no host:port`);
+  if (split === undefined || split.port === null || split.port === 0)
+    return refuse(`${quoteName(text)} is no host:port`);
   const host = vetHost(split.host, rules);
   if (!host.ok) return host;
   return { ok: true, value: `${host.value.includes(":") ? `[${host.value}]` : host.value}:${split.port}` };
@@ -87,7 +88,7 @@ function check(
 }
 
 function privateTarget(text: string): string {
-  return `${shown(text)} is not on the public internet; --private takes it over, for a service whose operator allows it`;
+  return `${quoteName(text)} is not on the public internet; --private takes it over, for a service whose operator allows it`;
 }
 
 function refuse(why: string): NotTaken {

@@ -32,7 +32,7 @@ export async function measureSteady(scene: Scene, seconds: number): Promise<Row[
   ];
 }
 
-/** Makes every slot due at once, and measures how fast the checks are then made. */
+/** Makes every schedule entry due at once, and measures how fast the checks are then made. */
 export async function measureHighest(scene: Scene, seconds: number): Promise<Row[]> {
   await scene.sql`update monitor_slots set due_at = now(), planned_at = now() where lease = 0`;
   const begin = await databaseTime(scene);

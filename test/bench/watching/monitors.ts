@@ -20,7 +20,7 @@ export async function createMonitors({ plane, key, webPort, regions }: Scene, co
   }
 }
 
-/** Resolves when every slot has been checked, and nothing is late any more. */
+/** Resolves when every schedule entry has been checked, and nothing is late any more. */
 export async function waitForFirstChecks({ sql }: Scene): Promise<void> {
   const until = performance.now() + FIRST_CHECKS_MS;
   for (;;) {

@@ -42,18 +42,18 @@ describe("the database's clock", () => {
 
   it("is not moved by an answer that is held back for seconds", async () => {
     const host = createManualClock(HOST_START);
-    let [heldMs, offset] = [0, 1_000];
+    let [silencedMs, offset] = [0, 1_000];
     const clock = createDatabaseClock({
       host,
       readTime: async () => {
         const read = host.now().getTime() + offset;
-        host.advance(heldMs);
+        host.advance(silencedMs);
         return read;
       },
     });
     await clock.sync();
     // The clocks have drifted by a millisecond: by that the clock is outside the range of the measurement.
-    [heldMs, offset] = [3_000, 999];
+    [silencedMs, offset] = [3_000, 999];
     await clock.sync();
     expect(clock.offsetMs()).toBe(999);
     clock.close();

@@ -19,11 +19,11 @@ afterAll(async () => {
 const changeAccount = (id: number, change: object) => plane.operate("PUT", `/api/admin/accounts?id=${id}`, change);
 
 async function readSlots(ids: readonly number[]): Promise<ReadonlyMap<string, string>> {
-  const rows = await sql<{ slot: string; version: string }[]>`
-    select monitor_id || ' ' || location as slot, timeout_seconds || ' ' || interval_seconds || ' ' || phase_ms || ' ' ||
+  const rows = await sql<{ entry: string; version: string }[]>`
+    select monitor_id || ' ' || location as entry, timeout_seconds || ' ' || interval_seconds || ' ' || phase_ms || ' ' ||
       extract(epoch from planned_at) as version
     from monitor_slots where monitor_id = any(${[...ids]}::bigint[])`;
-  return new Map(rows.map(({ slot, version }) => [slot, version]));
+  return new Map(rows.map(({ entry, version }) => [entry, version]));
 }
 
 /** Moves all checks to tomorrow, so that no replica claims one, and waits until none is claimed. */
@@ -37,7 +37,7 @@ async function postponeChecks(): Promise<void> {
   await expect.poll(countClaimed).toBe(0);
 }
 
-/** Reads where the rows of slots are stored: a row that is written gets another place. */
+/** Reads where the rows of schedule entries are stored: a row that is written gets another place. */
 async function readPlaces(): Promise<readonly string[]> {
   const rows = await sql<
     { place: string }[]
@@ -48,7 +48,7 @@ async function readPlaces(): Promise<readonly string[]> {
 describe("the schedule of an account's monitors", () => {
   it("is not written if a change of the account leaves it as it is, and only where the plan changes it", async () => {
     const { accountId, ids } = await createWatchedAccount(plane, sql, 20);
-    // The first change gives each slot its place in the interval. No replica claims what is not due.
+    // The first change gives each schedule entry its place in the interval. No replica claims what is not due.
     await changeAccount(accountId, { plan: "pro" });
     await postponeChecks();
     const before = await readSlots(ids);

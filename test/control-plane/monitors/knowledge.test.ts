@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect, type Sql } from "#control-plane/core/database/connect.ts";
-import type { CertificateFacts } from "#control-plane/watching/expiry/facts/certificate.ts";
+import type { CertificateFacts } from "#control-plane/watching/expiry/observed/certificate.ts";
 import { encodeState } from "#control-plane/outages/state/encoding.ts";
 import { NEW_STATE } from "#control-plane/outages/state/state.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";

@@ -50,7 +50,7 @@ describe("the measure of a catch-up", () => {
   ])("counts %s", async (_what, second, outOfOrder) => {
     await check(0, { began: 1, late: 60 });
     await check(1, second);
-    expect(await measureCatchUp(sql, since)).toMatchObject({ slots: 2, all: second.began, outOfOrder });
+    expect(await measureCatchUp(sql, since)).toMatchObject({ scheduleEntries: 2, all: second.began, outOfOrder });
   });
 
   it("counts a check that began after another monitor was checked for the second time", async () => {
@@ -66,8 +66,8 @@ describe("the measure of a catch-up", () => {
   it("waits for checks with a verdict, and does not count others", async () => {
     await check(0, { began: 1, late: 60 });
     await check(1, { began: 2, late: 60, status: UNKNOWN });
-    expect(await measureCatchUp(sql, since)).toMatchObject({ slots: 1 });
-    await expect(untilAllChecked(sql, since, 100)).rejects.toThrow("1 slots were not checked");
+    expect(await measureCatchUp(sql, since)).toMatchObject({ scheduleEntries: 1 });
+    await expect(untilAllChecked(sql, since, 100)).rejects.toThrow("1 schedule entries were not checked");
     await check(1, { began: 3, late: 60 });
     expect(await untilAllChecked(sql, since, 100)).toBe(since.getTime() + 3_000);
   });

@@ -8,8 +8,8 @@ import type { Sql } from "#control-plane/core/database/connect.ts";
 const TOGETHER_MS = 2_000;
 
 /**
- * Waits until every slot has a check with a verdict that began after a time: one that no probe could serve is no check.
- * Returns when the last of the first ones began.
+ * Waits until every schedule entry has a check with a verdict that began after a time: one that no probe could serve is
+ * no check. Returns when the last of the first ones began.
  */
 export async function untilAllChecked(sql: Sql, since: Date, ms: number): Promise<number> {
   const last = performance.now() + ms;
@@ -20,12 +20,12 @@ export async function untilAllChecked(sql: Sql, since: Date, ms: number): Promis
     const firsts = seen?.left === 0 ? await readFirsts(sql, since) : null;
     if (firsts?.left === 0) return firsts.newest;
     const left = firsts?.left ?? seen?.left;
-    if (performance.now() > last) throw new Error(`${left} slots were not checked within ${ms} ms`);
+    if (performance.now() > last) throw new Error(`${left} schedule entries were not checked within ${ms} ms`);
     await sleep(500);
   }
 }
 
-/** Returns when the last slot had its first check with a verdict, and how many slots had none. */
+/** Returns when the last schedule entry had its first check with a verdict, and how many had none. */
 async function readFirsts(sql: Sql, since: Date): Promise<{ readonly left: number; readonly newest: number }> {
   const [row] = await sql<{ left: number; newest: number | null }[]>`
     select count(*) filter (where first.began is null) as left,
@@ -43,10 +43,10 @@ const UNKNOWN = 3;
 
 /**
  * Measures the catch-up after a restart: the seconds from the restart to the first checks of half, of 99 % and of all
- * slots, and the order. Only checks with a verdict count. A check is out of order if it began more than TOGETHER_MS after
- * that of a slot that was planned so much later; the figure is the largest such difference of planned times, in seconds.
- * A slot is overtaken if its first check began so much after the second one of another slot; one that a busy probe
- * declined was its turn, too.
+ * schedule entries, and the order. Only checks with a verdict count. A check is out of order if it began more than
+ * TOGETHER_MS after that of a schedule entry that was planned so much later; the figure is the largest such difference
+ * of planned times, in seconds. A schedule entry is overtaken if its first check began so much after the second one of
+ * another one; one that a busy probe declined was its turn, too.
  */
 export async function measureCatchUp(sql: Sql, since: Date): Promise<Readonly<Record<string, number>>> {
   const rows = await sql<{ began: number; planned: number }[]>`
@@ -76,7 +76,7 @@ export async function measureCatchUp(sql: Sql, since: Date): Promise<Readonly<Re
     where turn = 1 and checked_at > (select min(checked_at) from turns where turn = 2)
       + make_interval(secs => ${TOGETHER_MS / 1_000})`;
   return {
-    slots: ordered.length,
+    scheduleEntries: ordered.length,
     half: at(0.5),
     most: at(0.99),
     all: at(1),

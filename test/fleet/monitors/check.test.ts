@@ -38,7 +38,7 @@ function answerAs(history: ForgeableHistory, check: Check, status: Check["status
 
 const FORGERIES: readonly [rule: string, forge: (history: ForgeableHistory) => void][] = [
   [
-    "a slot is recorded twice",
+    "a schedule entry is recorded twice",
     (history) => {
       const check = planned(history, 2, "r3");
       history.checks.push({ ...check, tx: 999, committedAt: check.committedAt + 10, sending: 5_000 });
@@ -60,7 +60,7 @@ const FORGERIES: readonly [rule: string, forge: (history: ForgeableHistory) => v
       drop(history.checks, (check) => check === gone);
     },
   ],
-  ["a slot is overdue at the end", (history) => void (history.readAt += 120_000)],
+  ["a schedule entry is overdue at the end", (history) => void (history.readAt += 120_000)],
   [
     "a verdict without an answer",
     (history) => drop(history.answers, ({ sending }) => sending === planned(history, 3, "r1").sending),

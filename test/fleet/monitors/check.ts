@@ -4,7 +4,7 @@ import { deliveryFindings } from "#test/fleet/monitors/rules/deliveries.ts";
 import { deletionFindings } from "#test/fleet/monitors/rules/deletions.ts";
 import { incidentFindings } from "#test/fleet/monitors/rules/incidents.ts";
 import { eventFindings } from "#test/fleet/monitors/rules/events.ts";
-import { slotFindings } from "#test/fleet/monitors/rules/slots.ts";
+import { entryFindings } from "#test/fleet/monitors/rules/schedule-entries.ts";
 import { judgeMonitors } from "#test/fleet/monitors/rules/statuses.ts";
 
 /** Result of checking a history. */
@@ -30,7 +30,7 @@ const EXAMPLES_PER_RULE = 3;
 export function checkMonitors(history: MonitorHistory): MonitorVerdict {
   const { findings: statuses, notices } = judgeMonitors(history);
   const all: Finding[] = [
-    ...slotFindings(history),
+    ...entryFindings(history),
     ...answerFindings(history),
     ...statuses,
     ...incidentFindings(history, notices),

@@ -104,7 +104,7 @@ export function cleanHistory(): ForgeableHistory {
       { ...monitor },
       { ...monitor, id: 2, number: 2, isActive: false, locations: ["r1"], status: null, deletedAt },
     ],
-    slots: LOCATIONS.map((location, ordinal) => ({
+    scheduleEntries: LOCATIONS.map((location, ordinal) => ({
       monitorId: 1,
       location,
       intervalMs: INTERVAL_MS,

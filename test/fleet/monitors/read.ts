@@ -9,7 +9,7 @@ import type {
   IncidentRow,
   MonitorHistory,
   MonitorRow,
-  SlotRow,
+  ScheduleEntryRow,
   Verdict,
 } from "#test/fleet/monitors/records.ts";
 
@@ -59,14 +59,14 @@ async function readTables(sql: Queryable, made: readonly MadeMonitor[]): Promise
       (select count(*) from delivery_attempts as a where a.delivery_id = d.id and a.error_code = 'attempt_lost')
         as "lostAttempts"
     from deliveries as d`;
-  const slots = await sql<SlotRow[]>`
+  const scheduleEntries = await sql<ScheduleEntryRow[]>`
     select monitor_id as "monitorId", location, interval_seconds::bigint * 1000 as "intervalMs",
       phase_ms as "phaseMs", ${ms("planned_at")} as "plannedAt" from monitor_slots`;
   const monitors = await readMonitors(sql, made);
   const [now] = await sql<[{ readAt: number }]>`select (extract(epoch from now()) * 1000)::float8 as "readAt"`;
   return {
     monitors,
-    slots,
+    scheduleEntries,
     checks: checks.map(({ responseMs, fault, status, ...check }) => {
       const said = /scripted answer (\d+)/.exec(fault ?? "")?.[1];
       const sending = said === undefined ? responseMs : Number(said);

@@ -88,7 +88,7 @@ export interface MonitorRow {
 }
 
 /** The present schedule of a monitor at one location. */
-export interface SlotRow {
+export interface ScheduleEntryRow {
   readonly monitorId: number;
   readonly location: string;
   readonly intervalMs: number;
@@ -127,7 +127,7 @@ export interface MailSeen {
 /** Everything that a run left behind. */
 export interface MonitorHistory {
   readonly monitors: readonly MonitorRow[];
-  readonly slots: readonly SlotRow[];
+  readonly scheduleEntries: readonly ScheduleEntryRow[];
   readonly checks: readonly CheckRow[];
   readonly changes: readonly ChangeRow[];
   readonly incidents: readonly IncidentRow[];

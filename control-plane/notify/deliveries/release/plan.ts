@@ -7,9 +7,9 @@ export interface WaitingDelivery {
   readonly monitorId: number | null;
   /** Whether the monitor changes too often. */
   readonly isFlapping: boolean;
-  /** Whether it tells that the monitor does: what waits about the monitor travels with it. */
+  /** Whether it is the notice of the flapping: what waits about the monitor travels with it. */
   readonly isFlappingNotice: boolean;
-  /** Why it was held when it was last planned; null if it is new. */
+  /** Why it was deferred when it was last planned; null if it is new. */
   readonly heldBy: "window" | "flapping" | "evidence" | "visitors" | null;
 }
 
@@ -30,17 +30,17 @@ export interface RecentReleases {
 }
 
 /** A delivery that waits, and until when. */
-export interface HeldDelivery {
+export interface DeferredDelivery {
   readonly id: number;
   readonly until: Date;
   readonly by: "window" | "flapping";
 }
 
-/** What happens to the waiting deliveries of one receiver. Each is in one message or held. */
+/** What happens to the waiting deliveries of one receiver. Each is in one message or deferred. */
 interface ReleasePlan {
   /** Messages to send now: ids of the deliveries that travel together, the oldest first. */
   readonly messages: readonly (readonly number[])[];
-  readonly held: readonly HeldDelivery[];
+  readonly deferred: readonly DeferredDelivery[];
 }
 
 /** Time in which deliveries to one receiver are counted, milliseconds. */
@@ -66,16 +66,16 @@ export function planRelease(
   now: Date,
   flappingMs: number,
 ): ReleasePlan {
-  const { ready, held } = splitByFlapping(waiting, recent.lastByMonitor, now, flappingMs);
+  const { ready, deferred } = splitByFlapping(waiting, recent.lastByMonitor, now, flappingMs);
   const messages = ready.map((message) => message.map(({ id }) => id));
   const ids = messages.flat().toSorted((a, b) => a - b);
-  if (ids.length === 0) return { messages: [], held };
+  if (ids.length === 0) return { messages: [], deferred };
   const isWaitOver = ready.some((message) => message.some(({ heldBy }) => heldBy === "window"));
   const fits = !isWaitOver && recent.count + ids.length <= MOST_SEPARATE;
-  if (recent.lastAt === null) return { messages: fits ? messages : [ids], held };
-  if (fits) return { messages, held };
+  if (recent.lastAt === null) return { messages: fits ? messages : [ids], deferred };
+  if (fits) return { messages, deferred };
   const until = new Date(recent.lastAt.getTime() + WINDOW_MS);
-  return { messages: [], held: [...held, ...ids.map((id) => ({ id, until, by: "window" }) as const)] };
+  return { messages: [], deferred: [...deferred, ...ids.map((id) => ({ id, until, by: "window" }) as const)] };
 }
 
 /**
@@ -98,26 +98,26 @@ function splitByFlapping(
   lastByMonitor: ReadonlyMap<number, Date>,
   now: Date,
   flappingMs: number,
-): { readonly ready: readonly (readonly WaitingDelivery[])[]; readonly held: readonly HeldDelivery[] } {
+): { readonly ready: readonly (readonly WaitingDelivery[])[]; readonly deferred: readonly DeferredDelivery[] } {
   const ready: (readonly WaitingDelivery[])[] = [];
-  const held: HeldDelivery[] = [];
+  const deferred: DeferredDelivery[] = [];
   for (const [monitorId, all] of Map.groupBy(waiting, (delivery) => delivery.monitorId)) {
-    const told = all.slice(0, all.findLastIndex(({ isFlappingNotice }) => isFlappingNotice) + 1);
-    if (told.length > 0) ready.push(told);
-    const group = all.slice(told.length);
+    const withNotice = all.slice(0, all.findLastIndex(({ isFlappingNotice }) => isFlappingNotice) + 1);
+    if (withNotice.length > 0) ready.push(withNotice);
+    const group = all.slice(withNotice.length);
     if (group.length === 0) continue;
     const isFlapping = group.at(-1)?.isFlapping === true;
     const last = monitorId === null ? undefined : lastByMonitor.get(monitorId);
-    const until = new Date((told.length > 0 ? now.getTime() : (last?.getTime() ?? 0)) + flappingMs);
+    const until = new Date((withNotice.length > 0 ? now.getTime() : (last?.getTime() ?? 0)) + flappingMs);
     if (monitorId === null) {
       ready.push(...group.map((delivery) => [delivery]));
     } else if (isFlapping && now < until) {
-      held.push(...group.map(({ id }) => ({ id, until, by: "flapping" }) as const));
+      deferred.push(...group.map(({ id }) => ({ id, until, by: "flapping" }) as const));
     } else if (isFlapping || group.some(({ heldBy }) => heldBy === "flapping")) {
       ready.push(group);
     } else {
       ready.push(...group.map((delivery) => [delivery]));
     }
   }
-  return { ready: ready.toSorted((a, b) => (a[0]?.id ?? 0) - (b[0]?.id ?? 0)), held };
+  return { ready: ready.toSorted((a, b) => (a[0]?.id ?? 0) - (b[0]?.id ?? 0)), deferred };
 }

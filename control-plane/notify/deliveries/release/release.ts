@@ -11,7 +11,7 @@ import {
 } from "#control-plane/notify/deliveries/release/plan.ts";
 import {
   findReceivers,
-  holdDeliveries,
+  deferDeliveries,
   lockReceivers,
   readLastReleases,
   readRecentReleases,
@@ -46,9 +46,9 @@ async function releaseFor(tx: Transaction, channel: Channel, due: readonly numbe
     ([receiverId, own]) => planRelease(own, recentOf(receiverId), now, FLAPPING_MS[channel]),
   );
   const messages = plans.flatMap((plan) => plan.messages);
-  const held = plans.flatMap((plan) => plan.held);
+  const deferred = plans.flatMap((plan) => plan.deferred);
   if (messages.length > 0) await releaseMessages(tx, messages, now);
-  if (held.length > 0) await holdDeliveries(tx, held);
+  if (deferred.length > 0) await deferDeliveries(tx, deferred);
 }
 
 /** Reads what was released for receivers lately. Returns a function that has it for each. */

@@ -1,7 +1,7 @@
 import type { Sql, Transaction } from "#control-plane/core/database/connect.ts";
 import { given } from "#control-plane/core/database/given.ts";
 import { DELIVERIES_CHANNEL, type Channel } from "#control-plane/notify/deliveries/delivery.ts";
-import type { HeldDelivery, ReceiverDelivery } from "#control-plane/notify/deliveries/release/plan.ts";
+import type { DeferredDelivery, ReceiverDelivery } from "#control-plane/notify/deliveries/release/plan.ts";
 
 /** Maximum number of due rows that are read to find receivers. */
 const MOST_DUE = 1_000;
@@ -103,10 +103,10 @@ export async function releaseOutages(tx: Transaction, incidentIds: readonly numb
     select pg_notify(${DELIVERIES_CHANNEL}, channel) from (select distinct channel from released) as channels`;
 }
 
-/** Stores until when deliveries are held, and why. */
-export async function holdDeliveries(tx: Transaction, held: readonly HeldDelivery[]): Promise<void> {
+/** Stores until when deliveries are deferred, and why. */
+export async function deferDeliveries(tx: Transaction, deferred: readonly DeferredDelivery[]): Promise<void> {
   await tx`
     update deliveries as d set due_at = given.until, held_by = given.by
-    from ${given(tx, held, { id: "bigint", until: "timestamptz", by: "text" })}
+    from ${given(tx, deferred, { id: "bigint", until: "timestamptz", by: "text" })}
     where d.id = given.id`;
 }

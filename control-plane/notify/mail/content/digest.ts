@@ -3,7 +3,7 @@ import type { Letter } from "#control-plane/notify/mail/content/letter.ts";
 import { linkLabel, reasonOf } from "#control-plane/notify/mail/content/notice.ts";
 import { formatTime } from "#control-plane/notify/mail/content/times.ts";
 import { toPlainLine } from "#shared/text/plain-line.ts";
-import { nameFirst, wordsOf } from "#control-plane/notify/mail/content/words.ts";
+import { nameFirst, labelsOf } from "#control-plane/notify/mail/content/labels.ts";
 
 /** Maximum length of a name in the subject, where there are three. */
 const MOST_NAME = 40;
@@ -30,19 +30,19 @@ export function writeDigest(
   const last = notices.at(-1) ?? first;
   const names = [...new Set(notices.map(({ name }) => toPlainLine(name, MOST_NAME)))];
   const counts = countKinds(notices);
-  const told = isOneMonitor ? notices.findLast(isAboutFlapping) : undefined;
+  const flappingNotice = isOneMonitor ? notices.findLast(isAboutFlapping) : undefined;
   const omitted = total - notices.length;
   const items = notices
-    .filter((notice) => told === undefined || !isAboutFlapping(notice))
+    .filter((notice) => flappingNotice === undefined || !isAboutFlapping(notice))
     .map((notice) => describe(notice, isOneMonitor));
   return {
     subject: isOneMonitor
-      ? told === undefined
-        ? `Flapping: ${first.name} - ${total} changes, the last: ${wordsOf(last).label}`
-        : `${wordsOf(told).label}: ${first.name}`
+      ? flappingNotice === undefined
+        ? `Flapping: ${first.name} - ${total} changes, the last: ${labelsOf(last).label}`
+        : `${labelsOf(flappingNotice).label}: ${first.name}`
       : `${omitted > 0 ? `${total} notices` : counts}: ${nameFirst(names, omitted)}`,
     headline: isOneMonitor
-      ? (told?.text?.headline ?? `${first.name} is flapping: ${total} changes.`)
+      ? (flappingNotice?.text?.headline ?? `${first.name} is flapping: ${total} changes.`)
       : `${total} notices: ${counts}.`,
     paragraphs: [],
     facts: isOneMonitor && first.target !== null ? [["Target", first.target]] : [],
@@ -62,13 +62,13 @@ function isAboutFlapping({ type }: Notice): boolean {
 
 /** Counts notices by kind, as in "10 down, 2 recovered". */
 function countKinds(notices: readonly Notice[]): string {
-  const groups = Map.groupBy(notices, (notice) => wordsOf(notice).counted);
+  const groups = Map.groupBy(notices, (notice) => labelsOf(notice).counted);
   return Array.from(groups, ([words, group]) => `${group.length} ${words}`).join(", ");
 }
 
 function describe(notice: Notice, isOneMonitor: boolean): string {
   const { kind, at, name, cause } = notice;
-  const what = isOneMonitor ? wordsOf(notice).label : `${wordsOf(notice).label}: ${name}`;
+  const what = isOneMonitor ? labelsOf(notice).label : `${labelsOf(notice).label}: ${name}`;
   // The cause of an outage that is over would read as one that goes on.
   const why = kind === "up" || kind === "degraded" ? reasonOf(notice) : cause;
   return `${formatTime(at)} ${what}${why === null ? "" : ` (${why})`}`;

@@ -8,7 +8,7 @@ import { describeExpiry } from "#control-plane/notify/mail/content/expiry.ts";
 import { describeFlapping } from "#control-plane/notify/mail/content/flapping.ts";
 import type { NoticeText } from "#control-plane/notify/mail/content/notice-text.ts";
 import { describeDeactivated } from "#control-plane/notify/mail/content/webhook-off.ts";
-import { describeUnwatched } from "#control-plane/notify/mail/content/unwatched.ts";
+import { describeNoData } from "#control-plane/notify/mail/content/no-data.ts";
 import { toPlainLine } from "#shared/text/plain-line.ts";
 
 /** An event about a monitor or a webhook, as mails show it. Strings are printable and bounded. */
@@ -96,7 +96,7 @@ export function readNotice({ id, type, body }: SentEvent): Notice {
         ? describeDeactivated(data as WebhookEventData, name)
         : type === "monitor.advisory"
           ? describeAdvisory(data, name)
-          : (describeUnwatched(type, data, name) ??
+          : (describeNoData(type, data, name) ??
             describeFlapping(type, data, name) ??
             describeExpiry(type, withCause(data), name)),
     isHeartbeat: placeless?.waitsForPings === true,

@@ -5,7 +5,7 @@ import type { Letter } from "#control-plane/notify/mail/content/letter.ts";
 import { withoutPlaces } from "#control-plane/notify/events/places.ts";
 import { toPlainLine } from "#shared/text/plain-line.ts";
 import { formatTime } from "#control-plane/notify/mail/content/times.ts";
-import { wordsOf } from "#control-plane/notify/mail/content/words.ts";
+import { labelsOf } from "#control-plane/notify/mail/content/labels.ts";
 
 /** Maximum length of a line of evidence, characters. */
 const MOST_LINE = 400;
@@ -55,7 +55,7 @@ const MOST_REASON = 120;
 /** Writes what a phone shows of a mail: the state, the name, and why. */
 function writeSubject(notice: Notice): string {
   const reason = reasonOf(notice);
-  const state = `${wordsOf(notice).label}: ${notice.name}`;
+  const state = `${labelsOf(notice).label}: ${notice.name}`;
   return reason === null ? state : `${state} - ${toPlainLine(reason, MOST_REASON)}`;
 }
 
@@ -141,7 +141,7 @@ function listFacts(notice: Notice, known: Letter["facts"]): Letter["facts"] {
       ? ([[kind === "up" ? "Down since" : "Since", formatTime(startedAt)]] as const)
       : []),
     ...(text?.facts ?? []),
-    // A notice that was held back is newer than the confirmation of its outage.
+    // A notice that was silenced is newer than the confirmation of its outage.
     [isOutage ? "Reported" : "Time", formatTime(at)],
     ...(target === null ? [] : ([["Target", target]] as const)),
     ...(page === null

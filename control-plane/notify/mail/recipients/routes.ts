@@ -9,7 +9,7 @@ import { takeVisit } from "#control-plane/http/visits.ts";
 import { createAddressLimiter } from "#control-plane/http/limits/address.ts";
 import type { Subscription } from "#control-plane/notify/mail/recipients/store.ts";
 import type { Unsubscriptions } from "#control-plane/notify/mail/recipients/unsubscriptions.ts";
-import { PAGE_POLICY, renderDocument, renderMessage } from "#control-plane/core/pages/frame.ts";
+import { PAGE_POLICY, renderDocument, renderMessage } from "#control-plane/core/pages/layout.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 
 /** Maximum number of requests per client address and minute. */

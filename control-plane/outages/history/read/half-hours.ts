@@ -1,7 +1,7 @@
 import type { Queryable } from "#control-plane/core/database/connect.ts";
 import { readMaintenance } from "#control-plane/outages/history/maintenance.ts";
 import { HOUR_MS, hoursBetween, startOf, startsBetween, type Span } from "#control-plane/outages/history/period.ts";
-import type { Pace } from "#control-plane/core/pace.ts";
+import type { Yielder } from "#control-plane/core/yielder.ts";
 import type { HistoryMonitor, MaintenanceBetween } from "#control-plane/outages/history/ports.ts";
 import { countSlowHours, readSlowHours, type SlowHour } from "#control-plane/outages/history/read/store.ts";
 import { readChanges, type Progress } from "#control-plane/outages/history/store.ts";
@@ -35,7 +35,7 @@ export async function readHalfHours(
   maintenanceBetween: MaintenanceBetween,
   now: Date,
   { openHour }: Pick<Progress, "openHour">,
-  pace: Pace,
+  yielder: Yielder,
 ): Promise<ReadonlyMap<number, readonly HalfHour[]>> {
   if (monitors.length === 0) return new Map();
   const to = now.getTime();
@@ -57,7 +57,7 @@ export async function readHalfHours(
   const whole = wholeHalfHours(starts, to);
   const found = new Map<number, readonly HalfHour[]>();
   for (const [index, life] of lives.entries()) {
-    if (pace.isDue()) await pace.rest();
+    if (yielder.isDue()) await yielder.rest();
     const { monitorId } = life;
     const isSlow = (hour: number) => slow.size > 0 && slow.has(keyOf(monitorId, hour));
     const halfHours = measureEach(whole, life, changes[index] ?? [], maintenance.get(monitorId) ?? [], isSlow);

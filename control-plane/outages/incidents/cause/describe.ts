@@ -14,7 +14,7 @@ interface Group {
   readonly fault: DescribedFault;
   readonly locations: string[];
   /** Whether its location is the only one that can check. */
-  readonly isAlone: boolean;
+  readonly isSole: boolean;
 }
 
 /**
@@ -62,17 +62,17 @@ export function isSameCause(monitor: MonitorTarget, one: Fault | null, other: Fa
 /** Joins locations with the same cause. The most frequent cause is first, equally frequent ones in the given order. */
 function groupFaults(monitor: MonitorTarget, failing: readonly FailingLocation[]): readonly Group[] {
   const groups = new Map<string, Group>();
-  for (const { location, fault, isAlone = false } of failing) {
+  for (const { location, fault, isSole = false } of failing) {
     const described = describeFault(monitor, fault);
-    const group = groups.get(described.key) ?? { fault: described, locations: [], isAlone };
+    const group = groups.get(described.key) ?? { fault: described, locations: [], isSole };
     group.locations.push(nameLocation(location));
     groups.set(described.key, group);
   }
   return [...groups.values()].toSorted((a, b) => b.locations.length - a.locations.length);
 }
 
-function describeGroup({ fault, locations, isAlone }: Group, total: number): string {
-  return `${fault.headline}${fromPlaces(locations, total)}${isAlone ? aloneOf(total) : ""}${fault.suffix}`;
+function describeGroup({ fault, locations, isSole }: Group, total: number): string {
+  return `${fault.headline}${fromPlaces(locations, total)}${isSole ? aloneOf(total) : ""}${fault.suffix}`;
 }
 
 function capitalize(sentence: string): string {

@@ -1,6 +1,6 @@
 import type { App } from "#control-plane/core/app.ts";
 import type { Change } from "#control-plane/http/access/changes.ts";
-import { secretChange } from "#control-plane/http/access/diff-shown.ts";
+import { secretChange } from "#control-plane/http/access/diff-resource.ts";
 import type { Transaction } from "#control-plane/core/database/connect.ts";
 import { isSameAddress } from "#control-plane/core/mail-address.ts";
 import { createAccount } from "#control-plane/people/users/links/invite.ts";

@@ -1,5 +1,5 @@
 import type { Change } from "#control-plane/http/access/changes.ts";
-import { secretChange } from "#control-plane/http/access/diff-shown.ts";
+import { secretChange } from "#control-plane/http/access/diff-resource.ts";
 import {
   EXPIRED,
   peekLink,

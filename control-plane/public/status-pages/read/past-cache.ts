@@ -5,7 +5,7 @@ import { monthOf } from "#control-plane/public/status-pages/read/month.ts";
 import { findBySlug } from "#control-plane/public/status-pages/store.ts";
 import { publishedBetween, publishedIncident } from "#control-plane/outages/incidents/published.ts";
 import { pastWindows } from "#control-plane/outages/maintenance/published.ts";
-import { shownFactsOf } from "#control-plane/outages/state/shown.ts";
+import { summariesOf } from "#control-plane/outages/state/summary.ts";
 import { readCovered, showIncident } from "#control-plane/public/status-pages/read/view.ts";
 import type { StatusPage } from "#control-plane/public/status-pages/settings/page-settings.ts";
 
@@ -103,7 +103,7 @@ async function readIncident(
   const ids = page.monitors.map((monitor) => monitor.id);
   const incident = await publishedIncident(sql, { ...page, pageId: page.id, monitorIds: ids }, id, now);
   if (incident === null) return null;
-  const facts = await shownFactsOf(sql, page.accountId, ids);
+  const facts = await summariesOf(sql, page.accountId, ids);
   const { monitor, resolvedAt } = incident;
   if (monitor !== null && resolvedAt === null) {
     const active = [...facts.values()].filter((known) => known.id === monitor.id && known.isActive);
@@ -122,7 +122,7 @@ async function readArchive(
   const month = monthOf(name, page.createdAt, now);
   if (month === null) return null;
   const ids = page.monitors.map(({ id }) => id);
-  const facts = await shownFactsOf(sql, page.accountId, ids);
+  const facts = await summariesOf(sql, page.accountId, ids);
   const period = { from: month.from, to: month.to, now, limit: MOST_OF_MONTH + 1 };
   const known = ids.flatMap((id) => facts.get(id) ?? []);
   const [incidents, maintenance, covered] = await Promise.all([

@@ -1,15 +1,15 @@
 import type { App } from "#control-plane/core/app.ts";
 import type { Queryable } from "#control-plane/core/database/connect.ts";
-import { publicCause } from "#control-plane/outages/incidents/cause/public-words.ts";
+import { publicCause } from "#control-plane/outages/incidents/cause/public-cause.ts";
 import { publishedIncidents, type PublishedIncident } from "#control-plane/outages/incidents/published.ts";
 import { outageTitle, pastTitle } from "#control-plane/outages/incidents/texts.ts";
-import { COMPOSITE_LOCATION } from "#control-plane/watching/checking/visits/composite.ts";
+import { COMPOSITE_LOCATION } from "#control-plane/watching/checking/timeout-sweep/composite.ts";
 import { HEARTBEAT_LOCATION } from "#control-plane/watching/heartbeats/state-settings.ts";
 import { coveredBetween } from "#control-plane/outages/maintenance/coverage/coverage.ts";
 import { publishedWindows } from "#control-plane/outages/maintenance/published.ts";
 import type { History } from "#control-plane/outages/history/history.ts";
 import { uptimePercent } from "#control-plane/outages/history/timeline.ts";
-import { shownFactsOf, type ShownFacts } from "#control-plane/outages/state/shown.ts";
+import { summariesOf, type MonitorSummary } from "#control-plane/outages/state/summary.ts";
 import type {
   PageView,
   ShownGroup,
@@ -43,7 +43,7 @@ export async function buildView(
 ): Promise<PageView> {
   const now = clock.now();
   const ids = page.monitors.map(({ id }) => id);
-  const facts = await shownFactsOf(sql, page.accountId, ids);
+  const facts = await summariesOf(sql, page.accountId, ids);
   const known = ids.flatMap((id) => facts.get(id) ?? []);
   const active = known.filter(({ isActive }) => isActive);
   const checked = active.flatMap(({ id, lastCheckedAt }) => (lastCheckedAt === null ? [] : [{ id, lastCheckedAt }]));
@@ -98,7 +98,7 @@ export async function readOverall(
   now: Date,
 ): Promise<ReadonlyMap<number, OverallStatus>> {
   const ids = new Set(pages.flatMap(({ monitors }) => monitors.map(({ id }) => id)));
-  const facts = await shownFactsOf(sql, accountId, [...ids]);
+  const facts = await summariesOf(sql, accountId, [...ids]);
   const active = [...facts.values()].filter(({ isActive }) => isActive);
   const covered = await readCovered(sql, accountId, active, now);
   const statuses = new Map(active.map((monitor) => [monitor.id, statusOf(monitor, covered.has(monitor.id))]));
@@ -111,14 +111,14 @@ export async function readOverall(
 export async function readCovered(
   sql: Queryable,
   accountId: number,
-  monitors: readonly ShownFacts[],
+  monitors: readonly MonitorSummary[],
   now: Date,
 ): Promise<ReadonlySet<number>> {
   const spans = await coveredBetween(sql, accountId, monitors, now, new Date(now.getTime() + 1));
   return new Set(spans.keys());
 }
 
-function statusOf({ isActive, status, isDegraded }: ShownFacts, isCovered: boolean): ShownStatus {
+function statusOf({ isActive, status, isDegraded }: MonitorSummary, isCovered: boolean): ShownStatus {
   if (!isActive) return "unknown";
   if (isCovered) return "maintenance";
   return status === "up" && isDegraded ? "degraded" : status;
@@ -166,14 +166,14 @@ export function showIncident(
  * newest observation more than two intervals and a timeout ago. A monitor without an observation counts from its
  * creation. Without such monitors a page is never stale.
  */
-export function findStale(monitors: readonly ShownFacts[], now: Date): PageView["stale"] {
+export function findStale(monitors: readonly MonitorSummary[], now: Date): PageView["stale"] {
   const scheduled = monitors.filter(({ schedule }) => schedule !== null);
   if (scheduled.length === 0 || !scheduled.every((monitor) => isOverdue(monitor, now))) return null;
   const times = scheduled.flatMap(({ lastCheckedAt }) => lastCheckedAt?.getTime() ?? []);
   return { at: times.length === 0 ? null : new Date(Math.max(...times)) };
 }
 
-function isOverdue({ schedule, lastCheckedAt, createdAt }: ShownFacts, now: Date): boolean {
+function isOverdue({ schedule, lastCheckedAt, createdAt }: MonitorSummary, now: Date): boolean {
   if (schedule === null) return false;
   const allowedMs = (2 * schedule.intervalSeconds + schedule.timeoutSeconds) * 1_000;
   return now.getTime() - (lastCheckedAt ?? createdAt).getTime() > allowedMs;

@@ -18,7 +18,7 @@ import {
 import { writeDuration } from "#shared/text/duration.ts";
 import type { MonitorEventData } from "#control-plane/notify/events/monitor-event.ts";
 import type { IncidentAnnouncement } from "#control-plane/outages/incidents/announcement.ts";
-import { publicCause } from "#control-plane/outages/incidents/cause/public-words.ts";
+import { publicCause } from "#control-plane/outages/incidents/cause/public-cause.ts";
 import { outageTitle } from "#control-plane/outages/incidents/texts.ts";
 import { MOST_NAME } from "#control-plane/notify/mail/content/event-body.ts";
 import { toPlainLine } from "#shared/text/plain-line.ts";

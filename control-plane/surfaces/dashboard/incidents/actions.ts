@@ -1,6 +1,6 @@
-import { renderHidden, renderInput } from "#control-plane/surfaces/dashboard/frame/fields.ts";
-import { renderCheck, renderSelect, renderText } from "#control-plane/surfaces/dashboard/frame/choices.ts";
-import { capital } from "#control-plane/surfaces/dashboard/frame/problems.ts";
+import { renderHidden, renderInput } from "#control-plane/surfaces/dashboard/layout/fields.ts";
+import { renderCheck, renderSelect, renderText } from "#control-plane/surfaces/dashboard/layout/choices.ts";
+import { capital } from "#control-plane/surfaces/dashboard/layout/problems.ts";
 import { IMPACTS, STATUSES, type Status } from "#control-plane/outages/incidents/incident.ts";
 import type { readIncident } from "#control-plane/outages/incidents/incidents.ts";
 import { MOST_TEXT } from "#control-plane/outages/incidents/texts.ts";

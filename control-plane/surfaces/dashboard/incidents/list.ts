@@ -1,13 +1,13 @@
 import { writeDuration } from "#shared/text/duration.ts";
 import type { ViewerTime } from "#control-plane/core/charts/viewer-time.ts";
-import { renderTime, toLocalTimes } from "#control-plane/surfaces/dashboard/frame/times.ts";
+import { renderTime, toLocalTimes } from "#control-plane/surfaces/dashboard/layout/times.ts";
 import {
   isFiltered,
   neighboursOf,
   writeIncidentsPath,
   type IncidentQuery,
 } from "#control-plane/surfaces/dashboard/incidents/list-query.ts";
-import { counted } from "#control-plane/surfaces/dashboard/frame/amounts.ts";
+import { counted } from "#control-plane/surfaces/dashboard/layout/amounts.ts";
 import { stateOf } from "#control-plane/public/incident-pages/show-incident.ts";
 import type { readOpenFirst } from "#control-plane/outages/incidents/incidents.ts";
 import { shownTitle } from "#control-plane/outages/incidents/texts.ts";

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
-import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
-import { viewerTimeOf } from "#control-plane/surfaces/dashboard/frame/times.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
+import { sendPage } from "#control-plane/surfaces/dashboard/layout/page.ts";
+import { viewerTimeOf } from "#control-plane/surfaces/dashboard/layout/times.ts";
 import { readIncidentQuery, toReading } from "#control-plane/surfaces/dashboard/incidents/list-query.ts";
 import { renderIncidentList, titleOf, type NamedMonitor } from "#control-plane/surfaces/dashboard/incidents/list.ts";
 import {
@@ -19,7 +19,7 @@ import {
 } from "#control-plane/surfaces/dashboard/incidents/write-routes.ts";
 import { readOpenFirst } from "#control-plane/outages/incidents/incidents.ts";
 import { isAllowed } from "#control-plane/people/users/roles.ts";
-import { readForm, type Form } from "#control-plane/surfaces/dashboard/door/form.ts";
+import { readForm, type Form } from "#control-plane/surfaces/dashboard/session-guard/form.ts";
 import { requireRead } from "#control-plane/http/errors.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import { OPEN } from "#control-plane/outages/incidents/schemas.ts";
@@ -31,16 +31,16 @@ import {
   renderPublicText,
   renderStatus,
 } from "#control-plane/surfaces/dashboard/incidents/actions.ts";
-import { renderHidden, renderInput, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
-import { renderCheckList } from "#control-plane/surfaces/dashboard/frame/choices.ts";
+import { renderHidden, renderInput, renderNote } from "#control-plane/surfaces/dashboard/layout/fields.ts";
+import { renderCheckList } from "#control-plane/surfaces/dashboard/layout/choices.ts";
 import { STATUSES } from "#control-plane/outages/incidents/incident.ts";
 import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
 /** Registers /app/incidents, the page of each incident, what can be done there, and the form of another one. */
 export function registerIncidentViews(scope: FastifyInstance, deps: Dashboard): void {
-  const { door, sql, clock } = deps;
+  const { guard, sql, clock } = deps;
   scope.route({
-    ...door.page({ needs: "read" }),
+    ...guard.page({ needs: "read" }),
     url: "/app/incidents",
     schema: { hide: true },
     async handler(request, reply) {
@@ -64,7 +64,7 @@ export function registerIncidentViews(scope: FastifyInstance, deps: Dashboard): 
     },
   });
   scope.route<WithId>({
-    ...door.page({ needs: "read" }),
+    ...guard.page({ needs: "read" }),
     url: "/app/incidents/:id",
     schema: { hide: true },
     handler: (request, reply) => showIncident(request, reply, deps, null),
@@ -85,9 +85,9 @@ const EMPTY: TypedIncident = {
 
 /** Registers the form that opens an incident by hand; `?monitor=` chooses a monitor. */
 function registerOpening(scope: FastifyInstance, deps: Dashboard): void {
-  const { door, writes, incidents } = deps;
+  const { guard, writes, incidents } = deps;
   scope.route({
-    ...door.page({ needs: "write" }),
+    ...guard.page({ needs: "write" }),
     url: "/app/incidents/new",
     schema: { hide: true },
     async handler(request, reply) {
@@ -97,7 +97,7 @@ function registerOpening(scope: FastifyInstance, deps: Dashboard): void {
     },
   });
   scope.route({
-    ...door.form({ needs: "write" }),
+    ...guard.form({ needs: "write" }),
     url: "/app/incidents/new",
     schema: { hide: true },
     async handler(request, reply) {

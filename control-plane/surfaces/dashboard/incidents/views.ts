@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { offerSwitch } from "#control-plane/surfaces/dashboard/door/other-account.ts";
-import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
-import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
-import { viewerTimeOf, formatLocal, renderTime, toLocalTimes } from "#control-plane/surfaces/dashboard/frame/times.ts";
+import { offerSwitch } from "#control-plane/surfaces/dashboard/session-guard/other-account.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
+import { sendPage } from "#control-plane/surfaces/dashboard/layout/page.ts";
+import { viewerTimeOf, formatLocal, renderTime, toLocalTimes } from "#control-plane/surfaces/dashboard/layout/times.ts";
 import {
   type TypedWriting,
   renderActions,
@@ -17,7 +17,7 @@ import { shownTitle } from "#control-plane/outages/incidents/texts.ts";
 import { isAllowed } from "#control-plane/people/users/roles.ts";
 import type { ViewerTime } from "#control-plane/core/charts/viewer-time.ts";
 import { layOutIncident, type IncidentLayout } from "#control-plane/public/incident-pages/show-incident.ts";
-import { capital } from "#control-plane/surfaces/dashboard/frame/problems.ts";
+import { capital } from "#control-plane/surfaces/dashboard/layout/problems.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 import { renderRows, type Block } from "#control-plane/public/incident-pages/page.ts";
 import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";

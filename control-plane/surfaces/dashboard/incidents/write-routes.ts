@@ -1,7 +1,7 @@
 import type { Static } from "typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
-import { readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
+import { readForm } from "#control-plane/surfaces/dashboard/session-guard/form.ts";
 import type { TypedWriting } from "#control-plane/surfaces/dashboard/incidents/actions.ts";
 import { idOf, showIncident, type WithId } from "#control-plane/surfaces/dashboard/incidents/views.ts";
 import { requireRead, type Refusal } from "#control-plane/http/errors.ts";
@@ -12,9 +12,9 @@ import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
 /** Registers what members do with an incident: acknowledge it, add a note, publish an update, edit it, resolve it. */
 export function registerIncidentWrites(scope: FastifyInstance, deps: Dashboard): void {
-  const { door } = deps;
+  const { guard } = deps;
   scope.route<WithId>({
-    ...door.form({ needs: "write" }),
+    ...guard.form({ needs: "write" }),
     url: "/app/incidents/:id/acknowledge",
     schema: { hide: true },
     async handler(request, reply) {
@@ -24,7 +24,7 @@ export function registerIncidentWrites(scope: FastifyInstance, deps: Dashboard):
     },
   });
   scope.route<WithId>({
-    ...door.form({ needs: "write" }),
+    ...guard.form({ needs: "write" }),
     url: "/app/incidents/:id/resolve",
     schema: { hide: true },
     async handler(request, reply) {
@@ -33,7 +33,7 @@ export function registerIncidentWrites(scope: FastifyInstance, deps: Dashboard):
     },
   });
   scope.route<WithId>({
-    ...door.form({ needs: "write" }),
+    ...guard.form({ needs: "write" }),
     url: "/app/incidents/:id/note",
     schema: { hide: true },
     async handler(request, reply) {
@@ -43,7 +43,7 @@ export function registerIncidentWrites(scope: FastifyInstance, deps: Dashboard):
     },
   });
   scope.route<WithId>({
-    ...door.form({ needs: "write" }),
+    ...guard.form({ needs: "write" }),
     url: "/app/incidents/:id/publish",
     schema: { hide: true },
     async handler(request, reply) {
@@ -60,7 +60,7 @@ export function registerIncidentWrites(scope: FastifyInstance, deps: Dashboard):
     },
   });
   scope.route<WithId>({
-    ...door.form({ needs: "write" }),
+    ...guard.form({ needs: "write" }),
     url: "/app/incidents/:id/edit",
     schema: { hide: true },
     async handler(request, reply) {

@@ -1,8 +1,8 @@
 import { writeDuration } from "#shared/text/duration.ts";
 import type { ViewerTime } from "#control-plane/core/charts/viewer-time.ts";
-import { renderTime } from "#control-plane/surfaces/dashboard/frame/times.ts";
+import { renderTime } from "#control-plane/surfaces/dashboard/layout/times.ts";
 import { REPEATS, repeatsOf } from "#control-plane/surfaces/dashboard/maintenance/values.ts";
-import { counted } from "#control-plane/surfaces/dashboard/frame/amounts.ts";
+import { counted } from "#control-plane/surfaces/dashboard/layout/amounts.ts";
 import type { MaintenanceWindow, Status } from "#control-plane/outages/maintenance/window.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 
@@ -26,11 +26,11 @@ const LISTS = {
 } as const;
 
 /** Which windows are listed. */
-export type Shown = keyof typeof LISTS;
+export type ListName = keyof typeof LISTS;
 
 /** What the list shows. */
 interface WindowList {
-  readonly shown: Shown;
+  readonly shown: ListName;
   readonly windows: readonly MaintenanceWindow[];
   /** Number of the page, from 1, and of the last page. */
   readonly page: number;
@@ -79,7 +79,7 @@ function renderWhen(window: MaintenanceWindow, viewer: ViewerTime): Html {
   return html`${start}, ${writeDuration(durationSeconds)}<br>${repeats}`;
 }
 
-function renderPages(shown: Shown, page: number, lastPage: number): Html {
+function renderPages(shown: ListName, page: number, lastPage: number): Html {
   const linkTo = (to: number, rel: string, label: string) =>
     html`<a href="/app/maintenance?show=${shown}&amp;page=${to}" rel="${rel}">${label}</a>`;
   return html`

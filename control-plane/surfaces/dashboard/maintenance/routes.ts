@@ -1,10 +1,10 @@
 import type { FastifyInstance } from "fastify";
-import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
-import { sendConfirmation } from "#control-plane/surfaces/dashboard/frame/confirmation.ts";
-import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
-import { viewerTimeOf, renderTime } from "#control-plane/surfaces/dashboard/frame/times.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
+import { sendConfirmation } from "#control-plane/surfaces/dashboard/layout/confirmation.ts";
+import { sendPage } from "#control-plane/surfaces/dashboard/layout/page.ts";
+import { viewerTimeOf, renderTime } from "#control-plane/surfaces/dashboard/layout/times.ts";
 import { namedMonitors } from "#control-plane/surfaces/dashboard/incidents/views.ts";
-import { renderWindowList, STATES, type Shown } from "#control-plane/surfaces/dashboard/maintenance/list.ts";
+import { renderWindowList, STATES, type ListName } from "#control-plane/surfaces/dashboard/maintenance/list.ts";
 import { emptyWindow, REPEATS, repeatsOf, typedFrom } from "#control-plane/surfaces/dashboard/maintenance/values.ts";
 import { sendForm, windowOf, type WithId } from "#control-plane/surfaces/dashboard/maintenance/views.ts";
 import { registerWindowWrites } from "#control-plane/surfaces/dashboard/maintenance/write-routes.ts";
@@ -26,15 +26,15 @@ const NEXT = 5;
 
 /** Registers /app/maintenance: the windows of an account, the page of each, and its form. */
 export function registerMaintenanceViews(scope: FastifyInstance, deps: Dashboard): void {
-  const { door, clock, maintenance } = deps;
+  const { guard, clock, maintenance } = deps;
   scope.route({
-    ...door.page({ needs: "read" }),
+    ...guard.page({ needs: "read" }),
     url: "/app/maintenance",
     schema: { hide: true },
     async handler(request, reply) {
       const session = memberOf(request);
       const { show, page: given } = request.query as { readonly show?: unknown; readonly page?: unknown };
-      const shown: Shown = show === "completed" || show === "cancelled" ? show : "open";
+      const shown: ListName = show === "completed" || show === "cancelled" ? show : "open";
       const page = typeof given === "string" && /^[1-9]\d{0,4}$/.test(given) ? Number(given) : 1;
       const listed =
         shown === "open"
@@ -52,7 +52,7 @@ export function registerMaintenanceViews(scope: FastifyInstance, deps: Dashboard
     },
   });
   scope.route({
-    ...door.page({ needs: "write" }),
+    ...guard.page({ needs: "write" }),
     url: "/app/maintenance/new",
     schema: { hide: true },
     async handler(request, reply) {
@@ -62,7 +62,7 @@ export function registerMaintenanceViews(scope: FastifyInstance, deps: Dashboard
     },
   });
   scope.route<WithId>({
-    ...door.page({ needs: "read" }),
+    ...guard.page({ needs: "read" }),
     url: "/app/maintenance/:id",
     schema: { hide: true },
     async handler(request, reply) {
@@ -82,7 +82,7 @@ export function registerMaintenanceViews(scope: FastifyInstance, deps: Dashboard
     },
   });
   scope.route<WithId>({
-    ...door.page({ needs: "write" }),
+    ...guard.page({ needs: "write" }),
     url: "/app/maintenance/:id/edit",
     schema: { hide: true },
     async handler(request, reply) {
@@ -91,7 +91,7 @@ export function registerMaintenanceViews(scope: FastifyInstance, deps: Dashboard
     },
   });
   scope.route<WithId>({
-    ...door.page({ needs: "write" }),
+    ...guard.page({ needs: "write" }),
     url: "/app/maintenance/:id/delete",
     schema: { hide: true },
     async handler(request, reply) {

@@ -1,5 +1,5 @@
-import type { Form } from "#control-plane/surfaces/dashboard/door/form.ts";
-import { formatLocal } from "#control-plane/surfaces/dashboard/frame/times.ts";
+import type { Form } from "#control-plane/surfaces/dashboard/session-guard/form.ts";
+import { formatLocal } from "#control-plane/surfaces/dashboard/layout/times.ts";
 import type { MaintenanceWindow, WindowSettings } from "#control-plane/outages/maintenance/window.ts";
 
 /** Units of the duration, seconds each. */

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
-import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
+import { sendPage } from "#control-plane/surfaces/dashboard/layout/page.ts";
 import { namedMonitors } from "#control-plane/surfaces/dashboard/incidents/views.ts";
 import { HINT } from "#control-plane/surfaces/dashboard/maintenance/list.ts";
 import { REPEATS, type TypedWindow } from "#control-plane/surfaces/dashboard/maintenance/values.ts";
@@ -12,8 +12,8 @@ import {
   renderCheckList,
   renderSelect,
   renderZoneInput,
-} from "#control-plane/surfaces/dashboard/frame/choices.ts";
-import { renderHidden, renderInput, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
+} from "#control-plane/surfaces/dashboard/layout/choices.ts";
+import { renderHidden, renderInput, renderNote } from "#control-plane/surfaces/dashboard/layout/fields.ts";
 import type { NamedMonitor } from "#control-plane/surfaces/dashboard/incidents/list.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";

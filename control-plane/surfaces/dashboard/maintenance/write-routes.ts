@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
-import { readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
+import { readForm } from "#control-plane/surfaces/dashboard/session-guard/form.ts";
 import { problemOf } from "#control-plane/surfaces/dashboard/incidents/write-routes.ts";
 import { sendForm, windowOf, type WithId } from "#control-plane/surfaces/dashboard/maintenance/views.ts";
 import { bodyOf, typedOf, type TypedWindow } from "#control-plane/surfaces/dashboard/maintenance/values.ts";
 import { requireRead, type Refusal } from "#control-plane/http/errors.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import { maintenanceWindow } from "#control-plane/outages/maintenance/resource.ts";
-import { changeOf } from "#control-plane/outages/maintenance/view.ts";
+import { changeOf } from "#control-plane/outages/maintenance/serialize.ts";
 import { parseParams } from "#shared/schema/schema.ts";
 import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
@@ -15,9 +15,9 @@ const FROM_JSON = { from: "json", unknown: "refuse" } as const;
 
 /** Registers what members do with a window: plan it, change it, cancel it, take that back, delete it. */
 export function registerWindowWrites(scope: FastifyInstance, deps: Dashboard): void {
-  const { door, writes, maintenance } = deps;
+  const { guard, writes, maintenance } = deps;
   scope.route({
-    ...door.form({ needs: "write" }),
+    ...guard.form({ needs: "write" }),
     url: "/app/maintenance/new",
     schema: { hide: true },
     async handler(request, reply) {
@@ -34,7 +34,7 @@ export function registerWindowWrites(scope: FastifyInstance, deps: Dashboard): v
     },
   });
   scope.route<WithId>({
-    ...door.form({ needs: "write" }),
+    ...guard.form({ needs: "write" }),
     url: "/app/maintenance/:id/edit",
     schema: { hide: true },
     async handler(request, reply) {
@@ -56,14 +56,14 @@ export function registerWindowWrites(scope: FastifyInstance, deps: Dashboard): v
     ["restore", "scheduled", "window_restored"],
   ] as const) {
     scope.route<WithId>({
-      ...door.form({ needs: "write" }),
+      ...guard.form({ needs: "write" }),
       url: `/app/maintenance/:id/${action}`,
       schema: { hide: true },
       handler: (request, reply) => setStatus(request, reply, deps, { status, done }),
     });
   }
   scope.route<WithId>({
-    ...door.form({ needs: "write" }),
+    ...guard.form({ needs: "write" }),
     url: "/app/maintenance/:id/delete",
     schema: { hide: true },
     async handler(request, reply) {

@@ -1,8 +1,8 @@
 import type { Change } from "#control-plane/http/access/changes.ts";
-import type { Form } from "#control-plane/surfaces/dashboard/door/form.ts";
-import { renderCheck } from "#control-plane/surfaces/dashboard/frame/choices.ts";
-import { renderHidden } from "#control-plane/surfaces/dashboard/frame/fields.ts";
-import { formatLocal } from "#control-plane/surfaces/dashboard/frame/times.ts";
+import type { Form } from "#control-plane/surfaces/dashboard/session-guard/form.ts";
+import { renderCheck } from "#control-plane/surfaces/dashboard/layout/choices.ts";
+import { renderHidden } from "#control-plane/surfaces/dashboard/layout/fields.ts";
+import { formatLocal } from "#control-plane/surfaces/dashboard/layout/times.ts";
 import { UNNAMED_KEY, UNUSED_KEY } from "#control-plane/surfaces/dashboard/keys.ts";
 import { inviteeOf, ROLE_NAMES } from "#control-plane/surfaces/dashboard/members/page.ts";
 import type { KeyEntry } from "#control-plane/accounts/keys/keys.ts";

@@ -1,6 +1,6 @@
-import { renderForm, renderHidden, renderInput, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
-import { formatLocal } from "#control-plane/surfaces/dashboard/frame/times.ts";
-import { renderOption } from "#control-plane/surfaces/dashboard/frame/choices.ts";
+import { renderForm, renderHidden, renderInput, renderNote } from "#control-plane/surfaces/dashboard/layout/fields.ts";
+import { formatLocal } from "#control-plane/surfaces/dashboard/layout/times.ts";
+import { renderOption } from "#control-plane/surfaces/dashboard/layout/choices.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 import type { MailLimit } from "#control-plane/notify/mail/ledger.ts";
 import { hasAddress, type ListedMember } from "#control-plane/people/users/members.ts";

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
-import { readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
-import { sendConfirmation } from "#control-plane/surfaces/dashboard/frame/confirmation.ts";
-import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
+import { readForm } from "#control-plane/surfaces/dashboard/session-guard/form.ts";
+import { sendConfirmation } from "#control-plane/surfaces/dashboard/layout/confirmation.ts";
+import { sendPage } from "#control-plane/surfaces/dashboard/layout/page.ts";
 import {
   endBelongings,
   hasAny,
@@ -14,7 +14,7 @@ import {
   renderMembersPage,
   type MembersView,
 } from "#control-plane/surfaces/dashboard/members/page.ts";
-import { actionOf, noOwner } from "#control-plane/surfaces/dashboard/door/member-writes.ts";
+import { actionOf, noOwner } from "#control-plane/surfaces/dashboard/session-guard/member-writes.ts";
 import type { Transaction } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
@@ -33,9 +33,9 @@ interface ById {
 
 /** Registers /app/members: members, their roles, and invites, for owners. */
 export function registerMembers(scope: FastifyInstance, deps: Dashboard): void {
-  const { door, users, sql, turns, record, baseUrl, canMail } = deps;
-  const page = door.page({ needs: "manage", isSensitive: true });
-  const form = door.form({ needs: "manage", isSensitive: true });
+  const { guard, users, sql, turns, record, baseUrl, canMail } = deps;
+  const page = guard.page({ needs: "manage", isSensitive: true });
+  const form = guard.form({ needs: "manage", isSensitive: true });
 
   scope.route({ ...page, ...SHOWN, url: PATH, handler: (request, reply) => sendMembers(request, reply, deps, {}) });
 

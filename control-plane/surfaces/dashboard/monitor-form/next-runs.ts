@@ -3,12 +3,12 @@ import type { Clock } from "#shared/time/clock.ts";
 import type { Read } from "#shared/schema/problem.ts";
 import { writeDuration } from "#shared/text/duration.ts";
 import type { ViewerTime } from "#control-plane/core/charts/viewer-time.ts";
-import { memberOf, type Door } from "#control-plane/surfaces/dashboard/door/door.ts";
-import { sendFragment } from "#control-plane/surfaces/dashboard/frame/page.ts";
-import { renderPlanned, viewerTimeOf, writePlanned } from "#control-plane/surfaces/dashboard/frame/times.ts";
+import { memberOf, type SessionGuard } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
+import { sendFragment } from "#control-plane/surfaces/dashboard/layout/page.ts";
+import { renderPlanned, viewerTimeOf, writePlanned } from "#control-plane/surfaces/dashboard/layout/times.ts";
 import { fieldsOf, type FormField } from "#control-plane/surfaces/dashboard/monitor-form/form-fields.ts";
 import { toBody, type Typed } from "#control-plane/surfaces/dashboard/monitor-form/values.ts";
-import { wordsOf } from "#control-plane/surfaces/dashboard/monitor-form/field-words.ts";
+import { labelsOf } from "#control-plane/surfaces/dashboard/monitor-form/field-labels.ts";
 import { nextRuns } from "#control-plane/watching/heartbeats/deadline.ts";
 import { findScheduleProblem } from "#control-plane/watching/heartbeats/heartbeats.ts";
 import { defaultDraft } from "#control-plane/outages/kinds/defaults.ts";
@@ -75,16 +75,16 @@ export function renderTypedRuns(typed: Typed, now: Date, viewer: ViewerTime): Ht
   const read = readSchedule(typed);
   if (read.ok) return html`<p><b>Next runs</b></p>${renderNextRuns(read.value, now, viewer)}`;
   const { field, message } = read.problem;
-  return html`<p class="bad">${wordsOf(field).label}: ${message}.</p>`;
+  return html`<p class="bad">${labelsOf(field).label}: ${message}.</p>`;
 }
 
 /** Registers the fragment that the form of a heartbeat shows while its schedule is typed. */
 export function registerNextRuns(
   scope: FastifyInstance,
-  { door, clock }: { readonly door: Door; readonly clock: Clock },
+  { guard, clock }: { readonly guard: SessionGuard; readonly clock: Clock },
 ): void {
   scope.route({
-    ...door.page({ needs: "write" }),
+    ...guard.page({ needs: "write" }),
     url: NEXT_RUNS_PATH,
     schema: { hide: true },
     async handler(request, reply) {

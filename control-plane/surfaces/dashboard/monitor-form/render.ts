@@ -1,6 +1,6 @@
 import type { ViewerTime } from "#control-plane/core/charts/viewer-time.ts";
-import { renderZoneInput } from "#control-plane/surfaces/dashboard/frame/choices.ts";
-import { choiceOf, wordsOf } from "#control-plane/surfaces/dashboard/monitor-form/field-words.ts";
+import { renderZoneInput } from "#control-plane/surfaces/dashboard/layout/choices.ts";
+import { choiceOf, labelsOf } from "#control-plane/surfaces/dashboard/monitor-form/field-labels.ts";
 import {
   fieldsOf,
   GROUPS,
@@ -15,7 +15,7 @@ import {
 } from "#control-plane/surfaces/dashboard/monitor-form/next-runs.ts";
 import { topOf, type Typed } from "#control-plane/surfaces/dashboard/monitor-form/values.ts";
 import { renderSiteForm } from "#control-plane/surfaces/dashboard/monitors/site-form.ts";
-import { KIND_WORDS } from "#control-plane/surfaces/dashboard/monitors/words.ts";
+import { KIND_LABELS } from "#control-plane/surfaces/dashboard/monitors/labels.ts";
 import { CHECK_TYPES, kindOf, type CheckType } from "#control-plane/outages/kinds/kinds.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 
@@ -41,7 +41,7 @@ export interface MonitorForm {
 export function renderKindChoice(formToken: string): Html {
   const kinds = CHECK_TYPES.map(
     (name) =>
-      html`<li><a href="/app/monitors/new?kind=${name}"><b>${KIND_WORDS[name]}</b> <span class="faint">${kindOf(name).watches}</span></a></li>`,
+      html`<li><a href="/app/monitors/new?kind=${name}"><b>${KIND_LABELS[name]}</b> <span class="faint">${kindOf(name).watches}</span></a></li>`,
   );
   return html`
     <h1>Add a monitor</h1>
@@ -99,7 +99,7 @@ function renderButtons({ tried }: MonitorForm, canTry: boolean): Html {
 
 /** Returns the heading of the form: the kind of a new monitor, or what the monitor is called. */
 export function titleOf({ id, checkType, name }: Pick<MonitorForm, "id" | "checkType" | "name">): string {
-  return id === null ? `Add a monitor: ${KIND_WORDS[checkType]}` : `Edit ${name}`;
+  return id === null ? `Add a monitor: ${KIND_LABELS[checkType]}` : `Edit ${name}`;
 }
 
 const GROUP_WORDS: Readonly<Record<Group, string>> = {
@@ -126,7 +126,7 @@ function renderGroup(
   if (own.length === 0) return null;
   const placed = new Map(Array.from(problems, ([name, message]) => [placeOf(name, named), message]));
   const renderOne = (field: FormField): Html => {
-    const { label, hint = "" } = wordsOf(field.name, checkType);
+    const { label, hint = "" } = labelsOf(field.name, checkType);
     const [value, problem] = [typed.get(field.name) ?? "", placed.get(field.name) ?? null];
     const shown = { ...field, label, hint, value, problem, hasFocus: field === first };
     return field.input === "zone" ? renderZoneInput(shown) : renderField(shown);
@@ -162,7 +162,7 @@ function holdsOf(fields: readonly FormField[], { typed, checkType }: Pick<Monito
     ({ name }, at) => at === 0 || !name.includes(".") || topOf(fields[at - 1]?.name ?? "") !== topOf(name),
   );
   const parts = named.map(({ name, input }) => {
-    const { label } = wordsOf(name, checkType);
+    const { label } = labelsOf(name, checkType);
     const value = typed.get(name) ?? "";
     if (value === "" || input === "checkbox" || LONG.has(input)) return label.replace(/ \([a-z]+\)$/, "");
     return `${label}: ${input === "select" ? choiceOf(value) : value}`;

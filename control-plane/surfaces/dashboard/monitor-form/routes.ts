@@ -1,15 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
-import { readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
-import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
-import { problemsOf } from "#control-plane/surfaces/dashboard/frame/problems.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
+import { readForm } from "#control-plane/surfaces/dashboard/session-guard/form.ts";
+import { sendPage } from "#control-plane/surfaces/dashboard/layout/page.ts";
+import { problemsOf } from "#control-plane/surfaces/dashboard/layout/problems.ts";
 import { fieldsOf } from "#control-plane/surfaces/dashboard/monitor-form/form-fields.ts";
 import {
   isOfSchedule,
   readSchedule,
   registerNextRuns,
 } from "#control-plane/surfaces/dashboard/monitor-form/next-runs.ts";
-import { viewerTimeOf } from "#control-plane/surfaces/dashboard/frame/times.ts";
+import { viewerTimeOf } from "#control-plane/surfaces/dashboard/layout/times.ts";
 import { nameOf } from "#control-plane/surfaces/dashboard/monitor/head.ts";
 import {
   renderKindChoice,
@@ -31,8 +31,8 @@ import { CHECK_TYPES, type CheckType } from "#control-plane/outages/kinds/kinds.
 import { changeOf } from "#control-plane/monitors/changed-fields.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import { parseChange, parseCreation } from "#control-plane/monitors/settings/parse.ts";
-import type { MonitorView } from "#control-plane/monitors/view.ts";
-import { STATE_WORDS } from "#control-plane/surfaces/dashboard/monitors/words.ts";
+import type { MonitorView } from "#control-plane/monitors/serialize.ts";
+import { STATE_LABELS } from "#control-plane/surfaces/dashboard/monitors/labels.ts";
 import type { Tried } from "#control-plane/monitors/try/run.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
@@ -48,9 +48,9 @@ export function registerMonitorForm(scope: FastifyInstance, deps: Dashboard): vo
   registerNextRuns(scope, deps);
 }
 
-function registerCreation(scope: FastifyInstance, { door, clock, monitors, trials, writes }: Dashboard): void {
+function registerCreation(scope: FastifyInstance, { guard, clock, monitors, trials, writes }: Dashboard): void {
   scope.route({
-    ...door.page({ needs: "write" }),
+    ...guard.page({ needs: "write" }),
     url: "/app/monitors/new",
     schema: { hide: true },
     async handler(request, reply) {
@@ -76,7 +76,7 @@ function registerCreation(scope: FastifyInstance, { door, clock, monitors, trial
     },
   });
   scope.route({
-    ...door.form({ needs: "write" }),
+    ...guard.form({ needs: "write" }),
     url: "/app/monitors/new",
     schema: { hide: true },
     async handler(request, reply) {
@@ -109,10 +109,10 @@ function registerCreation(scope: FastifyInstance, { door, clock, monitors, trial
   });
 }
 
-function registerEdit(scope: FastifyInstance, { door, clock, monitors, trials, writes }: Dashboard): void {
+function registerEdit(scope: FastifyInstance, { guard, clock, monitors, trials, writes }: Dashboard): void {
   const url = "/app/monitors/:id/edit";
   scope.route<WithId>({
-    ...door.page({ needs: "write" }),
+    ...guard.page({ needs: "write" }),
     url,
     schema: { hide: true },
     async handler(request, reply) {
@@ -131,7 +131,7 @@ function registerEdit(scope: FastifyInstance, { door, clock, monitors, trials, w
     },
   });
   scope.route<WithId>({
-    ...door.form({ needs: "write" }),
+    ...guard.form({ needs: "write" }),
     url,
     schema: { hide: true },
     async handler(request, reply) {
@@ -239,7 +239,7 @@ const HEADLINES = {
 /** Renders what the try of a monitor has found, and what the user should know beside. */
 function renderTried(tried: Tried, warnings: readonly { readonly message: string }[]): Html {
   return html`
-    <section class="note ${tried.checked && STATE_WORDS[tried.verdict].tone}" role="status">
+    <section class="note ${tried.checked && STATE_LABELS[tried.verdict].tone}" role="status">
       <p><b>${tried.checked ? HEADLINES[tried.verdict] : tried.message}</b></p>
       ${tried.cause !== null && html`<p>${tried.cause.message}</p>`}
       ${tried.checks.length > 0 && html`<ul>${tried.checks.map(renderTriedCheck)}</ul>`}
@@ -248,6 +248,6 @@ function renderTried(tried: Tried, warnings: readonly { readonly message: string
 }
 
 function renderTriedCheck({ location, status, response_time_ms: ms, error }: Tried["checks"][number]): Html {
-  const { word, tone } = STATE_WORDS[status];
+  const { word, tone } = STATE_LABELS[status];
   return html`<li>${location}: <span class="badge ${tone}">${word}</span> ${ms !== null && `${ms} ms`} ${error?.message}</li>`;
 }

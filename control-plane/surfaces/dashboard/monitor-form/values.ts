@@ -1,6 +1,6 @@
 import { isRawNumber, toExactNumber } from "#shared/json/exact.ts";
 import { isRecord } from "#shared/text/is-record.ts";
-import type { Form } from "#control-plane/surfaces/dashboard/door/form.ts";
+import type { Form } from "#control-plane/surfaces/dashboard/session-guard/form.ts";
 import type { FormField } from "#control-plane/surfaces/dashboard/monitor-form/form-fields.ts";
 
 const MASK = "****";

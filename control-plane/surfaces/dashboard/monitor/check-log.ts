@@ -1,8 +1,8 @@
-import { renderSelect } from "#control-plane/surfaces/dashboard/frame/choices.ts";
-import { renderTime } from "#control-plane/surfaces/dashboard/frame/times.ts";
+import { renderSelect } from "#control-plane/surfaces/dashboard/layout/choices.ts";
+import { renderTime } from "#control-plane/surfaces/dashboard/layout/times.ts";
 import { renderCheckTable } from "#control-plane/surfaces/dashboard/monitor/checks.ts";
 import { nameOf, type MonitorPage } from "#control-plane/surfaces/dashboard/monitor/head.ts";
-import { STATE_WORDS } from "#control-plane/surfaces/dashboard/monitors/words.ts";
+import { STATE_LABELS } from "#control-plane/surfaces/dashboard/monitors/labels.ts";
 import type { RecentCheck } from "#control-plane/outages/history/recent.ts";
 import type { CheckCursor, CheckSearch, FoundChecks } from "#control-plane/outages/history/search.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
@@ -54,7 +54,7 @@ export function renderCheckLog(
   const { location, status, before, after } = search;
   const known = [...locations, ...checks.map((check) => check.location), ...(location === null ? [] : [location])];
   const places = [...new Set(known)].toSorted().map((name) => ({ value: name, label: name }));
-  const verdicts = VERDICTS.map((value) => ({ value, label: STATE_WORDS[value].word }));
+  const verdicts = VERDICTS.map((value) => ({ value, label: STATE_LABELS[value].word }));
   const isAll = location === null && status === null && before === null && after === null && searchedTo === null;
   const bound = before === null && after !== null ? "Searched up to" : "Searched back to";
   return html`

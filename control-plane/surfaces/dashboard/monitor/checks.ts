@@ -1,8 +1,8 @@
-import { capital } from "#control-plane/surfaces/dashboard/frame/problems.ts";
-import { renderSecond, writeAgo } from "#control-plane/surfaces/dashboard/frame/times.ts";
+import { capital } from "#control-plane/surfaces/dashboard/layout/problems.ts";
+import { renderSecond, writeAgo } from "#control-plane/surfaces/dashboard/layout/times.ts";
 import type { MonitorPage } from "#control-plane/surfaces/dashboard/monitor/head.ts";
-import { STATE_WORDS } from "#control-plane/surfaces/dashboard/monitors/words.ts";
-import { counted } from "#control-plane/surfaces/dashboard/frame/amounts.ts";
+import { STATE_LABELS } from "#control-plane/surfaces/dashboard/monitors/labels.ts";
+import { counted } from "#control-plane/surfaces/dashboard/layout/amounts.ts";
 import type { RecentCheck } from "#control-plane/outages/history/recent.ts";
 import { describeFault } from "#control-plane/outages/incidents/cause/fault.ts";
 import type { Fault } from "#control-plane/outages/incidents/incident.ts";
@@ -25,7 +25,7 @@ export function renderCheckTable(
   { monitor, viewer }: Pick<MonitorPage, "monitor" | "viewer">,
 ): Html {
   const rows = checks.map((check) => {
-    const { word, tone } = STATE_WORDS[check.status];
+    const { word, tone } = STATE_LABELS[check.status];
     const { error, response_time_ms: ms } = check;
     return html`
       <tr><td>${renderSecond(new Date(check.checked_at), viewer)}</td>
@@ -92,7 +92,7 @@ export function renderAnswered(
   const more = answers.length > MOST_ANSWERS ? [counted(answers.length - MOST_ANSWERS, "more location")] : [];
   const ago = writeAgo(new Date(newest.checked_at), now);
   return {
-    note: renderAnswer(STATE_WORDS[worst.status].tone, isSaid, `Checked ${ago}: ${[...texts, ...more].join("; ")}`),
+    note: renderAnswer(STATE_LABELS[worst.status].tone, isSaid, `Checked ${ago}: ${[...texts, ...more].join("; ")}`),
     locations: answers.length,
   };
 }
@@ -104,7 +104,7 @@ function renderAnswer(tone: string, isSaid: boolean, text: string): Html {
 /** Writes what a check has found: "503 in 120 ms from eu-west, the server has an error". */
 function writeAnswer(check: RecentCheck, monitor: MonitorPage["monitor"], isOfSeveral: boolean): string {
   const { response_time_ms: ms, http_status_code: code, error } = check;
-  const found = String(code ?? STATE_WORDS[check.status].word);
+  const found = String(code ?? STATE_LABELS[check.status].word);
   const took = ms === null ? found : `${found} in ${ms.toLocaleString("en")} ms`;
   const placed = isOfSeveral ? `${took} from ${check.location}` : took;
   return error === null ? placed : `${placed}, ${headlineOf(error, monitor)}`;

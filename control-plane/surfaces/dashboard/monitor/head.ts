@@ -1,9 +1,9 @@
-import { capital } from "#control-plane/surfaces/dashboard/frame/problems.ts";
-import { renderAgo, renderPlanned, renderSince, toLocalTimes } from "#control-plane/surfaces/dashboard/frame/times.ts";
+import { capital } from "#control-plane/surfaces/dashboard/layout/problems.ts";
+import { renderAgo, renderPlanned, renderSince, toLocalTimes } from "#control-plane/surfaces/dashboard/layout/times.ts";
 import type { ViewerTime } from "#control-plane/core/charts/viewer-time.ts";
-import { KIND_WORDS, STATE_WORDS } from "#control-plane/surfaces/dashboard/monitors/words.ts";
-import { waitOf } from "#control-plane/surfaces/dashboard/frame/amounts.ts";
-import type { MonitorView } from "#control-plane/monitors/view.ts";
+import { KIND_LABELS, STATE_LABELS } from "#control-plane/surfaces/dashboard/monitors/labels.ts";
+import { waitOf } from "#control-plane/surfaces/dashboard/layout/amounts.ts";
+import type { MonitorView } from "#control-plane/monitors/serialize.ts";
 import type { ListedState } from "#control-plane/monitors/overview.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 
@@ -51,11 +51,11 @@ interface HeadFacts {
 /** Renders the top of a monitor's page: its state and its cause, since when, who gets notifications, and what can be done with it. */
 export function renderHead(page: MonitorPage, facts: HeadFacts): Html {
   const { monitor, canWrite } = page;
-  const { word, tone } = STATE_WORDS[stateOf(monitor)];
+  const { word, tone } = STATE_LABELS[stateOf(monitor)];
   return html`
     <p class="back"><a href="/app/monitors">All monitors</a></p>
     <div class="title"><span class="badge large ${tone}">${word}</span>${facts.isMuted && html` <span class="badge large">Muted</span>`}<h1><bdi>${nameOf(monitor)}</bdi></h1></div>
-    <p class="faint">${KIND_WORDS[monitor.check_type]} <bdi>${monitor.name === "" ? "" : monitor.url}</bdi></p>
+    <p class="faint">${KIND_LABELS[monitor.check_type]} <bdi>${monitor.name === "" ? "" : monitor.url}</bdi></p>
     ${renderNotes(page, facts)}
     ${renderGlance(page, word, facts.channels)}
     ${canWrite && renderActions(page)}`;
@@ -76,7 +76,7 @@ function renderNotes({ monitor, viewer }: MonitorPage, { incident }: HeadFacts):
     ${
       problem !== null &&
       html`
-        <div class="note ${STATE_WORDS[state].tone}">
+        <div class="note ${STATE_LABELS[state].tone}">
           <p><b>${capital(toLocalTimes(problem, viewer.zone.name))}</b></p>
           ${opened}
         </div>`

@@ -1,7 +1,7 @@
 import { renderLatency, type LatencyChart } from "#control-plane/core/charts/latency.ts";
 import { ageOf, writePercent, writeSince, type MonitorPage } from "#control-plane/surfaces/dashboard/monitor/head.ts";
 import type { Latency, LatencyRange } from "#control-plane/outages/history/read/latency.ts";
-import type { showIncident } from "#control-plane/outages/incidents/view.ts";
+import type { showIncident } from "#control-plane/outages/incidents/serialize.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 
 /** Ranges of the chart, the shortest first. */

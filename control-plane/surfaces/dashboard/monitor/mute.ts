@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
-import { readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
-import { problemsOf } from "#control-plane/surfaces/dashboard/frame/problems.ts";
-import { renderTime } from "#control-plane/surfaces/dashboard/frame/times.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
+import { readForm } from "#control-plane/surfaces/dashboard/session-guard/form.ts";
+import { problemsOf } from "#control-plane/surfaces/dashboard/layout/problems.ts";
+import { renderTime } from "#control-plane/surfaces/dashboard/layout/times.ts";
 import type { MonitorPage } from "#control-plane/surfaces/dashboard/monitor/head.ts";
-import { idOf, type WithId } from "#control-plane/surfaces/dashboard/monitor/own.ts";
+import { idOf, type WithId } from "#control-plane/surfaces/dashboard/monitor/monitor-page.ts";
 import { absentMessage, Refusal } from "#control-plane/http/errors.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
-import { changeOf } from "#control-plane/outages/maintenance/view.ts";
+import { changeOf } from "#control-plane/outages/maintenance/serialize.ts";
 import type { MaintenanceWindow } from "#control-plane/outages/maintenance/window.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
@@ -94,11 +94,11 @@ type ShowRefused = (
 /** Registers the forms that mute a monitor by a maintenance window, and end it. */
 export function registerMute(
   scope: FastifyInstance,
-  { door, clock, writes, monitors, maintenance }: Dashboard,
+  { guard, clock, writes, monitors, maintenance }: Dashboard,
   showRefused: ShowRefused,
 ): void {
   scope.route<WithId>({
-    ...door.form({ needs: "write" }),
+    ...guard.form({ needs: "write" }),
     url: "/app/monitors/:id/mute",
     schema: { hide: true },
     async handler(request, reply) {
@@ -129,7 +129,7 @@ export function registerMute(
     },
   });
   scope.route<WithId>({
-    ...door.form({ needs: "write" }),
+    ...guard.form({ needs: "write" }),
     url: "/app/monitors/:id/unmute",
     schema: { hide: true },
     async handler(request, reply) {

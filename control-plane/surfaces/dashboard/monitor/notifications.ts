@@ -1,4 +1,4 @@
-import { capital } from "#control-plane/surfaces/dashboard/frame/problems.ts";
+import { capital } from "#control-plane/surfaces/dashboard/layout/problems.ts";
 import type { MonitorPage } from "#control-plane/surfaces/dashboard/monitor/head.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 import type { PlanName } from "#control-plane/core/plans.ts";

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
-import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
-import { idOf, type WithId } from "#control-plane/surfaces/dashboard/monitor/own.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
+import { idOf, type WithId } from "#control-plane/surfaces/dashboard/monitor/monitor-page.ts";
 import { absentMessage, Refusal } from "#control-plane/http/errors.ts";
 import { SentFile, sendFile } from "#control-plane/http/sent-file.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
@@ -8,9 +8,9 @@ import { changeOf } from "#control-plane/monitors/changed-fields.ts";
 import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
 /** Registers the pictures of a visual monitor for the members of its account, and the form that accepts the newest one. */
-export function registerPictures(scope: FastifyInstance, { door, monitors, writes, pictures }: Dashboard): void {
+export function registerPictures(scope: FastifyInstance, { guard, monitors, writes, pictures }: Dashboard): void {
   scope.route<{ Params: { id: string; picture: string } }>({
-    ...door.page({ needs: "read" }),
+    ...guard.page({ needs: "read" }),
     url: "/app/monitors/:id/pictures/:picture",
     schema: { hide: true },
     async handler(request, reply) {
@@ -25,7 +25,7 @@ export function registerPictures(scope: FastifyInstance, { door, monitors, write
     },
   });
   scope.route<WithId>({
-    ...door.form({ needs: "write" }),
+    ...guard.form({ needs: "write" }),
     url: "/app/monitors/:id/accept",
     schema: { hide: true },
     async handler(request, reply) {

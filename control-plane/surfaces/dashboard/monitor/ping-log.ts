@@ -1,10 +1,10 @@
 import { showHiddenInLines } from "#shared/text/hidden-characters.ts";
 import { writeDuration } from "#shared/text/duration.ts";
 import type { ViewerTime } from "#control-plane/core/charts/viewer-time.ts";
-import { renderSecond } from "#control-plane/surfaces/dashboard/frame/times.ts";
+import { renderSecond } from "#control-plane/surfaces/dashboard/layout/times.ts";
 import { renderFilter, renderPageLinks, type PageLink } from "#control-plane/surfaces/dashboard/monitor/check-log.ts";
 import { nameOf, type MonitorPage } from "#control-plane/surfaces/dashboard/monitor/head.ts";
-import { counted } from "#control-plane/surfaces/dashboard/frame/amounts.ts";
+import { counted } from "#control-plane/surfaces/dashboard/layout/amounts.ts";
 import type { FoundPings, ShownPing } from "#control-plane/watching/heartbeats/shown-pings.ts";
 import { PING_RESULTS, type PingResult, type PingSearch } from "#control-plane/watching/heartbeats/ping.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";

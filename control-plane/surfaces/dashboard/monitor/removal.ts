@@ -1,10 +1,10 @@
 import type { FastifyInstance } from "fastify";
-import { memberOf, type Door } from "#control-plane/surfaces/dashboard/door/door.ts";
-import { readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
-import type { MemberWrites } from "#control-plane/surfaces/dashboard/door/member-writes.ts";
-import { renderInput, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
+import { memberOf, type SessionGuard } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
+import { readForm } from "#control-plane/surfaces/dashboard/session-guard/form.ts";
+import type { MemberWrites } from "#control-plane/surfaces/dashboard/session-guard/member-writes.ts";
+import { renderInput, renderNote } from "#control-plane/surfaces/dashboard/layout/fields.ts";
 import { nameOf } from "#control-plane/surfaces/dashboard/monitor/head.ts";
-import { idOf, sendMonitorPage, type WithId } from "#control-plane/surfaces/dashboard/monitor/own.ts";
+import { idOf, sendMonitorPage, type WithId } from "#control-plane/surfaces/dashboard/monitor/monitor-page.ts";
 import { requireFound } from "#control-plane/http/errors.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import { changeOf } from "#control-plane/monitors/changed-fields.ts";
@@ -39,10 +39,14 @@ function renderRemoval(removal: {
 /** Registers the deletion of a monitor, by its name. */
 export function registerRemoval(
   scope: FastifyInstance,
-  { door, monitors, writes }: { readonly door: Door; readonly monitors: Monitors; readonly writes: MemberWrites },
+  {
+    guard,
+    monitors,
+    writes,
+  }: { readonly guard: SessionGuard; readonly monitors: Monitors; readonly writes: MemberWrites },
 ): void {
   scope.route<WithId>({
-    ...door.page({ needs: "write" }),
+    ...guard.page({ needs: "write" }),
     url: URL,
     schema: { hide: true },
     async handler(request, reply) {
@@ -53,7 +57,7 @@ export function registerRemoval(
     },
   });
   scope.route<WithId>({
-    ...door.form({ needs: "write" }),
+    ...guard.form({ needs: "write" }),
     url: URL,
     schema: { hide: true },
     async handler(request, reply) {

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from "fastify";
-import { secretChange } from "#control-plane/http/access/diff-shown.ts";
-import { memberOf, type Door } from "#control-plane/surfaces/dashboard/door/door.ts";
-import type { MemberWrites } from "#control-plane/surfaces/dashboard/door/member-writes.ts";
-import { sendConfirmation } from "#control-plane/surfaces/dashboard/frame/confirmation.ts";
-import { findHeartbeat, type WithId } from "#control-plane/surfaces/dashboard/monitor/own.ts";
+import { secretChange } from "#control-plane/http/access/diff-resource.ts";
+import { memberOf, type SessionGuard } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
+import type { MemberWrites } from "#control-plane/surfaces/dashboard/session-guard/member-writes.ts";
+import { sendConfirmation } from "#control-plane/surfaces/dashboard/layout/confirmation.ts";
+import { findHeartbeat, type WithId } from "#control-plane/surfaces/dashboard/monitor/monitor-page.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import { changeOf } from "#control-plane/monitors/changed-fields.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
@@ -13,10 +13,14 @@ const URL = "/app/monitors/:id/rotate";
 /** Registers the replacement of the address of a heartbeat, after a question. */
 export function registerRotation(
   scope: FastifyInstance,
-  { door, monitors, writes }: { readonly door: Door; readonly monitors: Monitors; readonly writes: MemberWrites },
+  {
+    guard,
+    monitors,
+    writes,
+  }: { readonly guard: SessionGuard; readonly monitors: Monitors; readonly writes: MemberWrites },
 ): void {
   scope.route<WithId>({
-    ...door.page({ needs: "write" }),
+    ...guard.page({ needs: "write" }),
     url: URL,
     schema: { hide: true },
     async handler(request, reply) {
@@ -32,7 +36,7 @@ export function registerRotation(
     },
   });
   scope.route<WithId>({
-    ...door.form({ needs: "write" }),
+    ...guard.form({ needs: "write" }),
     url: URL,
     schema: { hide: true },
     async handler(request, reply) {

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { offerSwitch } from "#control-plane/surfaces/dashboard/door/other-account.ts";
-import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
-import { sentence } from "#control-plane/surfaces/dashboard/frame/problems.ts";
-import { viewerTimeOf, renderTime, toLocalTimes } from "#control-plane/surfaces/dashboard/frame/times.ts";
-import { readLocationFacts } from "#control-plane/watching/checking/facts.ts";
+import { offerSwitch } from "#control-plane/surfaces/dashboard/session-guard/other-account.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
+import { sentence } from "#control-plane/surfaces/dashboard/layout/problems.ts";
+import { viewerTimeOf, renderTime, toLocalTimes } from "#control-plane/surfaces/dashboard/layout/times.ts";
+import { readLocationStatuses } from "#control-plane/watching/checking/monitor-status.ts";
 import { readCheckQuery, renderCheckLog } from "#control-plane/surfaces/dashboard/monitor/check-log.ts";
 import { renderAnswered, renderChecks } from "#control-plane/surfaces/dashboard/monitor/checks.ts";
 import { nameOf, renderHead, type MonitorPage } from "#control-plane/surfaces/dashboard/monitor/head.ts";
@@ -13,7 +13,12 @@ import {
   renderMembers,
   renderPictures,
 } from "#control-plane/surfaces/dashboard/monitor/state.ts";
-import { findHeartbeat, idOf, sendMonitorPage, type WithId } from "#control-plane/surfaces/dashboard/monitor/own.ts";
+import {
+  findHeartbeat,
+  idOf,
+  sendMonitorPage,
+  type WithId,
+} from "#control-plane/surfaces/dashboard/monitor/monitor-page.ts";
 import { readPingQuery, renderPingLog } from "#control-plane/surfaces/dashboard/monitor/ping-log.ts";
 import { registerPictures } from "#control-plane/surfaces/dashboard/monitor/picture-routes.ts";
 import { referencesIn, renderSettings } from "#control-plane/surfaces/dashboard/monitor/settings.ts";
@@ -27,7 +32,7 @@ import {
   renderNotifications,
   type TestedMail,
 } from "#control-plane/surfaces/dashboard/monitor/notifications.ts";
-import { counted } from "#control-plane/surfaces/dashboard/frame/amounts.ts";
+import { counted } from "#control-plane/surfaces/dashboard/layout/amounts.ts";
 import { requireFound, requireRead } from "#control-plane/http/errors.ts";
 import { searchPings } from "#control-plane/watching/heartbeats/shown-pings.ts";
 import { readIncidents } from "#control-plane/outages/incidents/incidents.ts";
@@ -37,10 +42,10 @@ import { MOST_WINDOWS } from "#control-plane/outages/maintenance/maintenance.ts"
 import { covers } from "#control-plane/outages/maintenance/window.ts";
 import { changeOf } from "#control-plane/monitors/changed-fields.ts";
 import { parseChange } from "#control-plane/monitors/settings/parse.ts";
-import type { MonitorView } from "#control-plane/monitors/view.ts";
+import type { MonitorView } from "#control-plane/monitors/serialize.ts";
 import { isAllowed } from "#control-plane/people/users/roles.ts";
 import { writeDuration } from "#shared/text/duration.ts";
-import type { showIncident } from "#control-plane/outages/incidents/view.ts";
+import type { showIncident } from "#control-plane/outages/incidents/serialize.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
@@ -55,9 +60,9 @@ const URL_OF_MONITOR = "/app/monitors/:id";
 
 /** Registers the page of a monitor and what can be done there: check now, pause, resume, delete. */
 export function registerMonitor(scope: FastifyInstance, deps: Dashboard): void {
-  const { door, monitors, writes } = deps;
+  const { guard, monitors, writes } = deps;
   scope.route<WithId>({
-    ...door.page({ needs: "read" }),
+    ...guard.page({ needs: "read" }),
     url: URL_OF_MONITOR,
     schema: { hide: true },
     async handler(request, reply) {
@@ -65,7 +70,7 @@ export function registerMonitor(scope: FastifyInstance, deps: Dashboard): void {
     },
   });
   scope.route<WithId>({
-    ...door.form({ needs: "write" }),
+    ...guard.form({ needs: "write" }),
     url: `${URL_OF_MONITOR}/test-mail`,
     schema: { hide: true },
     async handler(request, reply) {
@@ -85,7 +90,7 @@ export function registerMonitor(scope: FastifyInstance, deps: Dashboard): void {
     },
   });
   scope.route<WithId>({
-    ...door.form({ needs: "write" }),
+    ...guard.form({ needs: "write" }),
     url: `${URL_OF_MONITOR}/run`,
     schema: { hide: true },
     async handler(request, reply) {
@@ -101,7 +106,7 @@ export function registerMonitor(scope: FastifyInstance, deps: Dashboard): void {
   });
   for (const action of ["pause", "resume"] as const) {
     scope.route<WithId>({
-      ...door.form({ needs: "write" }),
+      ...guard.form({ needs: "write" }),
       url: `${URL_OF_MONITOR}/${action}`,
       schema: { hide: true },
       async handler(request, reply) {
@@ -118,7 +123,7 @@ export function registerMonitor(scope: FastifyInstance, deps: Dashboard): void {
     });
   }
   scope.route<WithId>({
-    ...door.page({ needs: "read" }),
+    ...guard.page({ needs: "read" }),
     url: `${URL_OF_MONITOR}/checks`,
     schema: { hide: true },
     async handler(request, reply) {
@@ -131,13 +136,13 @@ export function registerMonitor(scope: FastifyInstance, deps: Dashboard): void {
         intervalMinutes: monitor.interval_minutes,
       };
       const found = await deps.history.searchChecks(searched, search, CHECKS_OF_PAGE);
-      const locations = (await readLocationFacts(deps.sql, monitor.id)).map(({ location }) => location);
+      const locations = (await readLocationStatuses(deps.sql, monitor.id)).map(({ location }) => location);
       const body = renderCheckLog(found, search, locations, pageOf(request, monitor, deps));
       return sendMonitorPage(request, reply, `Checks of ${nameOf(monitor)}`, body);
     },
   });
   scope.route<WithId>({
-    ...door.page({ needs: "read" }),
+    ...guard.page({ needs: "read" }),
     url: `${URL_OF_MONITOR}/pings`,
     schema: { hide: true },
     async handler(request, reply) {
@@ -186,7 +191,7 @@ async function showMonitor(
     webhooks.list(sql, accountId),
     readIncidents(sql, accountId, { monitorId: monitor.id }, newest, clock.now()),
     deps.history.latency(monitor.id, range),
-    readLocationFacts(sql, monitor.id),
+    readLocationStatuses(sql, monitor.id),
     references.length === 0 ? [] : deps.overviews.of(accountId),
     deps.maintenance.list(accountId, { status: "in_progress" }, { limit: MOST_WINDOWS, offset: 0 }),
   ]);

@@ -1,19 +1,19 @@
 import { showHidden } from "#shared/text/hidden-characters.ts";
-import type { LocationFacts } from "#control-plane/watching/checking/facts.ts";
-import { renderAgo, renderTime } from "#control-plane/surfaces/dashboard/frame/times.ts";
+import type { LocationStatus } from "#control-plane/watching/checking/monitor-status.ts";
+import { renderAgo, renderTime } from "#control-plane/surfaces/dashboard/layout/times.ts";
 import type { MonitorPage } from "#control-plane/surfaces/dashboard/monitor/head.ts";
-import { STATE_WORDS } from "#control-plane/surfaces/dashboard/monitors/words.ts";
-import { counted } from "#control-plane/surfaces/dashboard/frame/amounts.ts";
+import { STATE_LABELS } from "#control-plane/surfaces/dashboard/monitors/labels.ts";
+import { counted } from "#control-plane/surfaces/dashboard/layout/amounts.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 
 /**
  * Renders what each location says, and since when, while one of several fails: of a single one, the head says it. null: there
  * is nothing to say.
  */
-export function renderLocations(locations: readonly LocationFacts[], { now, viewer }: MonitorPage): Html | null {
+export function renderLocations(locations: readonly LocationStatus[], { now, viewer }: MonitorPage): Html | null {
   if (locations.length < 2 || !locations.some(({ verdict }) => verdict === "down")) return null;
   const rows = locations.map(({ location, verdict, since, fault }) => {
-    const { word, tone } = STATE_WORDS[verdict];
+    const { word, tone } = STATE_LABELS[verdict];
     return html`
       <tr>
         <td>${location}</td>
@@ -80,7 +80,7 @@ function writeDays(days: number): string {
 export function renderMembers({ monitor }: MonitorPage): Html | null {
   if (monitor.composite === null) return null;
   const rows = monitor.composite.members.map(({ id, name, status }) => {
-    const { word, tone } = STATE_WORDS[status];
+    const { word, tone } = STATE_LABELS[status];
     return html`<li><a href="/app/monitors/${id}">${name === "" ? id : name}</a> <span class="badge ${tone}">${word}</span></li>`;
   });
   return html`<section class="card"><h2>The monitors that it follows</h2><ul>${rows}</ul></section>`;

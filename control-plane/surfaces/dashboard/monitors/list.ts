@@ -1,6 +1,6 @@
 import type { ViewerTime } from "#control-plane/core/charts/viewer-time.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
-import { largestUnit, toLocalTimes, writeAgo } from "#control-plane/surfaces/dashboard/frame/times.ts";
+import { largestUnit, toLocalTimes, writeAgo } from "#control-plane/surfaces/dashboard/layout/times.ts";
 import {
   isFiltered,
   MORE_ROWS,
@@ -11,8 +11,8 @@ import {
 } from "#control-plane/surfaces/dashboard/monitors/list-query.ts";
 import { renderSiteForm } from "#control-plane/surfaces/dashboard/monitors/site-form.ts";
 import type { Selection } from "#control-plane/surfaces/dashboard/monitors/select-rows.ts";
-import { KIND_WORDS, STATE_WORDS } from "#control-plane/surfaces/dashboard/monitors/words.ts";
-import { counted } from "#control-plane/surfaces/dashboard/frame/amounts.ts";
+import { KIND_LABELS, STATE_LABELS } from "#control-plane/surfaces/dashboard/monitors/labels.ts";
+import { counted } from "#control-plane/surfaces/dashboard/layout/amounts.ts";
 import { CHECK_TYPES } from "#control-plane/outages/kinds/kinds.ts";
 import type { ListedMonitor } from "#control-plane/monitors/overview.ts";
 
@@ -86,7 +86,7 @@ function renderCounts(query: ListQuery, { counts, total }: Selection): Html {
         renderCount(writeListPath({ ...query, state }), {
           count: counts[state],
           word: wordOf(state).toLowerCase(),
-          tone: counts[state] === 0 || state === "muted" ? "" : STATE_WORDS[state].tone,
+          tone: counts[state] === 0 || state === "muted" ? "" : STATE_LABELS[state].tone,
           isCurrent: query.state === state,
         }),
       )}
@@ -112,7 +112,7 @@ const SORT_WORDS: Readonly<Record<ListQuery["sort"], string>> = {
 
 function renderFilter(query: ListQuery, { tags }: Selection): Html {
   const states = STATES.map((state): Option => [state, wordOf(state)]);
-  const kinds = CHECK_TYPES.map((kind): Option => [kind, KIND_WORDS[kind]]);
+  const kinds = CHECK_TYPES.map((kind): Option => [kind, KIND_LABELS[kind]]);
   const sorts = SORTS.map((sort): Option => [sort, SORT_WORDS[sort]]);
   // Small screens show the selects too if one of them has a value.
   const isOpen = isFiltered({ ...query, text: "" });
@@ -146,7 +146,7 @@ function renderSelect(name: string, label: string, options: readonly Option[], c
 
 function wordOf(state: (typeof STATES)[number]): string {
   if (state === "failing") return "Down or degraded";
-  return state === "muted" ? "Muted" : STATE_WORDS[state].word;
+  return state === "muted" ? "Muted" : STATE_LABELS[state].word;
 }
 
 /** Renders the rows, and below them how many there are and what can be done with all of them. */
@@ -174,7 +174,7 @@ function renderRows(list: MonitorList): Html {
 /** `pathOf`: returns the address of the list of a tag. */
 function renderRow(monitor: ListedMonitor, list: MonitorList, pathOf: (tag: string) => string): Html {
   const { id, name, url, tags, state, isMuted } = monitor;
-  const { word, tone } = STATE_WORDS[state];
+  const { word, tone } = STATE_LABELS[state];
   const target = name === "" || name === url ? "" : url;
   const message = toLocalTimes(causeOf(monitor), list.viewer.zone.name);
   return html`
@@ -203,7 +203,7 @@ function writeSince({ state, since, isFlapping }: ListedMonitor, now: Date): str
 
 /** Writes the kind of a monitor, and when it was checked. */
 function writeAbout({ checkType, state, lastCheckedAt }: ListedMonitor, now: Date): string {
-  const kind = KIND_WORDS[checkType];
+  const kind = KIND_LABELS[checkType];
   if (lastCheckedAt === null || state === "paused") return kind;
   return `${kind}, checked ${writeAgo(lastCheckedAt, now)}`;
 }

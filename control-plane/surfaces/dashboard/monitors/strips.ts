@@ -4,7 +4,7 @@ import { renderBars, toStrip, type Strip } from "#control-plane/core/charts/bars
 import type { ViewerTime } from "#control-plane/core/charts/viewer-time.ts";
 import { type Html } from "#control-plane/core/pages/html.ts";
 import type { History } from "#control-plane/outages/history/history.ts";
-import { createPace, type Pace } from "#control-plane/core/pace.ts";
+import { createYielder, type Yielder } from "#control-plane/core/yielder.ts";
 import type { ListedMonitor } from "#control-plane/monitors/overview.ts";
 
 /** How long strips are used at most, milliseconds. Their steps are half an hour long. */
@@ -47,9 +47,9 @@ export function createStrips({
     const monitors = (await monitorsOf(accountId)).filter(({ id }) => ids.has(id));
     const steps = await history.halfHours(monitors);
     const read = new Map<number, Strip>();
-    const pace = createPace(clock);
+    const yielder = createYielder(clock);
     for (const [id, halfHours] of steps) {
-      if (pace.isDue()) await pace.rest();
+      if (yielder.isDue()) await yielder.rest();
       read.set(id, toStrip("24 hours", "minute", halfHours));
     }
     return read;
@@ -96,11 +96,11 @@ const written = new WeakMap<Strip, { readonly zone: string; readonly bars: Html 
 export async function renderStrips(
   strips: ReadonlyMap<number, Strip>,
   viewer: ViewerTime,
-  pace: Pace,
+  yielder: Yielder,
 ): Promise<ReadonlyMap<number, Html>> {
   const rendered = new Map<number, Html>();
   for (const [id, strip] of strips) {
-    if (pace.isDue()) await pace.rest();
+    if (yielder.isDue()) await yielder.rest();
     rendered.set(id, renderStrip(strip, viewer));
   }
   return rendered;

@@ -1,17 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
+import { readForm } from "#control-plane/surfaces/dashboard/session-guard/form.ts";
 import {
   EMAIL_PROBLEM,
   PASSWORD_HINT,
   renderEmail,
   renderPassword,
-} from "#control-plane/surfaces/dashboard/frame/credentials.ts";
-import { renderForm } from "#control-plane/surfaces/dashboard/frame/fields.ts";
-import { renderSelect } from "#control-plane/surfaces/dashboard/frame/choices.ts";
-import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
-import { clientOf, refuse } from "#control-plane/surfaces/dashboard/door/attempt.ts";
+} from "#control-plane/surfaces/dashboard/layout/credentials.ts";
+import { renderForm } from "#control-plane/surfaces/dashboard/layout/fields.ts";
+import { renderSelect } from "#control-plane/surfaces/dashboard/layout/choices.ts";
+import { sendPage } from "#control-plane/surfaces/dashboard/layout/page.ts";
+import { clientOf, refuse } from "#control-plane/surfaces/dashboard/session-guard/attempt.ts";
 import { admit, ZONE_FIELD } from "#control-plane/surfaces/dashboard/sign-in/routes.ts";
-import { accountName } from "#control-plane/surfaces/dashboard/door/other-account.ts";
+import { accountName } from "#control-plane/surfaces/dashboard/session-guard/other-account.ts";
 import { html } from "#control-plane/core/pages/html.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
@@ -51,7 +51,7 @@ const SIGN_UP: AskedByMail = {
 export function registerByMail(scope: FastifyInstance, deps: Dashboard): void {
   if (deps.canMail) registerAsked(scope, deps, RESET);
   if (deps.canMail && deps.canSignUp) registerAsked(scope, deps, SIGN_UP);
-  const { door, users, visits } = deps;
+  const { guard, users, visits } = deps;
 
   scope.route<{ Params: { token: string } }>({
     method: "GET",
@@ -66,7 +66,7 @@ export function registerByMail(scope: FastifyInstance, deps: Dashboard): void {
   });
 
   scope.route<{ Params: { token: string } }>({
-    ...door.openForm(),
+    ...guard.openForm(),
     ...SHOWN,
     url: URL_OF_RESET,
     async handler(request, reply) {
@@ -101,7 +101,7 @@ export function registerByMail(scope: FastifyInstance, deps: Dashboard): void {
 }
 
 /** Registers a page that asks for an address. Its answer is the same for every address, known or not. */
-function registerAsked(scope: FastifyInstance, { door, users, sql, visits }: Dashboard, asked: AskedByMail): void {
+function registerAsked(scope: FastifyInstance, { guard, users, sql, visits }: Dashboard, asked: AskedByMail): void {
   scope.route({
     method: "GET",
     ...SHOWN,
@@ -112,7 +112,7 @@ function registerAsked(scope: FastifyInstance, { door, users, sql, visits }: Das
     },
   });
   scope.route({
-    ...door.openForm(),
+    ...guard.openForm(),
     ...SHOWN,
     url: asked.path,
     async handler(request, reply) {

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
-import { EMAIL_PROBLEM, renderEmail, renderPassword } from "#control-plane/surfaces/dashboard/frame/credentials.ts";
-import { renderForm, renderHidden, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
-import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
-import { clientOf, refuse } from "#control-plane/surfaces/dashboard/door/attempt.ts";
+import { readForm } from "#control-plane/surfaces/dashboard/session-guard/form.ts";
+import { EMAIL_PROBLEM, renderEmail, renderPassword } from "#control-plane/surfaces/dashboard/layout/credentials.ts";
+import { renderForm, renderHidden, renderNote } from "#control-plane/surfaces/dashboard/layout/fields.ts";
+import { sendPage } from "#control-plane/surfaces/dashboard/layout/page.ts";
+import { clientOf, refuse } from "#control-plane/surfaces/dashboard/session-guard/attempt.ts";
 import { describeLimit } from "#control-plane/surfaces/dashboard/members/page.ts";
 import { admit, ZONE_FIELD } from "#control-plane/surfaces/dashboard/sign-in/routes.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
@@ -37,29 +37,29 @@ interface Shown {
 
 /** Registers GET and POST /invite/<token>, where somebody joins an account. */
 export function registerInvite(scope: FastifyInstance, deps: Dashboard): void {
-  const { door, users, visits } = deps;
+  const { guard, users, visits } = deps;
   scope.route<{ Params: { token: string } }>({
     method: "GET",
     url: URL_OF_INVITE,
     schema: { hide: true },
     async handler(request, reply) {
       takeVisit(visits, request);
-      const session = await door.identify(request);
+      const session = await guard.identify(request);
       return sendInvite(request, reply, deps, { session });
     },
   });
   scope.route<{ Params: { token: string } }>({
-    ...door.openForm(),
+    ...guard.openForm(),
     url: URL_OF_INVITE,
     schema: { hide: true },
     async handler(request, reply) {
       takeVisit(visits, request);
       const { token } = request.params;
       const form = readForm(request);
-      const session = await door.identify(request);
+      const session = await guard.identify(request);
       const from = clientOf(request);
       if (session !== null) {
-        door.requireFormToken(request, session);
+        guard.requireFormToken(request, session);
         const joined = await users.joinAs(token, session, from);
         if (joined.kind === "orphaned") return sendExpired(request, reply, ORPHANED[joined.maker]);
         if (joined.kind !== "ok") return sendInvite(request, reply, deps, { session });

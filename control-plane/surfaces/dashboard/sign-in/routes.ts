@@ -1,11 +1,19 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { clientOf, refuse } from "#control-plane/surfaces/dashboard/door/attempt.ts";
-import { clearSessionCookie, sessionCookie, setSessionCookie } from "#control-plane/surfaces/dashboard/door/cookie.ts";
-import { CONFIRM_HEAD, CONFIRM_SUBMIT, CONFIRM_TITLE } from "#control-plane/surfaces/dashboard/door/door.ts";
-import { readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
-import { renderEmail, renderPassword } from "#control-plane/surfaces/dashboard/frame/credentials.ts";
-import { renderForm, renderHidden, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
-import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
+import { clientOf, refuse } from "#control-plane/surfaces/dashboard/session-guard/attempt.ts";
+import {
+  clearSessionCookie,
+  sessionCookie,
+  setSessionCookie,
+} from "#control-plane/surfaces/dashboard/session-guard/cookie.ts";
+import {
+  CONFIRM_HEAD,
+  CONFIRM_SUBMIT,
+  CONFIRM_TITLE,
+} from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
+import { readForm } from "#control-plane/surfaces/dashboard/session-guard/form.ts";
+import { renderEmail, renderPassword } from "#control-plane/surfaces/dashboard/layout/credentials.ts";
+import { renderForm, renderHidden, renderNote } from "#control-plane/surfaces/dashboard/layout/fields.ts";
+import { sendPage } from "#control-plane/surfaces/dashboard/layout/page.ts";
 import { html } from "#control-plane/core/pages/html.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { openTimeZone } from "#control-plane/core/time-zone.ts";
@@ -16,14 +24,14 @@ import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
 /** Registers GET and POST /sign-in, and POST /sign-out. */
 export function registerSignIn(scope: FastifyInstance, deps: Dashboard): void {
-  const { door, users, sql, visits, isSecure } = deps;
+  const { guard, users, sql, visits, isSecure } = deps;
   scope.route({
     method: "GET",
     url: "/sign-in",
     schema: { hide: true },
     async handler(request, reply) {
       takeVisit(visits, request);
-      const session = await door.identify(request);
+      const session = await guard.identify(request);
       const { next } = request.query as { readonly next?: unknown };
       // Only what asks for a recent password sends a member here.
       if (session?.isRecent === true) return reply.redirect(nextPath(next), 303);
@@ -31,13 +39,13 @@ export function registerSignIn(scope: FastifyInstance, deps: Dashboard): void {
     },
   });
   scope.route({
-    ...door.openForm(),
+    ...guard.openForm(),
     url: "/sign-in",
     schema: { hide: true },
     async handler(request, reply) {
       takeVisit(visits, request);
       const form = readForm(request);
-      const session = await door.identify(request);
+      const session = await guard.identify(request);
       const next = nextPath(form.text("next"));
       const typed = form.text("email").trim();
       const email = session?.email ?? typed;
@@ -50,7 +58,7 @@ export function registerSignIn(scope: FastifyInstance, deps: Dashboard): void {
     },
   });
   scope.route({
-    ...door.openForm(),
+    ...guard.openForm(),
     url: "/sign-out",
     schema: { hide: true },
     async handler(request, reply) {

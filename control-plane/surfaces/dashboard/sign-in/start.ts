@@ -1,16 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { LAUNCHER } from "#shared/settings/launcher.ts";
 import { spellMailAddress } from "#control-plane/core/mail-address.ts";
-import { readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
+import { readForm } from "#control-plane/surfaces/dashboard/session-guard/form.ts";
 import {
   EMAIL_PROBLEM,
   PASSWORD_HINT,
   renderEmail,
   renderPassword,
-} from "#control-plane/surfaces/dashboard/frame/credentials.ts";
-import { renderForm, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
-import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
-import { clientOf, refuse } from "#control-plane/surfaces/dashboard/door/attempt.ts";
+} from "#control-plane/surfaces/dashboard/layout/credentials.ts";
+import { renderForm, renderNote } from "#control-plane/surfaces/dashboard/layout/fields.ts";
+import { sendPage } from "#control-plane/surfaces/dashboard/layout/page.ts";
+import { clientOf, refuse } from "#control-plane/surfaces/dashboard/session-guard/attempt.ts";
 import { admit, ZONE_FIELD } from "#control-plane/surfaces/dashboard/sign-in/routes.ts";
 import { html } from "#control-plane/core/pages/html.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
@@ -31,7 +31,7 @@ interface Problems {
 
 /** Registers GET and POST /start/<token>, where an owner takes over an account by the link of the terminal. */
 export function registerStart(scope: FastifyInstance, deps: Dashboard): void {
-  const { door, users, visits } = deps;
+  const { guard, users, visits } = deps;
   scope.route<{ Params: { token: string } }>({
     method: "GET",
     url: URL_OF_START,
@@ -44,7 +44,7 @@ export function registerStart(scope: FastifyInstance, deps: Dashboard): void {
     },
   });
   scope.route<{ Params: { token: string } }>({
-    ...door.openForm(),
+    ...guard.openForm(),
     url: URL_OF_START,
     schema: { hide: true },
     async handler(request, reply) {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
-import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
-import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
-import { counted } from "#control-plane/surfaces/dashboard/frame/amounts.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
+import { sendPage } from "#control-plane/surfaces/dashboard/layout/page.ts";
+import { counted } from "#control-plane/surfaces/dashboard/layout/amounts.ts";
 import { visibleAt, wordsOfDomain } from "#control-plane/surfaces/dashboard/status-pages/render.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 import { OVERALL_WORDS } from "#control-plane/public/status-pages/render/words.ts";
@@ -24,10 +24,10 @@ const TONES: Readonly<Record<OverallStatus, string>> = {
 /** Registers GET /app/status-pages. */
 export function registerStatusPageList(
   scope: FastifyInstance,
-  { door, statusPages: pages, subscribers }: Dashboard,
+  { guard, statusPages: pages, subscribers }: Dashboard,
 ): void {
   scope.route({
-    ...door.page({ needs: "read" }),
+    ...guard.page({ needs: "read" }),
     url: "/app/status-pages",
     schema: { hide: true },
     async handler(request, reply) {

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
 import { absentMessage, Refusal, requireFound } from "#control-plane/http/errors.ts";
 import type { ShownPage } from "#control-plane/public/status-pages/settings/resource.ts";
 import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";

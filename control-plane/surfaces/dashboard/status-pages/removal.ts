@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
-import { readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
-import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
+import { readForm } from "#control-plane/surfaces/dashboard/session-guard/form.ts";
+import { sendPage } from "#control-plane/surfaces/dashboard/layout/page.ts";
 import { findOwn, type WithId } from "#control-plane/surfaces/dashboard/status-pages/own-page.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import type { ShownPage } from "#control-plane/public/status-pages/settings/resource.ts";
-import { renderHidden, renderInput, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
+import { renderHidden, renderInput, renderNote } from "#control-plane/surfaces/dashboard/layout/fields.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 import { MOST_SLUG } from "#control-plane/public/status-pages/settings/slug.ts";
 import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
@@ -28,7 +28,7 @@ function renderRemoval({ id, title, slug }: ShownPage, formToken: string, proble
 
 /** Registers the page that deletes a status page. */
 export function registerRemoval(scope: FastifyInstance, deps: Dashboard): void {
-  const { door, statusPages: pages, writes } = deps;
+  const { guard, statusPages: pages, writes } = deps;
   const url = "/app/status-pages/:id/delete";
   const ask = (request: FastifyRequest, reply: FastifyReply, page: ShownPage, problem: string | null) => {
     const session = memberOf(request);
@@ -37,13 +37,13 @@ export function registerRemoval(scope: FastifyInstance, deps: Dashboard): void {
     return sendPage(request, reply, { title, session, section: "status-pages", body, isForm: true });
   };
   scope.route<WithId>({
-    ...door.page({ needs: "write" }),
+    ...guard.page({ needs: "write" }),
     url,
     schema: { hide: true },
     handler: async (request, reply) => ask(request, reply, await findOwn(request, deps), null),
   });
   scope.route<WithId>({
-    ...door.form({ needs: "write" }),
+    ...guard.form({ needs: "write" }),
     url,
     schema: { hide: true },
     async handler(request, reply) {

@@ -2,13 +2,13 @@ import { html, type Html } from "#control-plane/core/pages/html.ts";
 import type { ListedMonitor } from "#control-plane/monitors/overview.ts";
 import { readLogo } from "#control-plane/public/status-pages/logos/logo.ts";
 import { type ShownPage, statusPage } from "#control-plane/public/status-pages/settings/resource.ts";
-import { renderHidden, renderNote } from "#control-plane/surfaces/dashboard/frame/fields.ts";
+import { renderHidden, renderNote } from "#control-plane/surfaces/dashboard/layout/fields.ts";
 import {
   askedFields,
   describedBy,
   renderFields,
   renderTexts,
-} from "#control-plane/surfaces/dashboard/frame/resource-form.ts";
+} from "#control-plane/surfaces/dashboard/layout/resource-form.ts";
 import { renderComponents } from "#control-plane/surfaces/dashboard/status-pages/components.ts";
 import type { TypedPage } from "#control-plane/surfaces/dashboard/status-pages/values.ts";
 

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { parseParams } from "#shared/schema/schema.ts";
 import type { Change } from "#control-plane/http/access/changes.ts";
-import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
-import { acceptFiles } from "#control-plane/surfaces/dashboard/door/files.ts";
-import { readForm, type Form } from "#control-plane/surfaces/dashboard/door/form.ts";
-import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
-import { problemsOf } from "#control-plane/surfaces/dashboard/frame/problems.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
+import { acceptFiles } from "#control-plane/surfaces/dashboard/session-guard/files.ts";
+import { readForm, type Form } from "#control-plane/surfaces/dashboard/session-guard/form.ts";
+import { sendPage } from "#control-plane/surfaces/dashboard/layout/page.ts";
+import { problemsOf } from "#control-plane/surfaces/dashboard/layout/problems.ts";
 import { findOwn, idOf, type WithId } from "#control-plane/surfaces/dashboard/status-pages/own-page.ts";
 import { registerRemoval } from "#control-plane/surfaces/dashboard/status-pages/removal.ts";
 import { renderPageForm, type PageForm } from "#control-plane/surfaces/dashboard/status-pages/render.ts";
@@ -23,7 +23,7 @@ import { MOST_LOGO_BYTES, readLogo } from "#control-plane/public/status-pages/lo
 import { type Given, type ShownPage, statusPage } from "#control-plane/public/status-pages/settings/resource.ts";
 import { isAllowed } from "#control-plane/people/users/roles.ts";
 import { createDocument, sendDocument } from "#control-plane/http/operations/document.ts";
-import { PAGE_POLICY, renderMessage } from "#control-plane/core/pages/frame.ts";
+import { PAGE_POLICY, renderMessage } from "#control-plane/core/pages/layout.ts";
 import type { PageView } from "#control-plane/public/status-pages/page.ts";
 import { previewPolicyOf } from "#control-plane/public/status-pages/render/html/frame.ts";
 import { renderPage } from "#control-plane/public/status-pages/render/html/page.ts";
@@ -36,7 +36,7 @@ const URL_OF_PAGE = "/app/status-pages/:id";
 export function registerStatusPageForm(scope: FastifyInstance, deps: Dashboard): void {
   // In a scope of its own: other forms take no files.
   void scope.register(async (inner) => {
-    acceptFiles(inner, { mostFileBytes: MOST_LOGO_BYTES, prove: (request, token) => deps.door.prove(request, token) });
+    acceptFiles(inner, { mostFileBytes: MOST_LOGO_BYTES, prove: (request, token) => deps.guard.prove(request, token) });
     registerCreation(inner, deps);
     registerEdit(inner, deps);
     registerPreviews(inner, deps);
@@ -45,17 +45,17 @@ export function registerStatusPageForm(scope: FastifyInstance, deps: Dashboard):
 }
 
 function registerCreation(scope: FastifyInstance, deps: Dashboard): void {
-  const { door, statusPages: pages, writes } = deps;
+  const { guard, statusPages: pages, writes } = deps;
   const url = "/app/status-pages/new";
   scope.route({
-    ...door.page({ needs: "write" }),
+    ...guard.page({ needs: "write" }),
     url,
     schema: { hide: true },
     handler: (request, reply) =>
       sendForm(request, reply, deps, { page: null, typed: NEW_PAGE, find: "", problems: NONE }),
   });
   scope.route({
-    ...door.form({ needs: "write" }),
+    ...guard.form({ needs: "write" }),
     url,
     schema: { hide: true },
     handler: (request, reply) =>
@@ -73,9 +73,9 @@ function registerCreation(scope: FastifyInstance, deps: Dashboard): void {
 }
 
 function registerEdit(scope: FastifyInstance, deps: Dashboard): void {
-  const { door, statusPages: pages, writes } = deps;
+  const { guard, statusPages: pages, writes } = deps;
   scope.route<WithId>({
-    ...door.page({ needs: "write" }),
+    ...guard.page({ needs: "write" }),
     url: URL_OF_PAGE,
     schema: { hide: true },
     async handler(request, reply) {
@@ -94,7 +94,7 @@ function registerEdit(scope: FastifyInstance, deps: Dashboard): void {
     return reply.redirect(`/app/status-pages/${page.id}?done=${done}`, 303);
   };
   scope.route<WithId>({
-    ...door.form({ needs: "write" }),
+    ...guard.form({ needs: "write" }),
     url: URL_OF_PAGE,
     schema: { hide: true },
     async handler(request, reply) {
@@ -106,7 +106,7 @@ function registerEdit(scope: FastifyInstance, deps: Dashboard): void {
     },
   });
   scope.route<WithId>({
-    ...door.form({ needs: "write" }),
+    ...guard.form({ needs: "write" }),
     url: `${URL_OF_PAGE}/domain`,
     schema: { hide: true },
     async handler(request, reply) {
@@ -118,9 +118,9 @@ function registerEdit(scope: FastifyInstance, deps: Dashboard): void {
 }
 
 function registerPreviews(scope: FastifyInstance, deps: Dashboard): void {
-  const { door, statusPages: pages } = deps;
+  const { guard, statusPages: pages } = deps;
   scope.route({
-    ...door.form({ needs: "write" }),
+    ...guard.form({ needs: "write" }),
     url: "/app/status-pages/new/preview",
     schema: { hide: true },
     handler: (request, reply) =>
@@ -129,7 +129,7 @@ function registerPreviews(scope: FastifyInstance, deps: Dashboard): void {
       ),
   });
   scope.route<WithId>({
-    ...door.form({ needs: "write" }),
+    ...guard.form({ needs: "write" }),
     url: `${URL_OF_PAGE}/preview`,
     schema: { hide: true },
     handler: (request, reply) =>
@@ -141,7 +141,7 @@ function registerPreviews(scope: FastifyInstance, deps: Dashboard): void {
       }),
   });
   scope.route<WithId>({
-    ...door.page({ needs: "read" }),
+    ...guard.page({ needs: "read" }),
     url: `${URL_OF_PAGE}/preview`,
     schema: { hide: true },
     handler: (request, reply) =>

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from "fastify";
-import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
-import { idIn, readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
-import { sendPage } from "#control-plane/surfaces/dashboard/frame/page.ts";
-import { formatLocal } from "#control-plane/surfaces/dashboard/frame/times.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
+import { idIn, readForm } from "#control-plane/surfaces/dashboard/session-guard/form.ts";
+import { sendPage } from "#control-plane/surfaces/dashboard/layout/page.ts";
+import { formatLocal } from "#control-plane/surfaces/dashboard/layout/times.ts";
 import { findOwn, type WithId } from "#control-plane/surfaces/dashboard/status-pages/own-page.ts";
-import { counted } from "#control-plane/surfaces/dashboard/frame/amounts.ts";
+import { counted } from "#control-plane/surfaces/dashboard/layout/amounts.ts";
 import { absentMessage, Refusal } from "#control-plane/http/errors.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 import type { Subscribers } from "#control-plane/public/status-pages/subscribers/subscribers.ts";
@@ -15,9 +15,9 @@ const URL = "/app/status-pages/:id/subscribers";
 
 /** Registers the page of the subscribers of a status page, for owners alone: it has addresses of other people. */
 export function registerPageSubscribers(scope: FastifyInstance, deps: Dashboard): void {
-  const { sql, door, subscribers, writes } = deps;
+  const { sql, guard, subscribers, writes } = deps;
   scope.route<WithId>({
-    ...door.page({ needs: "manage" }),
+    ...guard.page({ needs: "manage" }),
     url: URL,
     schema: { hide: true },
     async handler(request, reply) {
@@ -36,7 +36,7 @@ export function registerPageSubscribers(scope: FastifyInstance, deps: Dashboard)
     },
   });
   scope.route<WithId>({
-    ...door.form({ needs: "manage" }),
+    ...guard.form({ needs: "manage" }),
     url: URL,
     schema: { hide: true },
     async handler(request, reply) {

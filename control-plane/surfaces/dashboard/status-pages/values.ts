@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { logoType, toDataUri } from "#control-plane/public/status-pages/logos/logo.ts";
-import { toId, type Form } from "#control-plane/surfaces/dashboard/door/form.ts";
+import { toId, type Form } from "#control-plane/surfaces/dashboard/session-guard/form.ts";
 import {
   MOST_GROUPS,
   MOST_MONITORS,
@@ -12,7 +12,7 @@ import {
   toFields,
   typedFields,
   type TypedFields,
-} from "#control-plane/surfaces/dashboard/frame/resource-form.ts";
+} from "#control-plane/surfaces/dashboard/layout/resource-form.ts";
 
 /** Maximum length of the place of a row, in characters. */
 const LONGEST_PLACE = 10;

@@ -3,7 +3,7 @@ import { toLocationAnswer } from "#shared/tools/present-locations.ts";
 import { present } from "#shared/tools/present.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import type { CheckEvent, LocationRow } from "#control-plane/checks/answer.ts";
-import { renderAround } from "#control-plane/surfaces/dashboard/frame/page.ts";
+import { renderAround } from "#control-plane/surfaces/dashboard/layout/page.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 
 /** The results of a running check, in the order in which they come. */

@@ -1,4 +1,4 @@
-import { describeProblem, words, type Bounds } from "#shared/schema/problem.ts";
+import { describeProblem, literalsOf, type Bounds } from "#shared/schema/problem.ts";
 import type { Contract } from "#shared/tools/define.ts";
 
 /** A parameter of a tool as a field of its form. */
@@ -73,7 +73,7 @@ function fieldOf(name: string, schema: Shown, isRequired: boolean): ToolField {
 }
 
 function choicesOf(schema: Shown): readonly string[] {
-  const closed = words(schema);
+  const closed = literalsOf(schema);
   const { minimum, maximum, multipleOf } = schema;
   if (closed.length > 0 || minimum === undefined || maximum === undefined || multipleOf === undefined) return closed;
   const steps = Math.floor((maximum - minimum) / multipleOf) + 1;
@@ -93,7 +93,7 @@ function writeDefault(value: unknown): string {
   return typeof value === "string" || typeof value === "number" ? String(value) : "";
 }
 
-/** Labels of parameters whose names are not words. */
+/** Labels of parameters whose names are not literalsOf. */
 const LABELS: Readonly<Record<string, string>> = {
   url: "URL",
   test_url: "URL to test",

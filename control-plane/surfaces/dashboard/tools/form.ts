@@ -1,7 +1,7 @@
 import type { Contract } from "#shared/tools/define.ts";
-import { counted } from "#control-plane/surfaces/dashboard/frame/amounts.ts";
-import { renderOption } from "#control-plane/surfaces/dashboard/frame/choices.ts";
-import { renderHidden, renderNote, renderProblem } from "#control-plane/surfaces/dashboard/frame/fields.ts";
+import { counted } from "#control-plane/surfaces/dashboard/layout/amounts.ts";
+import { renderOption } from "#control-plane/surfaces/dashboard/layout/choices.ts";
+import { renderHidden, renderNote, renderProblem } from "#control-plane/surfaces/dashboard/layout/fields.ts";
 import { fieldsOf, type ToolField } from "#control-plane/surfaces/dashboard/tools/form-fields.ts";
 import type { TypedCall } from "#control-plane/surfaces/dashboard/tools/values.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";

@@ -3,7 +3,7 @@ import { toLocationAnswer, type LocationAnswer } from "#shared/tools/present-loc
 import type { Contract } from "#shared/tools/define.ts";
 import { renderAnswers } from "#control-plane/core/pages/answers.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
-import { counted } from "#control-plane/surfaces/dashboard/frame/amounts.ts";
+import { counted } from "#control-plane/surfaces/dashboard/layout/amounts.ts";
 import type { AnsweredCheck } from "#control-plane/checks/tool-requests/refuse-unanswered.ts";
 import { LAUNCHER } from "#shared/settings/launcher.ts";
 import { quoted } from "#shared/text/quoted.ts";

@@ -4,10 +4,10 @@ import { CONTRACTS } from "#shared/tools/index.ts";
 import type { CheckAnswer } from "#control-plane/checks/answer.ts";
 import type { CheckRequest } from "#control-plane/checks/context.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
-import { memberOf } from "#control-plane/surfaces/dashboard/door/door.ts";
-import { readForm } from "#control-plane/surfaces/dashboard/door/form.ts";
-import { problemsOf } from "#control-plane/surfaces/dashboard/frame/problems.ts";
-import { sendPage, sendPageInPieces } from "#control-plane/surfaces/dashboard/frame/page.ts";
+import { memberOf } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
+import { readForm } from "#control-plane/surfaces/dashboard/session-guard/form.ts";
+import { problemsOf } from "#control-plane/surfaces/dashboard/layout/problems.ts";
+import { sendPage, sendPageInPieces } from "#control-plane/surfaces/dashboard/layout/page.ts";
 import { collectArrivals, renderArrivals, type Arrivals } from "#control-plane/surfaces/dashboard/tools/arrivals.ts";
 import {
   renderPath,
@@ -42,9 +42,9 @@ const LONGEST_SEARCH = 200;
 
 /** Registers /app/tools: every tool of the catalogue with its form, which runs it. */
 export function registerToolPages(scope: FastifyInstance, deps: Dashboard): void {
-  const { door } = deps;
+  const { guard } = deps;
   scope.route({
-    ...door.page({ needs: "read" }),
+    ...guard.page({ needs: "read" }),
     url: "/app/tools",
     schema: { hide: true },
     handler(request, reply) {
@@ -55,7 +55,7 @@ export function registerToolPages(scope: FastifyInstance, deps: Dashboard): void
     },
   });
   scope.route<Named>({
-    ...door.page({ needs: "read" }),
+    ...guard.page({ needs: "read" }),
     url: "/app/tools/:name",
     schema: { hide: true },
     handler(request, reply) {
@@ -66,7 +66,7 @@ export function registerToolPages(scope: FastifyInstance, deps: Dashboard): void
     },
   });
   scope.route<Named>({
-    ...door.form({ needs: "write" }),
+    ...guard.form({ needs: "write" }),
     url: "/app/tools/:name",
     schema: { hide: true },
     handler: (request, reply) => runTool(request, reply, deps, contractOf(request)),

@@ -12,7 +12,7 @@ export async function findGoneClaimants(sql: Sql, now: Date): Promise<readonly s
   return rows.map(({ id }) => id);
 }
 
-/** Ends the claims of replicas, so that others can claim their slots. Returns how many there were. */
+/** Ends the claims of replicas, so that others can claim their schedule entries. Returns how many there were. */
 export async function releaseClaimsOf(sql: Sql, replicaIds: readonly string[], now: Date): Promise<number> {
   const released = await sql`
     with held as (

@@ -3,9 +3,10 @@ const GOLDEN = 2_654_435_769;
 const TWO_32 = 2 ** 32;
 
 /**
- * Returns the position of a slot's planned times within the interval, in milliseconds. Monitors are spread evenly over the
- * interval by their ids, and so are the locations of one monitor; `ordinal` is the location's index. Whole seconds would
- * not do: a thousand checks a second would all begin at its start, and what else the service does would wait for them.
+ * Returns the position of a schedule entry's planned times within the interval, in milliseconds. Monitors are spread
+ * evenly over the interval by their ids, and so are the locations of one monitor; `ordinal` is the location's index.
+ * Whole seconds would not do: a thousand checks a second would all begin at its start, and what else the service does
+ * would wait for them.
  */
 export function phaseMs(monitorId: number, ordinal: number, locations: number, intervalSeconds: number): number {
   const intervalMs = intervalSeconds * 1_000;
@@ -13,7 +14,7 @@ export function phaseMs(monitorId: number, ordinal: number, locations: number, i
   return (Math.floor((byId / TWO_32) * intervalMs) + Math.floor((ordinal * intervalMs) / locations)) % intervalMs;
 }
 
-/** The next planned time of a slot. */
+/** The next planned time of a schedule entry. */
 interface NextPlanned {
   /** Unix milliseconds. */
   readonly at: number;
@@ -22,8 +23,9 @@ interface NextPlanned {
 }
 
 /**
- * Returns the first planned time after both `plannedMs`, the time that the slot was last planned for, and `nowMs`. All
- * are Unix milliseconds. Planned times do not depend on when checks run, so a late check delays no later one.
+ * Returns the first planned time after both `plannedMs`, the time that the schedule entry was last planned for, and
+ * `nowMs`. All are Unix milliseconds. Planned times do not depend on when checks run, so a late check delays no later
+ * one.
  */
 export function nextPlanned(
   plannedMs: number,

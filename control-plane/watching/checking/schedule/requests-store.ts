@@ -10,7 +10,7 @@ export async function requestRun(sql: Queryable, monitorId: number, now: Date): 
     where monitor_id = ${monitorId}`;
 }
 
-/** Requests the same of several monitors, whose slots it locks in the order of all writers. */
+/** Requests the same of several monitors, whose schedule entries it locks in the order of all writers. */
 export async function requestRuns(sql: Queryable, monitorIds: readonly number[], now: Date): Promise<void> {
   await sql`
     with wanted as (

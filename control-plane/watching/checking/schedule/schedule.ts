@@ -6,10 +6,10 @@ import {
 } from "#control-plane/watching/checking/schedule/requests-store.ts";
 import { phaseMs } from "#control-plane/watching/checking/schedule/planned-time.ts";
 import {
-  deleteSlots,
-  insertSlots,
-  replaceSlots,
-  type NewSlot,
+  deleteEntries,
+  insertEntries,
+  replaceEntries,
+  type NewScheduleEntry,
 } from "#control-plane/watching/checking/schedule/store.ts";
 
 /** The facts about a monitor on which its schedule depends. Pass it only for active monitors. */
@@ -25,28 +25,28 @@ export interface Scheduled {
 
 /** Plans the checks of monitors without any: new, resumed or imported ones. The first is due at once. */
 export async function planChecks(tx: Transaction, monitors: readonly Scheduled[], now: Date): Promise<void> {
-  await insertSlots(tx, slotsOf(monitors, now));
+  await insertEntries(tx, slotsOf(monitors, now));
 }
 
 /** Plans the checks of monitors with a new target again: the first is due at once. */
 export async function replanChecks(tx: Transaction, monitors: readonly Scheduled[], now: Date): Promise<void> {
   const ids = monitors.map(({ id }) => id);
-  await deleteSlots(tx, ids);
-  await insertSlots(tx, slotsOf(monitors, now));
+  await deleteEntries(tx, ids);
+  await insertEntries(tx, slotsOf(monitors, now));
 }
 
 /**
- * Adapts the planned checks to new locations, intervals and timeouts. Slots that are not affected keep their planned
- * times; a new location is checked at once.
+ * Adapts the planned checks to new locations, intervals and timeouts. Schedule entries that are not affected keep their
+ * planned times; a new location is checked at once.
  */
 export async function changeChecks(tx: Transaction, monitors: readonly Scheduled[], now: Date): Promise<void> {
   const ids = monitors.map(({ id }) => id);
-  await replaceSlots(tx, ids, slotsOf(monitors, now));
+  await replaceEntries(tx, ids, slotsOf(monitors, now));
 }
 
 /** Removes every planned check. A check that is running can no longer be recorded. */
 export async function removeChecks(tx: Transaction, ids: readonly number[]): Promise<void> {
-  await deleteSlots(tx, ids);
+  await deleteEntries(tx, ids);
 }
 
 /** Requests a check of a locked monitor (lockMonitors) at each of its locations now; the planned ones stay. */
@@ -72,8 +72,8 @@ export async function requestChecksAfter(
   await requestRunsOfDown(sql, ended, { before: ended.endedAt, now });
 }
 
-/** Returns the slots of monitors, one for each location. The first check of each is planned at `plannedAt`. */
-function slotsOf(monitors: readonly Scheduled[], plannedAt: Date): readonly NewSlot[] {
+/** Returns the schedule entries of monitors, one for each location. The first check of each is planned at `plannedAt`. */
+function slotsOf(monitors: readonly Scheduled[], plannedAt: Date): readonly NewScheduleEntry[] {
   return monitors.flatMap(({ id, accountId, locations, intervalSeconds, timeoutSeconds }) =>
     locations.map((location, ordinal) => ({
       monitorId: id,

@@ -2,8 +2,8 @@ import type { Queryable, Sql } from "#control-plane/core/database/connect.ts";
 import { given } from "#control-plane/core/database/given.ts";
 import type { ProbedType } from "#control-plane/outages/kinds/kinds.ts";
 
-/** A slot to insert: when a monitor is checked at one location. */
-export interface NewSlot {
+/** A schedule entry to insert: when a monitor is checked at one location. */
+export interface NewScheduleEntry {
   readonly monitorId: number;
   readonly location: string;
   readonly accountId: number;
@@ -14,8 +14,8 @@ export interface NewSlot {
   readonly plannedAt: Date;
 }
 
-/** A claimed slot with the record and the state that were current when it was claimed. */
-export interface ClaimedSlot {
+/** A claimed schedule entry with the record and the state that were current when it was claimed. */
+export interface ClaimedEntry {
   readonly monitorId: number;
   readonly location: string;
   readonly accountId: number;
@@ -38,7 +38,7 @@ export interface ClaimedSlot {
   readonly stateVersion: number;
 }
 
-const SLOT_TYPES = {
+const ENTRY_TYPES = {
   monitorId: "bigint",
   location: "text",
   accountId: "bigint",
@@ -48,16 +48,19 @@ const SLOT_TYPES = {
   plannedAt: "timestamptz",
 } as const;
 
-/** Inserts slots. */
-export async function insertSlots(sql: Queryable, slots: readonly NewSlot[]): Promise<void> {
+/** Inserts schedule entries. */
+export async function insertEntries(sql: Queryable, entries: readonly NewScheduleEntry[]): Promise<void> {
   await sql`
     insert into monitor_slots (monitor_id, location, account_id, interval_seconds, phase_ms, timeout_seconds,
       planned_at, due_at)
-    select given.*, given.planned_at from ${given(sql, slots, SLOT_TYPES)}`;
+    select given.*, given.planned_at from ${given(sql, entries, ENTRY_TYPES)}`;
 }
 
-/** Deletes the slots of monitors, which must be locked (lockMonitors). A running check can no longer be recorded. */
-export async function deleteSlots(sql: Queryable, monitorIds: readonly number[]): Promise<void> {
+/**
+ * Deletes the schedule entries of monitors, which must be locked (lockMonitors). A running check can no longer be
+ * recorded.
+ */
+export async function deleteEntries(sql: Queryable, monitorIds: readonly number[]): Promise<void> {
   await sql`
     with removed as (
       delete from monitor_slots where monitor_id = any(${[...monitorIds]}::bigint[]) returning monitor_id, checked_at
@@ -65,7 +68,7 @@ export async function deleteSlots(sql: Queryable, monitorIds: readonly number[])
     select`;
 }
 
-/** Keeps the time of the newest check of removed slots: a paused monitor has none. */
+/** Keeps the time of the newest check of removed schedule entries: a paused monitor has none. */
 function kept(sql: Queryable) {
   return sql`kept as (
     update monitor_states as t set last_checked_at = greatest(t.last_checked_at, newest.checked_at)
@@ -75,17 +78,18 @@ function kept(sql: Queryable) {
 }
 
 /**
- * Makes the slots of monitors those of `slots`: deletes other locations, adapts the interval and timeout of known ones,
- * whose planned times move only if their interval changes, and inserts new ones. They must be locked (lockMonitors).
+ * Makes the schedule entries of monitors those of `schedule entries`: deletes other locations, adapts the interval and
+ * timeout of known ones, whose planned times move only if their interval changes, and inserts new ones. They must be
+ * locked (lockMonitors).
  */
-export async function replaceSlots(
+export async function replaceEntries(
   sql: Queryable,
   monitorIds: readonly number[],
-  slots: readonly NewSlot[],
+  entries: readonly NewScheduleEntry[],
 ): Promise<void> {
   await sql`
     with given as (
-      select * from ${given(sql, slots, SLOT_TYPES)}
+      select * from ${given(sql, entries, ENTRY_TYPES)}
     ), removed as (
       delete from monitor_slots as s where s.monitor_id = any(${[...monitorIds]}::bigint[])
         and not exists (select from given as g where g.monitor_id = s.monitor_id and g.location = s.location)
@@ -102,7 +106,7 @@ export async function replaceSlots(
       due_at = least(s.due_at, excluded.planned_at + excluded.interval_seconds * interval '1 second'),
       -- A running check would plan the next one by the former interval. It loses its claim, and is repeated.
       lease = 0
-    -- Most changes of an account change nothing here, and it can have thousands of slots.
+    -- Most changes of an account change nothing here, and it can have thousands of entries.
     where (s.interval_seconds, s.phase_ms, s.timeout_seconds)
       is distinct from (excluded.interval_seconds, excluded.phase_ms, excluded.timeout_seconds)`;
 }
@@ -110,7 +114,7 @@ export async function replaceSlots(
 /** Options of a claim. */
 interface ClaimOptions {
   readonly now: Date;
-  /** Maximum number of slots. */
+  /** Maximum number of schedule entries. */
   readonly most: number;
   /** Number that identifies this claim; never used before. */
   readonly lease: number;
@@ -118,30 +122,36 @@ interface ClaimOptions {
   readonly claimedBy?: string;
   /** Time in milliseconds beyond a check's timeout after which another replica repeats it. */
   readonly graceMs: number;
-  /** Locations whose shared agents are not attached here. Their slots are left alone until they are an interval late. */
+  /**
+   * Locations whose shared agents are not attached here. Their schedule entries are left alone until they are an
+   * interval late.
+   */
   readonly absent: readonly string[];
-  /** Those of them whose slots are claimed once they are an interval late, because no replica can serve them. */
-  readonly unserved: readonly string[];
-  /** Accounts with agents of their own: their slots are claimed at every location. */
+  /**
+   * Those of them whose schedule entries are claimed once they are an interval late, because no replica can serve them.
+   */
+  readonly withoutAgent: readonly string[];
+  /** Accounts with agents of their own: their schedule entries are claimed at every location. */
   readonly privateAccounts: readonly number[];
-  /** Accounts whose slots are left alone, because too many of their checks run. */
+  /** Accounts whose schedule entries are left alone, because too many of their checks run. */
   readonly fullAccounts: readonly number[];
 }
 
 /**
- * Claims due slots, the most overdue first. Slots that another replica claims at the same time are left to it.
+ * Claims due schedule entries, the most overdue first. Schedule entries that another replica claims at the same time
+ * are left to it.
  *
- * The conditions with arrays repeat those of the joins. For a limit that it does not know the planner expects a tenth of
- * the table and reads whole tables; for an array it expects a few rows and uses the indexes.
+ * The conditions with arrays repeat those of the joins. For a limit that it does not know the planner expects a tenth
+ * of the table and reads whole tables; for an array it expects a few rows and uses the indexes.
  */
-export async function claimSlots(sql: Sql, options: ClaimOptions): Promise<readonly ClaimedSlot[]> {
-  const { now, most, lease, claimedBy = null, graceMs, absent, unserved, privateAccounts, fullAccounts } = options;
-  return sql<ClaimedSlot[]>`
+export async function claimEntries(sql: Sql, options: ClaimOptions): Promise<readonly ClaimedEntry[]> {
+  const { now, most, lease, claimedBy = null, graceMs, absent, withoutAgent, privateAccounts, fullAccounts } = options;
+  return sql<ClaimedEntry[]>`
     with due as (
       select monitor_id, location from monitor_slots
       where due_at <= ${now} and (lease = 0 or lease_ends_at <= ${now}) and account_id <> all(${[...fullAccounts]}::bigint[]) and (
         location <> all(${[...absent]}::text[]) or account_id = any(${[...privateAccounts]}::bigint[])
-        or (location = any(${[...unserved]}::text[]) and planned_at <= ${now}::timestamptz - interval_seconds * interval '1 second')
+        or (location = any(${[...withoutAgent]}::text[]) and planned_at <= ${now}::timestamptz - interval_seconds * interval '1 second')
       )
       order by due_at limit ${most} for update skip locked
     ), claimed as (
@@ -161,18 +171,18 @@ export async function claimSlots(sql: Sql, options: ClaimOptions): Promise<reado
     where m.id = any(array(select monitor_id from due)) and t.monitor_id = any(array(select monitor_id from due))`;
 }
 
-/** A claimed slot to give back without a check. */
-export interface ReleasedSlot extends Pick<ClaimedSlot, "monitorId" | "location" | "lease"> {
+/** A claimed schedule entry to give back without a check. */
+export interface ReleasedEntry extends Pick<ClaimedEntry, "monitorId" | "location" | "lease"> {
   /** When it can be claimed again; null: at once, and as early as before, so that others do not overtake it. */
   readonly dueAt: Date | null;
 }
 
-/** Gives claimed slots back. Those that were claimed again meanwhile are left alone. */
-export async function releaseSlots(sql: Sql, slots: readonly ReleasedSlot[]): Promise<void> {
+/** Gives claimed schedule entries back. Those that were claimed again meanwhile are left alone. */
+export async function releaseEntries(sql: Sql, entries: readonly ReleasedEntry[]): Promise<void> {
   await sql`
     with held as (
       select s.monitor_id, s.location, given.due_at from monitor_slots as s
-      join ${given(sql, slots, { monitorId: "bigint", location: "text", lease: "bigint", dueAt: "timestamptz" })}
+      join ${given(sql, entries, { monitorId: "bigint", location: "text", lease: "bigint", dueAt: "timestamptz" })}
         on s.monitor_id = given.monitor_id and s.location = given.location and s.lease = given.lease
       order by s.monitor_id, s.location for update of s
     )
@@ -182,7 +192,7 @@ export async function releaseSlots(sql: Sql, slots: readonly ReleasedSlot[]): Pr
 }
 
 /** The state of a monitor, and what the schedule knows about it. */
-interface SlotFacts {
+interface ScheduledState {
   readonly monitorId: number;
   /** Text of state/encoding.ts. */
   readonly state: string;
@@ -194,8 +204,11 @@ interface SlotFacts {
 }
 
 /** Reads the states and the schedules of monitors. Deleted monitors are missing. */
-export async function readSlotFacts(sql: Queryable, monitorIds: readonly number[]): Promise<readonly SlotFacts[]> {
-  return sql<SlotFacts[]>`
+export async function readScheduledStates(
+  sql: Queryable,
+  monitorIds: readonly number[],
+): Promise<readonly ScheduledState[]> {
+  return sql<ScheduledState[]>`
     select t.monitor_id as "monitorId", t.state, greatest(t.last_checked_at, max(s.checked_at)) as "lastCheckedAt",
       min(s.planned_at) as "nextCheckAt", (array_agg(s.lag_ms order by s.checked_at desc nulls last))[1] as "lagMs"
     from monitor_states as t left join monitor_slots as s using (monitor_id)

@@ -3,13 +3,13 @@ import type { CheckType } from "#control-plane/outages/kinds/kinds.ts";
 import { decodePhases } from "#control-plane/watching/checking/snapshots/phases.ts";
 import {
   countMonitorsAfter,
-  readSlotRows,
+  readEntryRows,
   readSnapshotRows,
-  type SlotRow,
+  type EntryRow,
   type SnapshotRow,
   type SnapshotScope,
 } from "#control-plane/watching/checking/snapshots/store.ts";
-import type { Pace } from "#control-plane/core/pace.ts";
+import type { Yielder } from "#control-plane/core/yielder.ts";
 import { decodeState } from "#control-plane/outages/state/encoding.ts";
 import { isFresh } from "#control-plane/outages/state/locations.ts";
 import type { MonitorState, Status } from "#control-plane/outages/state/state.ts";
@@ -56,7 +56,7 @@ interface SnapshotBudget {
 interface SnapshotOptions extends SnapshotScope {
   readonly now: Date;
   readonly budget: SnapshotBudget;
-  readonly pace: Pace;
+  readonly yielder: Yielder;
 }
 
 /** The first monitors of an account by id, and the number of those for which there was no budget. */
@@ -67,21 +67,21 @@ interface Snapshots {
 
 /** Reads monitors of an account by id, as many as the budget allows, in two statements; with a third it counts the rest. */
 export async function readSnapshots(sql: Queryable, options: SnapshotOptions): Promise<Snapshots> {
-  const { now, budget, pace } = options;
+  const { now, budget, yielder } = options;
   // One more of each than the budget allows: monitors whose rows are not all read are not shown.
   const rows = await readSnapshotRows(sql, options, Math.floor(budget.most / budget.perMonitor) + 1);
   if (rows.length === 0) return { monitors: [], omitted: 0 };
   const ids = rows.map(({ id }) => id);
-  const slotRows = await readSlotRows(sql, ids, Math.floor(budget.most / budget.perLocation) + 1);
-  const slots = new Map(slotRows.map((row) => [row.monitorId, row.slots]));
+  const entryRows = await readEntryRows(sql, ids, Math.floor(budget.most / budget.perLocation) + 1);
+  const entries = new Map(entryRows.map((row) => [row.monitorId, row.entries]));
   const monitors: MonitorSnapshot[] = [];
   let cost = 0;
   for (const row of rows) {
-    const own = JSON.parse(slots.get(row.id) ?? "[]") as readonly SlotRow[];
+    const own = JSON.parse(entries.get(row.id) ?? "[]") as readonly EntryRow[];
     cost += budget.perMonitor + own.length * budget.perLocation;
     if (cost > budget.most) break;
     monitors.push(createSnapshot(row, own, now.getTime()));
-    if (pace.isDue()) await pace.rest();
+    if (yielder.isDue()) await yielder.rest();
   }
   const isWhole = monitors.length === rows.length;
   return { monitors, omitted: isWhole ? 0 : await countMonitorsAfter(sql, options, monitors.at(-1)?.id ?? 0) };
@@ -89,16 +89,22 @@ export async function readSnapshots(sql: Queryable, options: SnapshotOptions): P
 
 function createSnapshot(
   { state: text, ...monitor }: SnapshotRow,
-  slots: readonly SlotRow[],
+  entries: readonly EntryRow[],
   now: number,
 ): MonitorSnapshot {
   const state = decodeState(text);
   const { status, isDegraded, isFlapping } = state;
-  return { ...monitor, status, isDegraded, isFlapping, locations: slots.map((slot) => describeSlot(slot, state, now)) };
+  return {
+    ...monitor,
+    status,
+    isDegraded,
+    isFlapping,
+    locations: entries.map((entry) => describeEntry(entry, state, now)),
+  };
 }
 
-function describeSlot(
-  [location, intervalSeconds, timeoutSeconds, checkedAt, lagMs, responseMs, phases]: SlotRow,
+function describeEntry(
+  [location, intervalSeconds, timeoutSeconds, checkedAt, lagMs, responseMs, phases]: EntryRow,
   state: MonitorState,
   now: number,
 ): LocationSnapshot {

@@ -47,7 +47,7 @@ export async function countMonitorsAfter(
 }
 
 /** The newest check of a monitor at one location. Times are Unix milliseconds. */
-export type SlotRow = readonly [
+export type EntryRow = readonly [
   location: string,
   intervalSeconds: number,
   timeoutSeconds: number,
@@ -60,22 +60,22 @@ export type SlotRow = readonly [
   phases: string | null,
 ];
 
-/** The newest checks of a monitor: JSON of a list of SlotRow, by location. */
-interface SlotsRow {
+/** The newest checks of a monitor: JSON of a list of EntryRow, by location. */
+interface EntriesRow {
   readonly monitorId: number;
-  readonly slots: string;
+  readonly entries: string;
 }
 
 /**
  * Reads the newest checks of monitors at all their locations, the first ones by monitor and location. One JSON text a
  * monitor is read several times as quickly as rows of eight columns.
  */
-export async function readSlotRows(
+export async function readEntryRows(
   sql: Queryable,
   monitorIds: readonly number[],
   most: number,
-): Promise<readonly SlotsRow[]> {
-  return sql<SlotsRow[]>`
+): Promise<readonly EntriesRow[]> {
+  return sql<EntriesRow[]>`
     with slots as (
       select monitor_id, location, interval_seconds, timeout_seconds, checked_at, lag_ms, response_ms, phases
       from monitor_slots where monitor_id = any(${[...monitorIds]}::bigint[]) order by monitor_id, location limit ${most}

@@ -5,7 +5,7 @@ import { addStatusChanges } from "#control-plane/outages/history/record.ts";
 import { areCovered } from "#control-plane/outages/maintenance/coverage/coverage.ts";
 import { noteAccountChanged } from "#control-plane/core/page-changes.ts";
 import { statusChangedAt, type FailingLocation } from "#control-plane/outages/state/events.ts";
-import { type Dependency, holdNotices, type Notice } from "#control-plane/outages/state/notices.ts";
+import { type Dependency, silenceNotices, type Notice } from "#control-plane/outages/state/notices.ts";
 import type { Recheck } from "#control-plane/outages/state/rechecks.ts";
 import type { StateSettings, MonitorState } from "#control-plane/outages/state/state.ts";
 import type { Transition } from "#control-plane/outages/state/transition.ts";
@@ -13,7 +13,7 @@ import { kindOf } from "#control-plane/outages/kinds/kinds.ts";
 import type { NewEvent } from "#control-plane/notify/events/event.ts";
 import { toMonitorEvent } from "#control-plane/notify/events/monitor-event.ts";
 import { describeCause } from "#control-plane/outages/incidents/cause/describe.ts";
-import { describeFailing, describeFirstTries } from "#control-plane/outages/state/votes.ts";
+import { describeFailing, describeSoftStates } from "#control-plane/outages/state/votes.ts";
 import { failingLocations } from "#control-plane/outages/state/locations.ts";
 
 /** Orders evidence for outages whose incidents this transaction opened. */
@@ -54,7 +54,7 @@ export interface MonitorChange {
 export interface AppliedChange {
   /** The state to write, with its incident. */
   readonly state: MonitorState;
-  /** Extra checks to schedule, those that held notices wait for included. */
+  /** Extra checks to schedule, including those that silenced notices wait for. */
   readonly rechecks: readonly Recheck[];
 }
 
@@ -82,7 +82,7 @@ export async function applyChanges(
     return {
       monitor,
       before,
-      noticed: holdNotices(settings, transition, { maintenance: covered[index] === true, dependency }, now),
+      noticed: silenceNotices(settings, transition, { maintenance: covered[index] === true, dependency }, now),
       suppressedBy: dependency === "down" ? monitor.dependsOn : null,
       at: new Date(now),
     };
@@ -149,7 +149,7 @@ function toNewEvent(
 ): NewEvent {
   const { checkType, settings } = monitor;
   const event =
-    notice.kind === "advisory" || notice.kind === "first_tries"
+    notice.kind === "advisory" || notice.kind === "soft_state"
       ? advisoryEvent(monitor, notice, state)
       : changeEvent(monitor, notice, state, outage);
   const isMailed = settings.notify_email && (event.type !== "monitor.advisory" || settings.notify_advisories);
@@ -160,7 +160,7 @@ function toNewEvent(
   return isAwaited ? { ...mailed, mailWaitsUntil: new Date(writtenAt.getTime() + EVIDENCE_WAIT_MS) } : mailed;
 }
 
-type AdvisoryNotice = Extract<Notice, { readonly kind: "advisory" | "first_tries" }>;
+type AdvisoryNotice = Extract<Notice, { readonly kind: "advisory" | "soft_state" }>;
 
 function changeEvent(
   monitor: OutageFacts,
@@ -182,7 +182,7 @@ function changeEvent(
     incidentId: outage.openId ?? outage.incident?.id ?? null,
     cause: isOutage
       ? describeCause(monitor, failing)
-      : notice.kind === "unwatched"
+      : notice.kind === "no_data"
         ? describeLack(notice.silent)
         : (outage.incident?.cause ?? describeUnsteady(notice, state)),
     causeNow: isOutage ? null : (outage.incident?.causeNow ?? null),
@@ -193,7 +193,7 @@ function changeEvent(
 }
 
 function advisoryEvent(monitor: OutageFacts, { kind, at, failing }: AdvisoryNotice, state: MonitorState): NewEvent {
-  const advisory = kind === "advisory" ? describeFailing(state) : describeFirstTries(state);
+  const advisory = kind === "advisory" ? describeFailing(state) : describeSoftStates(state);
   return toMonitorEvent({
     ...commonFacts(monitor, { at }, state),
     kind: "advisory",
@@ -220,12 +220,12 @@ function commonFacts(
 
 /** Says why a monitor is degraded that is not slow. */
 function describeUnsteady(notice: Notice, state: MonitorState): { code: string; message: string } | null {
-  const advisory = notice.kind === "degraded" && notice.responseMs === null ? describeFirstTries(state) : null;
+  const advisory = notice.kind === "degraded" && notice.responseMs === null ? describeSoftStates(state) : null;
   return advisory === null ? null : { code: "first_tries", message: advisory.message };
 }
 
 function previousOf(notice: Notice, { status, lastKnown }: MonitorState): "up" | "down" | "unknown" {
-  if (notice.kind === "unwatched") return lastKnown ?? "unknown";
+  if (notice.kind === "no_data") return lastKnown ?? "unknown";
   return "previous" in notice ? notice.previous : status;
 }
 
@@ -234,9 +234,9 @@ function describeLack(silent: readonly string[]): { readonly code: string; reado
   return { code: "no_results", message: `No recent result has come from ${silent.join(", ")}` };
 }
 
-function failingNow({ locations, alone }: MonitorState): readonly FailingLocation[] {
+function failingNow({ locations, sole }: MonitorState): readonly FailingLocation[] {
   return failingLocations(
     Array.from(locations, ([location, known]) => ({ location, known })),
-    alone,
+    sole,
   );
 }

@@ -11,7 +11,7 @@ import type { MonitorState } from "#control-plane/outages/state/state.ts";
 export function findChangedCauses(
   monitor: MonitorTarget,
   before: MonitorState,
-  { status, locations, alone }: MonitorState,
+  { status, locations, sole }: MonitorState,
 ): readonly FailingLocation[] {
   if (before.status !== "down" || status !== "down" || before.locations === locations) return [];
   const isChanged = Array.from(locations).some(([location, { verdict, fault }]) => {
@@ -21,6 +21,6 @@ export function findChangedCauses(
   if (!isChanged) return [];
   return failingLocations(
     Array.from(locations, ([location, known]) => ({ location, known })),
-    alone,
+    sole,
   );
 }

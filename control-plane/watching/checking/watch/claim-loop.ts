@@ -1,13 +1,13 @@
 import type { App } from "#control-plane/core/app.ts";
 import type { Roster } from "#control-plane/checks/dispatch/roster.ts";
-import { claimSlots, releaseSlots, type ClaimedSlot } from "#control-plane/watching/checking/schedule/store.ts";
+import { claimEntries, releaseEntries, type ClaimedEntry } from "#control-plane/watching/checking/schedule/store.ts";
 import type { WatchedMonitors } from "#control-plane/watching/checking/watch/watched.ts";
 import type { Candidate } from "#control-plane/checks/dispatch/choose.ts";
 import { whereServed, type Served } from "#control-plane/watching/checking/watch/served.ts";
 
-/** Claims due slots while there is room for their checks. */
+/** Claims due schedule entries while there is room for their checks. */
 interface ClaimLoop {
-  /** Looks for due slots now instead of at the next tick. */
+  /** Looks for due schedule entries now instead of at the next tick. */
   wake(): void;
   /** Claims nothing more. Resolves when a running claim has ended. */
   stop(): Promise<void>;
@@ -20,35 +20,40 @@ interface ClaimLoopDeps extends Pick<App, "sql" | "clock" | "random" | "log"> {
   readonly monitors: WatchedMonitors;
   /** Number of checks that run or wait to be recorded. */
   readonly busy: () => number;
-  /** Accounts whose slots are left alone for now. */
+  /** Accounts whose schedule entries are left alone for now. */
   readonly fullAccounts: () => readonly number[];
-  /** Runs the check of a slot that is served here. */
-  readonly check: (slot: ClaimedSlot) => void;
-  /** Records that no probe anywhere can serve a slot. */
-  readonly recordUnserved: (slot: ClaimedSlot) => void;
+  /** Runs the check of a schedule entry that is served here. */
+  readonly check: (entry: ClaimedEntry) => void;
+  /** Records that no probe anywhere can serve a schedule entry. */
+  readonly recordNoAgent: (entry: ClaimedEntry) => void;
 }
 
 /** Maximum number of checks that run or wait to be recorded at the same time in one replica. */
 export const MOST_BUSY = 2_000;
-/** Maximum number of slots of one claim. */
+/** Maximum number of schedule entries of one claim. */
 export const MOST_CLAIMED = 250;
 /** Time between two claims when there is nothing to do, in milliseconds. It is a part of the schedule lag. */
 const TICK_MS = 50;
 /** Time beyond a check's timeout after which another replica repeats it, in milliseconds. */
 const LEASE_GRACE_MS = 10_000;
-/** Time for agents to attach after the start of a replica before their locations count as unserved, in milliseconds. */
+/**
+ * Time for agents to attach after the start of a replica before their locations count as withoutAgent, in milliseconds.
+ */
 const ATTACH_MS = 30_000;
-/** Time after which a slot that is not served here, and that claims cannot leave out, is claimed again, in milliseconds. */
+/**
+ * Time after which a schedule entry that is not served here, and that claims cannot leave out, is claimed again, in
+ * milliseconds.
+ */
 const RELEASED_MS = 1_000;
 const LEASE_BYTES = 6;
 /**
- * A claim that leaves accounts out reads over all their due slots. Then the pause between two claims is this many times
- * as long as a claim takes, at most MOST_PAUSE_MS, so that the database does not spend its time with that.
+ * A claim that leaves accounts out reads over all their due schedule entries. Then the pause between two claims is this
+ * many times as long as a claim takes, at most MOST_PAUSE_MS, so that the database does not spend its time with that.
  */
 const PAUSE_TIMES = 9;
 const MOST_PAUSE_MS = 500;
 
-/** Starts to claim slots. */
+/** Starts to claim schedule entries. */
 export function startClaimLoop(deps: ClaimLoopDeps): ClaimLoop {
   const { sql, clock, random, log, roster, monitors } = deps;
   const absences = createAbsences(roster, monitors);
@@ -63,47 +68,48 @@ export function startClaimLoop(deps: ClaimLoopDeps): ClaimLoop {
     if (most <= 0) return 0;
     const now = clock.now();
     const hasWaited = clock.monotonic() - startedAt > ATTACH_MS;
-    const { absent, unserved, privateAccounts } = absences.known();
+    const { absent, withoutAgent, privateAccounts } = absences.known();
     const fullAccounts = deps.fullAccounts();
     const beganAt = clock.monotonic();
-    const slots = await claimSlots(sql, {
+    const entries = await claimEntries(sql, {
       now,
       most,
       lease: Buffer.from(random.bytes(LEASE_BYTES)).readUIntBE(0, LEASE_BYTES) + 1,
       claimedBy: deps.replicaId,
       graceMs: LEASE_GRACE_MS,
       absent,
-      unserved: hasWaited ? unserved : [],
+      withoutAgent: hasWaited ? withoutAgent : [],
       privateAccounts,
       fullAccounts,
     });
     const tookMs = clock.monotonic() - beganAt;
     pausedUntil = fullAccounts.length === 0 ? 0 : beganAt + tookMs + Math.min(PAUSE_TIMES * tookMs, MOST_PAUSE_MS);
-    const released: ClaimedSlot[] = [];
-    for (const slot of slots) {
-      const served = absences.whereServed(slot.accountId, slot.location);
-      const lateMs = now.getTime() - slot.plannedAt.getTime();
-      if (served === "here") deps.check(slot);
-      else if (served === "nowhere" && hasWaited && lateMs >= slot.intervalSeconds * 1_000) deps.recordUnserved(slot);
-      else released.push(slot);
+    const released: ClaimedEntry[] = [];
+    for (const entry of entries) {
+      const served = absences.whereServed(entry.accountId, entry.location);
+      const lateMs = now.getTime() - entry.plannedAt.getTime();
+      if (served === "here") deps.check(entry);
+      else if (served === "nowhere" && hasWaited && lateMs >= entry.intervalSeconds * 1_000) deps.recordNoAgent(entry);
+      else released.push(entry);
     }
-    // After a restart the most overdue slots are claimed before agents have attached. They must stay the first.
+    // After a restart the most overdue schedule entries are claimed before agents have attached. They must stay the
+    // first.
     const next = absences.known();
-    const isLeftOut = ({ accountId, location }: ClaimedSlot) =>
+    const isLeftOut = ({ accountId, location }: ClaimedEntry) =>
       next.absent.includes(location) && !next.privateAccounts.includes(accountId);
-    const [leftOut, others] = [released.filter(isLeftOut), released.filter((slot) => !isLeftOut(slot))];
+    const [leftOut, others] = [released.filter(isLeftOut), released.filter((entry) => !isLeftOut(entry))];
     const soon = new Date(now.getTime() + RELEASED_MS);
     if (leftOut.length > 0)
-      await releaseSlots(
+      await releaseEntries(
         sql,
-        leftOut.map((slot) => ({ ...slot, dueAt: null })),
+        leftOut.map((entry) => ({ ...entry, dueAt: null })),
       );
     if (others.length > 0)
-      await releaseSlots(
+      await releaseEntries(
         sql,
-        others.map((slot) => ({ ...slot, dueAt: soon })),
+        others.map((entry) => ({ ...entry, dueAt: soon })),
       );
-    return slots.length;
+    return entries.length;
   }
 
   async function claimAll(): Promise<void> {
@@ -134,12 +140,12 @@ export function startClaimLoop(deps: ClaimLoopDeps): ClaimLoop {
   };
 }
 
-/** What claims leave out, learned from slots that were claimed and could not be served. */
+/** What claims leave out, learned from schedule entries that were claimed and could not be served. */
 interface KnownAbsences {
   /** Locations without a shared agent at this replica. */
   readonly absent: readonly string[];
   /** Those of them without one at any replica. */
-  readonly unserved: readonly string[];
+  readonly withoutAgent: readonly string[];
   readonly privateAccounts: readonly number[];
 }
 
@@ -150,7 +156,7 @@ interface Absences {
   whereServed(accountId: number, location: string): Served;
 }
 
-/** Maximum number of locations remembered. The slots of others are claimed and released. */
+/** Maximum number of locations remembered. The schedule entries of others are claimed and released. */
 const MOST_REMEMBERED = 1_000;
 
 /** Creates the memory of one replica. */
@@ -174,10 +180,10 @@ function createAbsences(roster: Roster, monitors: WatchedMonitors): Absences {
   return {
     known() {
       follow();
-      const unserved = Array.from(absent, ([location, served]) => (served === "nowhere" ? location : null));
+      const withoutAgent = Array.from(absent, ([location, served]) => (served === "nowhere" ? location : null));
       return {
         absent: [...absent.keys()],
-        unserved: unserved.filter((location) => location !== null),
+        withoutAgent: withoutAgent.filter((location) => location !== null),
         privateAccounts,
       };
     },

@@ -10,7 +10,7 @@ export interface WatchMetrics {
   /** Checks that could not begin when they were claimed, because their target or the agents had no room. */
   readonly postponed: Counter;
   /** Planned checks that failed and passed on the re-check. */
-  readonly firstTries: Counter;
+  readonly softState: Counter;
   readonly transitions: Counter<"kind">;
 }
 
@@ -63,7 +63,7 @@ export function createWatchMetrics(registry: Registry, sources: WatchSources): W
       help: "Attempts to begin a check that were put off, because its target or the agents had no room",
       registers,
     }),
-    firstTries: new Counter({
+    softState: new Counter({
       name: "vantage_monitor_first_tries_failed_total",
       help: "Planned checks of monitors that failed and passed on the re-check",
       registers,

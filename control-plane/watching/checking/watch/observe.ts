@@ -48,8 +48,8 @@ export function readFinding(answer: CheckAnswer): Finding | null {
   }
 }
 
-/** The finding of a slot that no probe can serve. */
-export const UNSERVED: Finding = unknown(NO_PROBE);
+/** The finding of a schedule entry that no probe can serve. */
+export const NO_AGENT: Finding = unknown(NO_PROBE);
 
 /** The finding of a check whose result cannot be recorded. */
 export const UNRECORDABLE: Finding = unknown({

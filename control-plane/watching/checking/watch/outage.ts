@@ -138,7 +138,7 @@ function describeLines(step: Step): readonly Line[] {
   if (eventOf(step, "reminder") !== undefined) {
     lines.push({ incidentId, kind: "reminder", at, text: "A reminder is due" });
   }
-  if (before.held !== null && noticed.state.held === null && noticed.notices.length > 0) {
+  if (before.silenced !== null && noticed.state.silenced === null && noticed.notices.length > 0) {
     const text = "Notices are sent: the reason to hold them has ended";
     lines.push({ incidentId, kind: "released", at, text });
   }
@@ -147,7 +147,7 @@ function describeLines(step: Step): readonly Line[] {
 
 async function suppressAll(tx: Transaction, steps: readonly Step[]): Promise<void> {
   const suppressed = steps.flatMap(({ before, noticed, suppressedBy, outage, at }) => {
-    const isNow = before.held?.reason === "undecided" && noticed.state.held?.reason === "dependency";
+    const isNow = before.silenced?.reason === "undecided" && noticed.state.silenced?.reason === "dependency";
     const { openId: incidentId } = outage;
     return !isNow || suppressedBy === null || incidentId === null ? [] : { incidentId, suppressedBy, at };
   });

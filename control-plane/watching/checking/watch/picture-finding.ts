@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { CheckAnswer } from "#control-plane/checks/answer.ts";
 import type { Artifact } from "#control-plane/checks/dispatch/artifacts.ts";
 import type { CheckFault } from "#control-plane/outages/state/state.ts";
-import type { ClaimedSlot } from "#control-plane/watching/checking/schedule/store.ts";
+import type { ClaimedEntry } from "#control-plane/watching/checking/schedule/store.ts";
 import { basisOf } from "#control-plane/outages/kinds/visual.ts";
 import type { Finding } from "#control-plane/watching/checking/watch/observe.ts";
 import type { WatchedMonitor } from "#control-plane/watching/checking/watch/watched.ts";
@@ -46,7 +46,7 @@ interface Checked {
  * if the picture could not be stored now: it is taken again later.
  */
 export type PictureFinding = (
-  slot: Pick<ClaimedSlot, "monitorId" | "accountId" | "location">,
+  entry: Pick<ClaimedEntry, "monitorId" | "accountId" | "location">,
   monitor: WatchedMonitor,
   checked: Checked,
 ) => Promise<Finding | null>;
@@ -73,12 +73,12 @@ export function createPictureFinding(pictures: PictureRecorder, log: Logger): Pi
     return withoutPicture(finding, fault);
   }
 
-  return async (slot, { url, settings: { visual } }, checked) => {
+  return async (entry, { url, settings: { visual } }, checked) => {
     if (visual === null) return checked.finding;
     try {
-      return await examine(slot, basisOf(url, visual), checked);
+      return await examine(entry, basisOf(url, visual), checked);
     } catch (error) {
-      log.warn({ err: error, monitor: slot.monitorId }, "monitors: a picture could not be stored; it is taken again");
+      log.warn({ err: error, monitor: entry.monitorId }, "monitors: a picture could not be stored; it is taken again");
       return null;
     }
   };

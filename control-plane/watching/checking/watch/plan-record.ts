@@ -5,7 +5,7 @@ import { transition, type Transition } from "#control-plane/outages/state/transi
 import { encodeGoodCheck } from "#control-plane/watching/checking/snapshots/good-check.ts";
 import { encodePhases } from "#control-plane/watching/checking/snapshots/phases.ts";
 import { nextPlanned } from "#control-plane/watching/checking/schedule/planned-time.ts";
-import type { ClaimedSlot } from "#control-plane/watching/checking/schedule/store.ts";
+import type { ClaimedEntry } from "#control-plane/watching/checking/schedule/store.ts";
 import { findChangedCauses } from "#control-plane/watching/checking/watch/changed-causes.ts";
 import type { Finding } from "#control-plane/watching/checking/watch/observe.ts";
 import { stateSettings, type WatchedMonitor } from "#control-plane/watching/checking/watch/watched.ts";
@@ -13,7 +13,7 @@ import type { NewRecord } from "#control-plane/watching/checking/watch/store.ts"
 
 /** A finished check that waits to be recorded. */
 export interface Finished {
-  readonly slot: ClaimedSlot;
+  readonly entry: ClaimedEntry;
   readonly monitor: WatchedMonitor;
   /** Replaced if it cannot be recorded (recorder.ts). */
   finding: Finding;
@@ -23,8 +23,8 @@ export interface Finished {
   readonly lagMs: number;
   /** An extra check that the service made to confirm something. */
   readonly isRecheck: boolean;
-  /** Locations of the monitor that no connected probe serves (unserved.ts). */
-  readonly unserved: readonly string[];
+  /** Locations of the monitor that no connected probe serves (withoutAgent.ts). */
+  readonly withoutAgent: readonly string[];
   /** JSON of the state to continue from; read again if it is stale. */
   state: string;
   stateVersion: number;
@@ -50,14 +50,14 @@ const DEGRADED = 4;
 
 /** Computes what a finished check changes. `now` is Unix milliseconds. */
 export function planRecord(finished: Finished, now: number): PlannedRecord {
-  const { slot, monitor, finding, beganAt, isRecheck } = finished;
-  const settings = stateSettings(monitor, slot, finished.unserved);
+  const { entry, monitor, finding, beganAt, isRecheck } = finished;
+  const settings = stateSettings(monitor, entry, finished.withoutAgent);
   const before = decodeState(finished.state);
   const made = transition(
     settings,
     before,
     {
-      location: slot.location,
+      location: entry.location,
       verdict: finding.verdict,
       beganAt,
       responseMs: finding.responseMs,
@@ -66,8 +66,10 @@ export function planRecord(finished: Finished, now: number): PlannedRecord {
     },
     now,
   );
-  const isExtra = isExtraCheck(slot, beganAt);
-  const next = isExtra ? { at: slot.plannedAt.getTime(), missed: 0 } : nextPlanned(slot.plannedAt.getTime(), now, slot);
+  const isExtra = isExtraCheck(entry, beganAt);
+  const next = isExtra
+    ? { at: entry.plannedAt.getTime(), missed: 0 }
+    : nextPlanned(entry.plannedAt.getTime(), now, entry);
   // As in the state: where the clock was set back during the check, the outage begins when this check does. Its planned
   // time stays what it was.
   const checkedAt = Math.min(beganAt, now);
@@ -79,17 +81,19 @@ export function planRecord(finished: Finished, now: number): PlannedRecord {
     transition: made,
     now,
     isQuiet:
-      made.events.length === 0 && before.held === null && findChangedCauses(monitor, before, made.state).length === 0,
+      made.events.length === 0 &&
+      before.silenced === null &&
+      findChangedCauses(monitor, before, made.state).length === 0,
     record: {
-      monitorId: slot.monitorId,
-      location: slot.location,
-      lease: slot.lease,
+      monitorId: entry.monitorId,
+      location: entry.location,
+      lease: entry.lease,
       stateVersion: finished.stateVersion,
       status: made.state.status,
       state: encodeState(made.state),
       nextPlannedAt: next.at,
-      ...extraChecks(slot.location, made.rechecks),
-      claimedExtraAt: slot.extraAt?.getTime() ?? null,
+      ...extraChecks(entry.location, made.rechecks),
+      claimedExtraAt: entry.extraAt?.getTime() ?? null,
       check: {
         checkedAt,
         status: finding.verdict === "up" && isSlow ? DEGRADED : CHECK_STATUS[finding.verdict],
@@ -111,7 +115,7 @@ export function checkOf({ record }: PlannedRecord): { readonly monitorId: number
   return { monitorId: record.monitorId, checkedAt: new Date(record.check.checkedAt) };
 }
 
-/** Splits extra checks into that of the recorded slot and those of the monitor's other slots. */
+/** Splits extra checks into that of the recorded schedule entry and those of the monitor's other schedule entries. */
 export function extraChecks(location: string, rechecks: readonly Recheck[]): Pick<NewRecord, "extraAt" | "rechecks"> {
   return {
     extraAt: rechecks.find((recheck) => recheck.location === location)?.at ?? null,
@@ -119,13 +123,13 @@ export function extraChecks(location: string, rechecks: readonly Recheck[]): Pic
   };
 }
 
-/** Reports whether a claimed slot was due for its extra check only; its planned check then keeps its time. */
-export function isExtraCheck(slot: Pick<ClaimedSlot, "plannedAt" | "extraAt">, beganAt: number): boolean {
-  return slot.extraAt !== null && slot.plannedAt.getTime() > beganAt;
+/** Reports whether a claimed schedule entry was due for its extra check only; its planned check then keeps its time. */
+export function isExtraCheck(entry: Pick<ClaimedEntry, "plannedAt" | "extraAt">, beganAt: number): boolean {
+  return entry.extraAt !== null && entry.plannedAt.getTime() > beganAt;
 }
 
-/** Returns how much later than wanted a check of a claimed slot begins, in milliseconds. */
-export function latenessMs(slot: Pick<ClaimedSlot, "plannedAt" | "extraAt">, beganAt: number): number {
-  const wantedAt = isExtraCheck(slot, beganAt) && slot.extraAt !== null ? slot.extraAt : slot.plannedAt;
+/** Returns how much later than wanted a check of a claimed schedule entry begins, in milliseconds. */
+export function latenessMs(entry: Pick<ClaimedEntry, "plannedAt" | "extraAt">, beganAt: number): number {
+  const wantedAt = isExtraCheck(entry, beganAt) && entry.extraAt !== null ? entry.extraAt : entry.plannedAt;
   return Math.max(0, beganAt - wantedAt.getTime());
 }

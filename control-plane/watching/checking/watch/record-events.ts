@@ -5,8 +5,8 @@ import { noteLateChecks } from "#control-plane/outages/history/record.ts";
 import { readStoredSettings } from "#control-plane/outages/kinds/stored-settings.ts";
 import { judgeDependency, type Dependency } from "#control-plane/outages/state/notices.ts";
 import { decodeState, encodeState } from "#control-plane/outages/state/encoding.ts";
-import { nextVisit } from "#control-plane/outages/state/rechecks.ts";
-import { visitBy } from "#control-plane/watching/checking/visits/store.ts";
+import { nextTimeoutSweep } from "#control-plane/outages/state/rechecks.ts";
+import { sweepBy } from "#control-plane/watching/checking/timeout-sweep/store.ts";
 import {
   applyChanges,
   type ApplyDeps,
@@ -45,7 +45,7 @@ export function createRecordWithEvents(
 }
 
 async function record(tx: Transaction, deps: ApplyDeps, given: PlannedRecord): Promise<Recorded | null> {
-  const { accountId, location } = given.finished.slot;
+  const { accountId, location } = given.finished.entry;
   const facts = await lockForRecord(tx, accountId, given.record);
   if (facts === null) return null;
   const planned = planAgain(given, facts);
@@ -57,8 +57,8 @@ async function record(tx: Transaction, deps: ApplyDeps, given: PlannedRecord): P
   await noteLateChecks(tx, [checkOf(planned)], at);
   const { status } = applied.state;
   const recorded = await recordAll(tx, [{ ...quiet, ...extraChecks(location, applied.rechecks), status, state }]);
-  if (!recorded.has(0)) throw new Error("an observation with a locked slot and state was not recorded");
-  await visitBy(tx, given.record.monitorId, nextVisit(planned.settings, applied.state, now));
+  if (!recorded.has(0)) throw new Error("an observation with a locked entry and state was not recorded");
+  await sweepBy(tx, given.record.monitorId, nextTimeoutSweep(planned.settings, applied.state, now));
   return { state, transition };
 }
 
@@ -68,20 +68,20 @@ async function record(tx: Transaction, deps: ApplyDeps, given: PlannedRecord): P
  */
 function planAgain(planned: PlannedRecord, { settings }: NoticeFacts): PlannedRecord {
   const { finished, now } = planned;
-  if (finished.slot.settings === settings) return planned;
+  if (finished.entry.settings === settings) return planned;
   const monitor = { ...finished.monitor, settings: readStoredSettings(settings) };
   return planRecord({ ...finished, monitor }, now);
 }
 
 function changeOf(planned: PlannedRecord, facts: NoticeFacts): MonitorChange {
   const { finished, settings, before, transition, now } = planned;
-  const { slot, monitor } = finished;
+  const { entry, monitor } = finished;
   const { accountId, name, tags, dependsOn } = facts;
   const { url, checkType } = monitor;
   // A cause says how many of the locations fail that the monitor is checked from.
   const options = { ...monitor.settings, locations: settings.locations };
   return {
-    monitor: { id: slot.monitorId, accountId, name, url, checkType, settings: options, tags, dependsOn },
+    monitor: { id: entry.monitorId, accountId, name, url, checkType, settings: options, tags, dependsOn },
     settings,
     before,
     transition,

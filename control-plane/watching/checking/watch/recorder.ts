@@ -4,8 +4,8 @@ import { createBatchWriter } from "#control-plane/core/database/batch-writer.ts"
 import type { Sql } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { areLate, noteLateChecks } from "#control-plane/outages/history/record.ts";
-import { releaseSlots } from "#control-plane/watching/checking/schedule/store.ts";
-import { passesAfterFirstTry } from "#control-plane/outages/state/votes.ts";
+import { releaseEntries } from "#control-plane/watching/checking/schedule/store.ts";
+import { recoversFromSoftState } from "#control-plane/outages/state/votes.ts";
 import type { WatchMetrics } from "#control-plane/watching/checking/watch/metrics.ts";
 import {
   checkOf,
@@ -115,7 +115,7 @@ export function createRecorder({ sql, clock, metrics, log, recordWithEvents }: R
     if (!areLate(checks, now)) return recordAll(sql, records);
     return transact(sql, async (tx) => {
       const recorded = await recordAll(tx, records);
-      // Last, because its locks come after those of states and slots.
+      // Last, because its locks come after those of states and schedule entries.
       await noteLateChecks(tx, checks, now);
       return recorded;
     });
@@ -123,7 +123,7 @@ export function createRecorder({ sql, clock, metrics, log, recordWithEvents }: R
 
   function finish({ finished, record, before, transition }: PlannedRecord, state: string): void {
     metrics.checks.inc({ verdict: finished.finding.verdict });
-    if (passesAfterFirstTry(before, transition.state, finished.slot.location)) metrics.firstTries.inc();
+    if (recoversFromSoftState(before, transition.state, finished.entry.location)) metrics.softState.inc();
     // The next observation of the monitor continues from the state that was just written.
     for (const next of remove(finished)) {
       next.state = state;
@@ -133,26 +133,26 @@ export function createRecorder({ sql, clock, metrics, log, recordWithEvents }: R
 
   /**
    * The check of an observation that the database refuses counts as unknown instead; if that is refused, too, it is
-   * dropped. Its slot is claimed again an interval later: at once it would probably be refused again.
+   * dropped. Its schedule entry is claimed again an interval later: at once it would probably be refused again.
    */
   async function refuse(finished: Finished, error: unknown): Promise<void> {
-    const { slot, finding } = finished;
+    const { entry, finding } = finished;
     const isUnknown = finding === UNRECORDABLE;
     const then = isUnknown ? "it is dropped" : "the check counts as unknown";
-    const { monitorId: monitor, location } = slot;
+    const { monitorId: monitor, location } = entry;
     log.error({ err: error, monitor, location }, `monitors: an observation cannot be recorded; ${then}`);
     finished.finding = UNRECORDABLE;
     if (!isUnknown) return;
     remove(finished);
     metrics.dropped.inc({ reason: "unrecordable" });
-    const dueAt = new Date(clock.now().getTime() + slot.intervalSeconds * 1_000);
+    const dueAt = new Date(clock.now().getTime() + entry.intervalSeconds * 1_000);
     // Otherwise its lease ends.
-    await releaseSlots(sql, [{ ...slot, dueAt }]).catch(() => {});
+    await releaseEntries(sql, [{ ...entry, dueAt }]).catch(() => {});
   }
 
   /** Returns the waiting observations of the same monitor. */
-  function listOf({ slot }: Finished): Finished[] {
-    return waiting.get(slot.monitorId) ?? [];
+  function listOf({ entry }: Finished): Finished[] {
+    return waiting.get(entry.monitorId) ?? [];
   }
 
   /** Removes an observation and returns those of the same monitor that wait behind it. */
@@ -163,7 +163,7 @@ export function createRecorder({ sql, clock, metrics, log, recordWithEvents }: R
       list.splice(index, 1);
       count -= 1;
     }
-    if (list.length === 0) waiting.delete(finished.slot.monitorId);
+    if (list.length === 0) waiting.delete(finished.entry.monitorId);
     return list;
   }
 
@@ -172,12 +172,12 @@ export function createRecorder({ sql, clock, metrics, log, recordWithEvents }: R
     const open = batch.filter((finished) => listOf(finished).includes(finished));
     const current = await readCurrentStates(
       sql,
-      open.map(({ slot }) => slot),
+      open.map(({ entry }) => entry),
     );
-    const bySlot = new Map(current.map((row) => [`${row.monitorId} ${row.location}`, row]));
+    const byEntry = new Map(current.map((row) => [`${row.monitorId} ${row.location}`, row]));
     for (const finished of open) {
-      const { monitorId, location, lease } = finished.slot;
-      const row = bySlot.get(`${monitorId} ${location}`);
+      const { monitorId, location, lease } = finished.entry;
+      const row = byEntry.get(`${monitorId} ${location}`);
       if (row?.lease === lease) {
         finished.state = row.state;
         finished.stateVersion = row.stateVersion;
@@ -190,7 +190,7 @@ export function createRecorder({ sql, clock, metrics, log, recordWithEvents }: R
 
   return {
     add(finished) {
-      const { monitorId } = finished.slot;
+      const { monitorId } = finished.entry;
       const list = waiting.get(monitorId);
       if (list === undefined) waiting.set(monitorId, [finished]);
       else list.push(finished);

@@ -15,9 +15,9 @@ export interface NewRecord {
   readonly state: string;
   /** Planned time of the next check. */
   readonly nextPlannedAt: number;
-  /** Next extra check of this slot; null: none. */
+  /** Next extra check of this schedule entry; null: none. */
   readonly extraAt: number | null;
-  /** Value of extra_at when the slot was claimed: a later wish stays. */
+  /** Value of extra_at when the schedule entry was claimed: a later wish stays. */
   readonly claimedExtraAt: number | null;
   readonly check: NewCheck;
   /** Extra checks of the monitor's other locations. */
@@ -47,8 +47,8 @@ interface NewCheck {
 
 /**
  * Records observations of different monitors in one statement. An observation is recorded if its claim still holds the
- * slot and the state is still the one that was read. Returns the indexes of those that were recorded. It locks the states
- * and then the slots, in the order of all writers (see lockMonitors).
+ * schedule entry and the state is still the one that was read. Returns the indexes of those that were recorded. It
+ * locks the states and then the schedule entries, in the order of all writers (see lockMonitors).
  */
 export async function recordAll(sql: Queryable, records: readonly NewRecord[]): Promise<ReadonlySet<number>> {
   const rechecks = records.flatMap(({ monitorId, rechecks: wanted }, index) =>
@@ -131,25 +131,27 @@ export async function recordAll(sql: Queryable, records: readonly NewRecord[]): 
   return new Set(rows.map(({ index }) => index));
 }
 
-/** The state of a slot whose observation was not recorded. */
+/** The state of a schedule entry whose observation was not recorded. */
 interface CurrentState {
   readonly monitorId: number;
   readonly location: string;
-  /** The claim that holds the slot now; 0: none. */
+  /** The claim that holds the schedule entry now; 0: none. */
   readonly lease: number;
   readonly stateVersion: number;
   /** JSON of MonitorState. */
   readonly state: string;
 }
 
-/** Reads the present claims and states of slots. Slots of deleted or paused monitors are missing. */
+/**
+ * Reads the present claims and states of schedule entries. Schedule entries of deleted or paused monitors are missing.
+ */
 export async function readCurrentStates(
   sql: Sql,
-  slots: readonly { readonly monitorId: number; readonly location: string }[],
+  entries: readonly { readonly monitorId: number; readonly location: string }[],
 ): Promise<readonly CurrentState[]> {
   return sql<CurrentState[]>`
     select s.monitor_id as "monitorId", s.location, s.lease, t.state_version as "stateVersion", t.state
-    from ${given(sql, slots, { monitorId: "bigint", location: "text" })}
+    from ${given(sql, entries, { monitorId: "bigint", location: "text" })}
     join monitor_slots as s on s.monitor_id = given.monitor_id and s.location = given.location
     join monitor_states as t on t.monitor_id = given.monitor_id`;
 }
@@ -173,8 +175,9 @@ export interface NoticeFacts {
 }
 
 /**
- * Locks an account, a monitor's state and its slots for this transaction, in the order of all writers (see lockMonitors):
- * what follows refers to the account. Returns null if the claim no longer holds the slot or the state has changed.
+ * Locks an account, a monitor's state and its schedule entries for this transaction, in the order of all writers (see
+ * lockMonitors): what follows refers to the account. Returns null if the claim no longer holds the schedule entry or
+ * the state has changed.
  */
 export async function lockForRecord(
   tx: Transaction,
@@ -199,9 +202,9 @@ export async function lockForRecord(
       ) as due
     where m.id = ${monitorId}`;
   if (facts === undefined) return null;
-  const slots = await tx<{ location: string; lease: number }[]>`
+  const entries = await tx<{ location: string; lease: number }[]>`
     select location, lease from monitor_slots where monitor_id = ${monitorId} order by location for update`;
-  return slots.some((slot) => slot.location === location && slot.lease === lease) ? facts : null;
+  return entries.some((entry) => entry.location === location && entry.lease === lease) ? facts : null;
 }
 
 /** postgres.js cannot send arrays of dates: they are sent as texts. */

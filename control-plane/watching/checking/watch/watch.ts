@@ -8,18 +8,22 @@ import type { App } from "#control-plane/core/app.ts";
 import type { Sql } from "#control-plane/core/database/connect.ts";
 import { probeOf, type ProbedType } from "#control-plane/outages/kinds/kinds.ts";
 import { decodeState } from "#control-plane/outages/state/encoding.ts";
-import { releaseSlots, type ClaimedSlot, type ReleasedSlot } from "#control-plane/watching/checking/schedule/store.ts";
+import {
+  releaseEntries,
+  type ClaimedEntry,
+  type ReleasedEntry,
+} from "#control-plane/watching/checking/schedule/store.ts";
 import { createAccountShares } from "#control-plane/watching/checking/watch/account-shares.ts";
 import type { ApplyDeps } from "#control-plane/watching/checking/watch/apply-changes.ts";
 import { MOST_BUSY, MOST_CLAIMED, startClaimLoop } from "#control-plane/watching/checking/watch/claim-loop.ts";
 import { createWatchMetrics, type WatchMetrics } from "#control-plane/watching/checking/watch/metrics.ts";
 import { monitorCall } from "#control-plane/watching/checking/watch/monitor-call.ts";
-import { judgedFinding, readFinding, UNSERVED, type Finding } from "#control-plane/watching/checking/watch/observe.ts";
+import { judgedFinding, readFinding, NO_AGENT, type Finding } from "#control-plane/watching/checking/watch/observe.ts";
 import type { PictureFinding } from "#control-plane/watching/checking/watch/picture-finding.ts";
 import { isExtraCheck, latenessMs } from "#control-plane/watching/checking/watch/plan-record.ts";
 import { createRecordWithEvents } from "#control-plane/watching/checking/watch/record-events.ts";
 import { createRecorder } from "#control-plane/watching/checking/watch/recorder.ts";
-import { createUnserved } from "#control-plane/watching/checking/watch/unserved.ts";
+import { createWithoutAgent } from "#control-plane/watching/checking/watch/without-agent.ts";
 import { createWatchedMonitors } from "#control-plane/watching/checking/watch/watched.ts";
 import { openSecrets } from "#control-plane/outages/kinds/secrets.ts";
 import { createReleasingMap } from "#control-plane/core/releasing-map.ts";
@@ -32,15 +36,15 @@ export interface Watch {
   /** Looks for due checks now: a monitor was created, changed or is to be run. */
   wake(): void;
   /** Returns those among the locations of an account's monitor that have had no connected probe for some time. */
-  unserved(accountId: number, locations: readonly string[]): readonly string[];
+  withoutAgent(accountId: number, locations: readonly string[]): readonly string[];
   /** Claims no more checks, lets running ones finish for `graceMs`, and gives the others back. */
   stop(graceMs: number): Promise<void>;
 }
 
 /** The last good checks, with which the evidence of an outage is compared. */
 interface BaselinePort {
-  /** Reports whether the next check of a slot is to be reported in full. `now` is Unix milliseconds. */
-  wants(slot: Pick<ClaimedSlot, "monitorId" | "location">, now: number): boolean;
+  /** Reports whether the next check of a schedule entry is to be reported in full. `now` is Unix milliseconds. */
+  wants(entry: Pick<ClaimedEntry, "monitorId" | "location">, now: number): boolean;
   /** Takes the full result of a good check. `at` is Unix milliseconds of its beginning. */
   add(check: {
     readonly monitorId: number;
@@ -103,7 +107,7 @@ const JITTER_MS = 250;
 export function startWatch(deps: WatchDeps): Watch {
   const { sql, checks, clock, log } = deps;
   const monitors = createWatchedMonitors();
-  const unserved = createUnserved({ roster: checks.hub.roster, monitors, clock });
+  const withoutAgent = createWithoutAgent({ roster: checks.hub.roster, monitors, clock });
   const running = createReleasingMap<number, RunningCheck>();
   let started = 0;
   const metrics: WatchMetrics = createWatchMetrics(deps.registry, {
@@ -114,73 +118,73 @@ export function startWatch(deps: WatchDeps): Watch {
   const recorder = createRecorder({ sql, clock, metrics, log, recordWithEvents });
   const shares = createAccountShares(MOST_BUSY, MOST_CLAIMED);
   const postponer = createPostponer(sql, log);
-  /** Slots whose checks were cancelled because this replica stops: not more than were running. */
-  const abandoned: ClaimedSlot[] = [];
+  /** Schedule entries whose checks were cancelled because this replica stops: not more than were running. */
+  const abandoned: ClaimedEntry[] = [];
 
-  function postpone(slot: ClaimedSlot, retryAfterMs: number): void {
+  function postpone(entry: ClaimedEntry, retryAfterMs: number): void {
     metrics.postponed.inc();
-    postponer.add(slot, new Date(clock.now().getTime() + retryAfterMs));
+    postponer.add(entry, new Date(clock.now().getTime() + retryAfterMs));
   }
 
-  function record(slot: ClaimedSlot, beganAt: number, finding: Finding): void {
-    const isExtra = isExtraCheck(slot, beganAt);
-    const lagMs = latenessMs(slot, beganAt);
+  function record(entry: ClaimedEntry, beganAt: number, finding: Finding): void {
+    const isExtra = isExtraCheck(entry, beganAt);
+    const lagMs = latenessMs(entry, beganAt);
     if (!isExtra) metrics.lag.observe(lagMs / 1_000);
-    if (finding.fingerprint !== null) deps.expiry.note(slot.monitorId, finding.fingerprint);
-    const { state, stateVersion } = slot;
-    const isRecheck = isExtra && !slot.isRequested;
-    const absent = unserved.among(slot.accountId, slot.plannedLocations);
-    const monitor = monitors.of(slot);
-    recorder.add({ slot, monitor, finding, beganAt, lagMs, isRecheck, unserved: absent, state, stateVersion });
+    if (finding.fingerprint !== null) deps.expiry.note(entry.monitorId, finding.fingerprint);
+    const { state, stateVersion } = entry;
+    const isRecheck = isExtra && !entry.isRequested;
+    const absent = withoutAgent.among(entry.accountId, entry.plannedLocations);
+    const monitor = monitors.of(entry);
+    recorder.add({ entry, monitor, finding, beganAt, lagMs, isRecheck, withoutAgent: absent, state, stateVersion });
   }
 
   /** Begins late checks at random moments of JITTER_MS, so that many of them do not reach their targets together. */
-  async function begin(slot: ClaimedSlot, signal: AbortSignal): Promise<void> {
-    if (latenessMs(slot, clock.now().getTime()) > LATE_MS) {
+  async function begin(entry: ClaimedEntry, signal: AbortSignal): Promise<void> {
+    if (latenessMs(entry, clock.now().getTime()) > LATE_MS) {
       const [byte = 0] = deps.random.bytes(1);
       await sleep((byte / 255) * JITTER_MS, undefined, { signal }).catch(() => {});
     }
-    if (signal.aborted) abandoned.push(slot);
-    else await check(slot, signal);
+    if (signal.aborted) abandoned.push(entry);
+    else await check(entry, signal);
   }
 
-  async function check(slot: ClaimedSlot, signal: AbortSignal): Promise<void> {
+  async function check(entry: ClaimedEntry, signal: AbortSignal): Promise<void> {
     let beganAt = clock.now().getTime();
-    const monitor = monitors.of(slot);
+    const monitor = monitors.of(entry);
     if (probeOf(monitor.checkType).judgedBy === "registry") {
-      const { verdict, fault } = await deps.expiry.judgeDomain(slot.monitorId);
-      return record(slot, beganAt, judgedFinding(verdict, fault));
+      const { verdict, fault } = await deps.expiry.judgeDomain(entry.monitorId);
+      return record(entry, beganAt, judgedFinding(verdict, fault));
     }
-    const known = decodeState(slot.state).locations.get(slot.location)?.verdict ?? null;
-    const isWhole = known === "up" && deps.baselines.wants(slot, beganAt);
-    const { contract, params } = monitorCall(monitor, openSecrets(deps.encryption, slot.secrets), known, isWhole);
+    const known = decodeState(entry.state).locations.get(entry.location)?.verdict ?? null;
+    const isWhole = known === "up" && deps.baselines.wants(entry, beganAt);
+    const { contract, params } = monitorCall(monitor, openSecrets(deps.encryption, entry.secrets), known, isWhole);
     const answer = await tryCheck(checks, {
       contract,
       params,
-      accountId: slot.accountId,
-      locations: monitors.location(slot.location) ?? [],
+      accountId: entry.accountId,
+      locations: monitors.location(entry.location) ?? [],
       maxLocations: 1,
       signal,
       waitMs: WAIT_MS,
       // What waits for a free agent has not begun.
       onSent: () => (beganAt = clock.now().getTime()),
     });
-    if (answer.kind === "postponed") return postpone(slot, answer.retryAfterMs);
-    const isLate = latenessMs(slot, clock.now().getTime()) >= slot.intervalSeconds * 1_000;
-    if (isProbeBusy(answer) && !isLate) return postpone(slot, BUSY_RETRY_MS);
+    if (answer.kind === "postponed") return postpone(entry, answer.retryAfterMs);
+    const isLate = latenessMs(entry, clock.now().getTime()) >= entry.intervalSeconds * 1_000;
+    if (isProbeBusy(answer) && !isLate) return postpone(entry, BUSY_RETRY_MS);
     const found = readFinding(answer);
     if (found === null) {
-      abandoned.push(slot);
+      abandoned.push(entry);
       return;
     }
-    const finding = await deps.pictureFinding(slot, monitor, { answer, finding: found, beganAt });
+    const finding = await deps.pictureFinding(entry, monitor, { answer, finding: found, beganAt });
     // It is not kept until this replica stops: while pictures cannot be stored, each of their checks ends here.
-    if (finding === null) return postponer.add(slot, new Date(clock.now().getTime() + PICTURE_RETRY_MS));
+    if (finding === null) return postponer.add(entry, new Date(clock.now().getTime() + PICTURE_RETRY_MS));
     if (finding.verdict === "up" && finding.whole !== null) {
-      const { monitorId, location, accountId, checkType, url: target } = slot;
+      const { monitorId, location, accountId, checkType, url: target } = entry;
       deps.baselines.add({ monitorId, location, accountId, checkType, target, at: beganAt, whole: finding.whole });
     }
-    record(slot, beganAt, { ...finding, whole: null });
+    record(entry, beganAt, { ...finding, whole: null });
   }
 
   const loop = startClaimLoop({
@@ -193,27 +197,27 @@ export function startWatch(deps: WatchDeps): Watch {
     monitors,
     busy: () => running.size + recorder.waiting(),
     fullAccounts: () => shares.full(),
-    check(slot) {
-      if (!shares.begin(slot.accountId)) return postponer.add(slot, null);
+    check(entry) {
+      if (!shares.begin(entry.accountId)) return postponer.add(entry, null);
       const stop = new AbortController();
-      // After a bug nothing is known about the target. The slot is claimed again when its lease has ended.
-      const run = begin(slot, stop.signal).catch((error: unknown) => {
-        log.error({ err: error, monitor: slot.monitorId }, "monitors: a check failed unexpectedly");
+      // After a bug nothing is known about the target. The schedule entry is claimed again when its lease has ended.
+      const run = begin(entry, stop.signal).catch((error: unknown) => {
+        log.error({ err: error, monitor: entry.monitorId }, "monitors: a check failed unexpectedly");
       });
       started += 1;
       const number = started;
       const ended = run.finally(() => {
         running.delete(number);
-        shares.end(slot.accountId);
+        shares.end(entry.accountId);
       });
       running.set(number, { stop, ended });
     },
-    recordUnserved: (slot) => record(slot, clock.now().getTime(), UNSERVED),
+    recordNoAgent: (entry) => record(entry, clock.now().getTime(), NO_AGENT),
   });
 
   return {
     wake: () => loop.wake(),
-    unserved: (accountId, locations) => unserved.among(accountId, locations),
+    withoutAgent: (accountId, locations) => withoutAgent.among(accountId, locations),
     async stop(graceMs) {
       await loop.stop();
       const timer = setTimeout(() => {
@@ -223,9 +227,9 @@ export function startWatch(deps: WatchDeps): Watch {
       clearTimeout(timer);
       await waitAtMost(RECORD_MS, recorder.settle(), undefined);
       if (abandoned.length > 0) {
-        await releaseSlots(
+        await releaseEntries(
           sql,
-          abandoned.map((slot) => ({ ...slot, dueAt: null })),
+          abandoned.map((entry) => ({ ...entry, dueAt: null })),
         );
       }
     },
@@ -239,20 +243,23 @@ function isProbeBusy(answer: CheckAnswer): boolean {
   return row?.status === "failed" && row.error.retry_after_seconds !== undefined;
 }
 
-/** Gives slots back whose checks cannot begin now. They keep their planned times, so their checks are late, not lost. */
+/**
+ * Gives schedule entries back whose checks cannot begin now. They keep their planned times, so their checks are late,
+ * not lost.
+ */
 interface Postponer {
-  /** Takes a slot. `dueAt`: when it can be claimed again; null: as soon as there is room. */
-  add(slot: ClaimedSlot, dueAt: Date | null): void;
+  /** Takes a schedule entry. `dueAt`: when it can be claimed again; null: as soon as there is room. */
+  add(entry: ClaimedEntry, dueAt: Date | null): void;
 }
 
-/** Creates the postponer of one replica. Slots of the same moment share a statement. */
+/** Creates the postponer of one replica. Schedule entries of the same moment share a statement. */
 function createPostponer(sql: Sql, log: Logger): Postponer {
-  let waiting: ReleasedSlot[] = [];
+  let waiting: ReleasedEntry[] = [];
   const pump = createPump(async () => {
     const released = waiting;
     waiting = [];
     try {
-      await releaseSlots(sql, released);
+      await releaseEntries(sql, released);
     } catch (error) {
       log.debug(
         { err: error },

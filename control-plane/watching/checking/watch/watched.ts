@@ -3,7 +3,7 @@ import type { MonitorSettings } from "#control-plane/outages/kinds/monitor.ts";
 import type { ProbedType } from "#control-plane/outages/kinds/kinds.ts";
 import { readStoredSettings } from "#control-plane/outages/kinds/stored-settings.ts";
 import type { StateSettings } from "#control-plane/outages/state/state.ts";
-import type { ClaimedSlot } from "#control-plane/watching/checking/schedule/store.ts";
+import type { ClaimedEntry } from "#control-plane/watching/checking/schedule/store.ts";
 import { readLocation } from "#control-plane/watching/checking/watch/served.ts";
 
 /** The parts of a monitor that its checks need, parsed. */
@@ -15,7 +15,7 @@ export interface WatchedMonitor {
 
 /** Parses what claims return, and keeps it while the monitors do not change. */
 export interface WatchedMonitors {
-  of(slot: ClaimedSlot): WatchedMonitor;
+  of(entry: ClaimedEntry): WatchedMonitor;
   /** Returns the items of a location; null if it cannot be read. */
   location(text: string): readonly LocationItem[] | null;
 }
@@ -50,18 +50,19 @@ export function createWatchedMonitors(): WatchedMonitors {
 }
 
 /**
- * Returns the settings of the state machine. `unserved`: the locations without a connected probe. A plan can allow fewer
- * locations than the monitor has: only those that it is checked from count, because the others never have results.
+ * Returns the settings of the state machine. `withoutAgent`: the locations without a connected probe. A plan can allow
+ * fewer locations than the monitor has: only those that it is checked from count, because the others never have
+ * results.
  */
 export function stateSettings(
   { settings }: WatchedMonitor,
-  { intervalSeconds, plannedLocations }: Pick<ClaimedSlot, "intervalSeconds" | "plannedLocations">,
-  unserved: readonly string[],
+  { intervalSeconds, plannedLocations }: Pick<ClaimedEntry, "intervalSeconds" | "plannedLocations">,
+  withoutAgent: readonly string[],
 ): StateSettings {
   const { locations, quorum, retries, recovery, timeout_seconds, degraded_ms, repeat_minutes } = settings;
   return {
     locations: locations.filter((location) => plannedLocations.includes(location)),
-    unserved,
+    withoutAgent,
     quorum,
     retries,
     recovery,

@@ -11,16 +11,16 @@ import {
 import { createNameServers } from "#control-plane/watching/evidence/baselines/name-servers.ts";
 import { nameServersCall, toToolAnswer } from "#control-plane/watching/evidence/ask.ts";
 import { hostOf } from "#control-plane/watching/evidence/cause-key.ts";
-import { readDnsRecords, readFacts } from "#control-plane/watching/evidence/facts.ts";
+import { readDnsRecords, readComparedValues } from "#control-plane/watching/evidence/compared-values.ts";
 
-/** The slot of a check. */
-interface Slot {
+/** The schedule entry of a check. */
+interface ScheduleEntry {
   readonly monitorId: number;
   readonly location: string;
 }
 
 /** A good check that was reported in full. */
-interface GoodCheck extends Slot {
+interface GoodCheck extends ScheduleEntry {
   /** Unix milliseconds of its beginning. */
   readonly at: number;
   readonly target: string;
@@ -32,8 +32,11 @@ interface GoodCheck extends Slot {
 
 /** The last good checks, of one replica. */
 export interface Baselines {
-  /** Reports whether the next check of a slot is to be reported in full: about once an hour. `now` is Unix milliseconds. */
-  wants(slot: Slot, now: number): boolean;
+  /**
+   * Reports whether the next check of a schedule entry is to be reported in full: about once an hour. `now` is Unix
+   * milliseconds.
+   */
+  wants(entry: ScheduleEntry, now: number): boolean;
   /** Stores the facts of a good check soon. */
   add(check: GoodCheck): void;
   /** Stores what waits, and stops. */
@@ -49,9 +52,9 @@ const STORED_MS = 2 * FLUSH_MS;
 const MOST_AT_ONCE = 500;
 /** Maximum number of facts that wait while the database is away; the newest are kept out. */
 const MOST_WAITING = 5_000;
-/** Maximum number of slots whose hours are remembered. One takes about 100 octets. */
+/** Maximum number of schedule entries whose hours are remembered. One takes about 100 octets. */
 const MOST_REMEMBERED = 200_000;
-/** Multiplier of the phase, so that the slots of one monitor ask at different times. */
+/** Multiplier of the phase, so that the schedule entries of one monitor ask at different times. */
 const SPREAD = 7_919;
 
 /** Opens the baselines. */
@@ -111,7 +114,7 @@ export function openBaselines({
       if (known === hour) return false;
       if (hours.size >= MOST_REMEMBERED) hours.clear();
       hours.set(key, hour);
-      // A replica that starts asks in the next hour of each slot, not for all slots at once.
+      // A replica that starts asks in the next hour of each schedule entry, not for all schedule entries at once.
       return known !== undefined;
     },
     add({ monitorId, location, accountId, at, target, checkType, whole }) {
@@ -124,7 +127,11 @@ export function openBaselines({
               const store = () => updateNameServers(sql, monitorId, found).catch(() => {});
               setTimeout(() => void store(), STORED_MS).unref();
             });
-      const facts = { ...readFacts(whole), nameServers: known?.names ?? null, nameServersAt: known?.at ?? null };
+      const facts = {
+        ...readComparedValues(whole),
+        nameServers: known?.names ?? null,
+        nameServersAt: known?.at ?? null,
+      };
       const key = keyOf(monitorId, location);
       if (waiting.size >= MOST_WAITING && !waiting.has(key)) return;
       const { address } = facts;
@@ -143,7 +150,7 @@ function keyOf(monitorId: number, location: string): string {
   return `${monitorId} ${location}`;
 }
 
-/** Returns a time within an hour that spreads the slots, milliseconds. */
+/** Returns a time within an hour that spreads the schedule entries, milliseconds. */
 function phaseOf(monitorId: number, location: string): number {
   let sum = monitorId * SPREAD;
   for (let index = 0; index < location.length; index += 1) sum = (sum * 31 + location.charCodeAt(index)) % HOUR_MS;

@@ -1,6 +1,6 @@
 import type { Baseline } from "#control-plane/watching/evidence/changes.ts";
 import { hostOf } from "#control-plane/watching/evidence/cause-key.ts";
-import { readShortFacts, type Facts } from "#control-plane/watching/evidence/facts.ts";
+import { readShortValues, type ComparedValues } from "#control-plane/watching/evidence/compared-values.ts";
 import type { StoredGoodCheck } from "#control-plane/watching/checking/snapshots/good-check.ts";
 
 /** The newest good check of a location, in short. */
@@ -27,7 +27,7 @@ export function mergeBaselines(
   short: readonly ShortBaseline[],
 ): readonly Baseline[] {
   const made = short.map(({ location, goodAt, good }): Baseline => {
-    const facts = readShortFacts(target.checkType, good);
+    const facts = readShortValues(target.checkType, good);
     const known = full.find((one) => one.location === location) ?? full[0];
     return {
       location,
@@ -42,9 +42,9 @@ export function mergeBaselines(
 function describeCertificate(
   target: Target,
   { fingerprint }: StoredGoodCheck,
-  known: Facts | undefined,
+  known: ComparedValues | undefined,
   full: readonly Baseline[],
-): Facts["certificate"] {
+): ComparedValues["certificate"] {
   if (fingerprint === null || !endsAtTarget(target, known?.finalUrl ?? null)) return null;
   const same = full.find(({ facts }) => facts.certificate?.fingerprint === fingerprint);
   return same?.facts.certificate ?? { fingerprint, issuer: "", notAfter: "" };

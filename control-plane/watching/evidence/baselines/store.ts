@@ -8,11 +8,11 @@ export interface NewBaseline {
   readonly goodAt: Date;
   readonly target: string;
   readonly address: string | null;
-  /** JSON of Facts. */
+  /** JSON of ComparedValues. */
   readonly facts: string;
 }
 
-/** Stores baselines of different slots in one statement. A newer one that is stored already stays. */
+/** Stores baselines of different schedule entries in one statement. A newer one that is stored already stays. */
 export async function upsertBaselines(sql: Queryable, made: readonly NewBaseline[]): Promise<void> {
   await sql`
     insert into monitor_baselines as b (monitor_id, location, good_at, target, address, facts)
@@ -54,7 +54,7 @@ export async function readBaselines(
     where monitor_id = ${monitorId} and target = ${target} order by good_at desc limit 100`;
 }
 
-/** The newest good check of a slot, in short. */
+/** The newest good check of a schedule entry, in short. */
 interface GoodRow {
   readonly location: string;
   readonly goodAt: Date;
@@ -62,7 +62,10 @@ interface GoodRow {
   readonly good: string;
 }
 
-/** Reads the newest good checks of a monitor. All are of its present target, because a new target has new slots. */
+/**
+ * Reads the newest good checks of a monitor. All are of its present target, because a new target has new schedule
+ * entries.
+ */
 export async function readGoodChecks(sql: Queryable, monitorId: number): Promise<readonly GoodRow[]> {
   return sql<GoodRow[]>`
     select location, good_at as "goodAt", good from monitor_slots

@@ -1,6 +1,6 @@
 import type { Sql, Transaction } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
-import { releaseHeldMail } from "#control-plane/notify/deliveries/release/held.ts";
+import { releaseOutageMail } from "#control-plane/notify/deliveries/release/outage-mail.ts";
 import {
   CAUSE_MS,
   planRound,
@@ -22,7 +22,7 @@ import {
   type Task,
   lockLeaders,
   shareRows,
-  type HeldRow,
+  type ClaimedRow,
 } from "#control-plane/watching/evidence/claims/store.ts";
 import { keepMonitors, lockIncident, lockIncidents } from "#control-plane/watching/evidence/timeline-store.ts";
 import { addLines } from "#control-plane/outages/incidents/outages/outages.ts";
@@ -75,7 +75,7 @@ export function storeGathered(sql: Sql, row: GatheredRow): Promise<boolean> {
     if (!(await settleRow(tx, row))) return false;
     const text = `Evidence gathered. ${lines[1] ?? ""}`;
     if (kept.has(incidentId)) await addLines(tx, [{ incidentId, kind: "evidence", at: gatheredAt, text }]);
-    await releaseHeldMail(tx, [incidentId, ...(await findFollowers(tx, incidentId))], gatheredAt);
+    await releaseOutageMail(tx, [incidentId, ...(await findFollowers(tx, incidentId))], gatheredAt);
     return true;
   });
 }
@@ -95,7 +95,7 @@ export function storeFailed(
     await releaseFollowers(tx, ended, now);
     const text = describeFailure(reason, null);
     if (kept.has(incidentId)) await addLines(tx, [{ incidentId, kind: "evidence", at: now, text }]);
-    await releaseHeldMail(tx, [incidentId], now);
+    await releaseOutageMail(tx, [incidentId], now);
   });
 }
 
@@ -104,7 +104,7 @@ interface Unclaimed {
   readonly shared: readonly SharedRow[];
   readonly failed: readonly FailedRow[];
   /** Rows that were claimed, and whose monitor was deleted. */
-  readonly lost: readonly HeldRow[];
+  readonly lost: readonly ClaimedRow[];
 }
 
 /** Numbers of rows. */
@@ -136,7 +136,7 @@ async function settleUnclaimed(tx: Transaction, { shared, failed, lost }: Unclai
   ]);
   const ready = follows.filter(({ leader }) => leaders.get(leader.incidentId)?.isGathered === true);
   const complete = [...ready.map(({ row }) => row), ...ended];
-  await releaseHeldMail(
+  await releaseOutageMail(
     tx,
     complete.map(({ incidentId }) => incidentId),
     now,
@@ -148,7 +148,7 @@ async function settleUnclaimed(tx: Transaction, { shared, failed, lost }: Unclai
 async function lockLeadersOf(
   tx: Transaction,
   shared: readonly SharedRow[],
-  lost: readonly HeldRow[],
+  lost: readonly ClaimedRow[],
 ): ReturnType<typeof lockLeaders> {
   const gone = new Set(lost.map(({ incidentId }) => incidentId));
   const ids = [...new Set(shared.map(({ leader }) => leader.incidentId))].filter((id) => !gone.has(id));

@@ -118,14 +118,14 @@ export async function shareRows(
 }
 
 /** A row as a claim knows it. */
-export interface HeldRow {
+export interface ClaimedRow {
   readonly incidentId: number;
   /** Number of claims: the token of the lease. */
   readonly attempts: number;
 }
 
 /** A row for which nothing is gathered; reason null: its monitor does not exist any more. */
-interface EndedRow extends HeldRow {
+interface EndedRow extends ClaimedRow {
   readonly reason: FailReason | null;
 }
 

@@ -35,7 +35,7 @@ export async function lockUnlinked(tx: Transaction, most: number): Promise<reado
     for no key update of m skip locked for key share of a skip locked`;
 }
 
-/** Makes the links of locked monitors those that are wanted. Targets with a changed monitor are due for a visit. */
+/** Makes the links of locked monitors those that are wanted. Targets with a changed monitor are due for a sweep. */
 export async function replaceLinks(
   tx: Transaction,
   monitorIds: readonly number[],

@@ -2,7 +2,7 @@ import {
   sentCertificates,
   type CertificateFacts,
   type SentCertificate,
-} from "#control-plane/watching/expiry/facts/certificate.ts";
+} from "#control-plane/watching/expiry/observed/certificate.ts";
 import {
   remember,
   type Informed,

@@ -1,5 +1,5 @@
 import { findRegistrationFault } from "#shared/monitor-checks/registration.ts";
-import type { RegistrationFacts } from "#control-plane/watching/expiry/facts/registration.ts";
+import type { RegistrationFacts } from "#control-plane/watching/expiry/observed/registration.ts";
 import { remember, type Informed, type Memory } from "#control-plane/watching/expiry/notices/memory.ts";
 import { daysLeft, thresholdsOf, tightestReached } from "#control-plane/watching/expiry/notices/thresholds.ts";
 

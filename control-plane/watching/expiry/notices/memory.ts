@@ -1,4 +1,4 @@
-import type { CertificateFacts } from "#control-plane/watching/expiry/facts/certificate.ts";
+import type { CertificateFacts } from "#control-plane/watching/expiry/observed/certificate.ts";
 
 /** What a notice says of the certificate before. */
 export type NotedCertificate = Pick<CertificateFacts, "issuer" | "names" | "notAfter">;

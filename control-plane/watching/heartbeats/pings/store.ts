@@ -104,8 +104,8 @@ function givenRecords(sql: Queryable, written: readonly WrittenPings[]) {
 }
 
 /**
- * A visit that is planned earlier stays: the sweeper then finds the new deadline. So most pings touch no index. Verdicts
- * are due for a visit at once: if this replica ends before the state follows them, a visit makes it follow.
+ * A sweep that is planned earlier stays: the sweeper then finds the new deadline. So most pings touch no index. Verdicts
+ * are due for a sweep at once: if this replica ends before the state follows them, a sweep makes it follow.
  */
 function recordAssignments(sql: Queryable, table: string) {
   return sql`version = ${sql(table)}.version + 1, ping_count = g.ping_count, last_ping_at = g.last_ping_at,

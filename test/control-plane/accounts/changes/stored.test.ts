@@ -3,7 +3,7 @@ import type { Actor } from "#control-plane/http/access/changes.ts";
 import { insertAccount } from "#control-plane/accounts/store.ts";
 import { ALL } from "#control-plane/accounts/changes/changes.ts";
 import { insertChanges, listChanges } from "#control-plane/accounts/changes/store.ts";
-import { showChange } from "#control-plane/accounts/changes/view.ts";
+import { showChange } from "#control-plane/accounts/changes/serialize.ts";
 import { connect, type Sql } from "#control-plane/core/database/connect.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
 

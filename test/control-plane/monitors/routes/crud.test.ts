@@ -26,11 +26,14 @@ const slotsOf = (id: number) => world.app.sql`
   select location, interval_seconds as interval, timeout_seconds as seconds from monitor_slots
   where monitor_id = ${id} order by location`;
 
-/** Slots and state as they are stored, with the transactions that wrote them: a write that changes nothing shows too. */
+/**
+ * Schedule entries and state as they are stored, with the transactions that wrote them: a write that changes nothing
+ * shows too.
+ */
 const writtenOf = async (id: number) => {
   const { sql } = world.app;
   return {
-    slots: await sql`select xmin::text, * from monitor_slots where monitor_id = ${id} order by location`,
+    entries: await sql`select xmin::text, * from monitor_slots where monitor_id = ${id} order by location`,
     state: await sql`select xmin::text, * from monitor_states where monitor_id = ${id}`,
   };
 };

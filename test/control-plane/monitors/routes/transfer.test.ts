@@ -49,8 +49,8 @@ describe("an import", () => {
       is_active: false,
       locations: ["eu-west", "us-east"],
     });
-    const slots = await service.app.sql`select from monitor_slots where monitor_id = any(${[...ids]}::bigint[])`;
-    expect(slots).toHaveLength(2);
+    const entries = await service.app.sql`select from monitor_slots where monitor_id = any(${[...ids]}::bigint[])`;
+    expect(entries).toHaveLength(2);
   });
 
   it("of 1,000 rows is done at once", async () => {

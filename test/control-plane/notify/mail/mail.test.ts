@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { readMailLines } from "#control-plane/watching/evidence/requests.ts";
-import { readHeartbeatMailFacts } from "#control-plane/watching/heartbeats/mail-facts.ts";
+import { readHeartbeatMailDetails } from "#control-plane/watching/heartbeats/mail-details.ts";
 import { openMail } from "#control-plane/notify/mail/mail.ts";
 import { createEncryption } from "#control-plane/core/secrets/encryption.ts";
 import { eventsAbout } from "#test/control-plane/notify/deliveries/queue-parts.ts";
@@ -44,7 +44,7 @@ it.each([
     encryption: createEncryption(MASTER_KEY, systemRandom),
     accountEmails: (_sql, ids) => Promise.resolve(new Map(ids.map((id) => [id, "ops@example.com"]))),
     evidenceLines: readMailLines,
-    heartbeatFacts: readHeartbeatMailFacts,
+    heartbeatFacts: readHeartbeatMailDetails,
     pageLink: () => "https://status.example.com/i/token",
     readPicture: () => Promise.resolve(null),
   });

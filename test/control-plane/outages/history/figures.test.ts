@@ -5,7 +5,7 @@ import { CHECKS } from "#control-plane/outages/history/history.ts";
 import { DAY_MS, HOUR_MS, startOf } from "#control-plane/outages/history/period.ts";
 import type { HistoryMonitor, MaintenanceBetween } from "#control-plane/outages/history/ports.ts";
 import { readDays } from "#control-plane/outages/history/read/days.ts";
-import { createPace } from "#control-plane/core/pace.ts";
+import { createYielder } from "#control-plane/core/yielder.ts";
 import { systemClock } from "#test/support/clock.ts";
 import { readHalfHours } from "#control-plane/outages/history/read/half-hours.ts";
 import {
@@ -222,8 +222,8 @@ async function expectHalfHours(world: World, what: string): Promise<void> {
   const { now, maintenance } = world;
   const progress = await readProgress(database.sql, new Date(now));
   const monitors = [...world.monitors.values()];
-  const pace = createPace(systemClock);
-  const found = await readHalfHours(database.sql, monitors, maintenance, new Date(now), progress, pace);
+  const yielder = createYielder(systemClock);
+  const found = await readHalfHours(database.sql, monitors, maintenance, new Date(now), progress, yielder);
   const first = startOf(now, HOUR_MS / 2) - (47 * HOUR_MS) / 2;
   for (const life of world.lives.values()) {
     const expected = Array.from({ length: 48 }, (_, index) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { parseToolParams } from "#shared/tools/parse-params.ts";
 import { hostOf } from "#control-plane/watching/evidence/cause-key.ts";
 import { describeCause } from "#control-plane/outages/incidents/cause/describe.ts";
-import { publicCause } from "#control-plane/outages/incidents/cause/public-words.ts";
+import { publicCause } from "#control-plane/outages/incidents/cause/public-cause.ts";
 import { DEFAULT_SETTINGS } from "#control-plane/outages/kinds/defaults.ts";
 import { contractOf, kindOf } from "#control-plane/outages/kinds/kinds.ts";
 import { failingOf, targetWith } from "#test/control-plane/outages/incidents/cause/cases.ts";

@@ -3,16 +3,16 @@ import { readSilent } from "#control-plane/watching/checking/survey.ts";
 import { judgedFinding, type Finding } from "#control-plane/watching/checking/watch/observe.ts";
 import { DEFAULT_SETTINGS } from "#control-plane/outages/kinds/defaults.ts";
 import { readStoredSettings } from "#control-plane/outages/kinds/stored-settings.ts";
-import { openVisitsWorld, type VisitsWorld } from "#test/control-plane/watching/checking/visits/visits-world.ts";
+import { openSweepWorld, type SweepWorld } from "#test/control-plane/watching/checking/timeout-sweep/sweep-world.ts";
 
 const REFUSED = { stage: "connect", source: "target", reason: "refused", message: "nobody listens" } as const;
 const DOWN: Finding = { ...judgedFinding("down", REFUSED), responseMs: null, httpStatus: null };
 const UP: Finding = { ...judgedFinding("up", null), responseMs: 20, httpStatus: 200 };
 
-let world: VisitsWorld;
+let world: SweepWorld;
 
 beforeAll(async () => {
-  world = await openVisitsWorld();
+  world = await openSweepWorld();
 });
 afterAll(() => world?.stop());
 
@@ -50,10 +50,10 @@ describe("settings that were stored before an option was added", () => {
     await world.check([id], UP);
     const freshMs = 2 * 60_000 + DEFAULT_SETTINGS.timeout_seconds * 1_000;
     world.clock.advance(freshMs);
-    await world.visit();
+    await world.sweep();
     expect(await world.status(id)).toBe("up");
     world.clock.advance(1);
-    await world.visit();
+    await world.sweep();
     expect(await world.status(id)).toBe("unknown");
   });
 

@@ -25,15 +25,15 @@ describe("the monitor that another one depends on", () => {
     expect(judge(story, null)).toBe("fine");
   });
 
-  it("is fine if one location keeps failing alone, or failed a minute ago and confirmed nothing", () => {
-    const alone = tellOfUp();
+  it("is fine if one location keeps failing sole, or failed a minute ago and confirmed nothing", () => {
+    const sole = tellOfUp();
     for (let failures = 0; failures < 3; failures++) {
-      alone.check("us", "down");
-      alone.check("eu", "up");
-      alone.check("ap", "up");
+      sole.check("us", "down");
+      sole.check("eu", "up");
+      sole.check("ap", "up");
     }
-    expect(alone.state.failing).toEqual(["us"]);
-    expect(judge(alone)).toBe("fine");
+    expect(sole.state.failing).toEqual(["us"]);
+    expect(judge(sole)).toBe("fine");
     const once = tellOfUp();
     once.check("us", "down");
     expect(judge(once)).toBe("failing");

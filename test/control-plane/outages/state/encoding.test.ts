@@ -16,11 +16,11 @@ const FULL: MonitorState = {
   slowStreak: -3,
   changes: [START - 3, START - 2],
   isFlapping: true,
-  flappingToldAt: START - 6,
+  flappingNotifiedAt: START - 6,
   failing: ["eu", "us"],
   unsteady: ["ap"],
   remindAt: START + 600_000,
-  held: { reason: "dependency", previous: "unknown", endedAt: START },
+  silenced: { reason: "dependency", previous: "unknown", endedAt: START },
   incidentId: 12,
   locations: new Map([
     ["eu", { verdict: "down", at: START, streak: 3, since: START - 3, fault: FAULT }],
@@ -32,14 +32,14 @@ const FULL: MonitorState = {
         streak: 1,
         since: START,
         fault: null,
-        firstTries: { failed: 4, since: START, fault: FAULT },
+        softState: { failed: 4, since: START, fault: FAULT },
       },
     ],
     ["__proto__", { verdict: "up", at: START, streak: 1, since: START, fault: null }],
   ]),
-  blind: [{ location: "us", at: START }],
-  alone: { location: "eu", at: START - 4 },
-  unwatched: { since: START - 5, isTold: true },
+  offline: [{ location: "us", at: START }],
+  sole: { location: "eu", at: START - 4 },
+  noData: { since: START - 5, isNotified: true },
 };
 
 function addVerdictTo(message: string): Pick<MonitorState, "locations"> {
@@ -50,7 +50,7 @@ function addVerdictTo(message: string): Pick<MonitorState, "locations"> {
 describe("the stored form of a state", () => {
   it("keeps every field", () => {
     expect(decodeState(encodeState(FULL))).toEqual(FULL);
-    const undecided = { ...FULL, held: { reason: "undecided", previous: "up", heldAt: START } } as const;
+    const undecided = { ...FULL, silenced: { reason: "undecided", previous: "up", silencedAt: START } } as const;
     expect(decodeState(encodeState(undecided))).toEqual(undecided);
     expect(decodeState(encodeState(tellOfDown({ repeatMs: 1_000 }).state))).toEqual(
       tellOfDown({ repeatMs: 1_000 }).state,
@@ -84,7 +84,7 @@ describe("the stored form of a state", () => {
     const stored = JSON.parse(encodeState(FULL)) as Record<string, unknown>;
     const locations = (stored["locations"] as unknown[][]).map((location) => [...location, null, { new: 1 }]);
     const newer = { ...stored, locations, colour: "red", held: ["weather", "up", null] };
-    expect(decodeState(JSON.stringify(newer))).toEqual({ ...FULL, held: null });
+    expect(decodeState(JSON.stringify(newer))).toEqual({ ...FULL, silenced: null });
   });
 
   it.each([

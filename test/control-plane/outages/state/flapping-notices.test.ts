@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { holdNotices, type HoldContext } from "#control-plane/outages/state/notices.ts";
-import { nextVisit } from "#control-plane/outages/state/rechecks.ts";
+import { silenceNotices, type SilenceContext } from "#control-plane/outages/state/notices.ts";
+import { nextTimeoutSweep } from "#control-plane/outages/state/rechecks.ts";
 import type { Transition } from "#control-plane/outages/state/transition.ts";
 import { tellOfUp, type Story } from "#test/control-plane/outages/state/story.ts";
 
-const FREE: HoldContext = { maintenance: false, dependency: "fine" };
-const MAINTENANCE: HoldContext = { maintenance: true, dependency: "fine" };
+const FREE: SilenceContext = { maintenance: false, dependency: "fine" };
+const MAINTENANCE: SilenceContext = { maintenance: true, dependency: "fine" };
 
 /** Applies a transition of a story, and returns the notices: their kinds, or the phase of flapping. */
-function notice(story: Story, made: Transition, context: HoldContext = FREE): readonly string[] {
-  const { state, notices } = holdNotices(story.settings, made, context, story.now);
+function notice(story: Story, made: Transition, context: SilenceContext = FREE): readonly string[] {
+  const { state, notices } = silenceNotices(story.settings, made, context, story.now);
   story.state = state;
   return notices.map((one) => (one.kind === "flapping_notice" ? one.phase : one.kind));
 }
@@ -18,7 +18,7 @@ function notice(story: Story, made: Transition, context: HoldContext = FREE): re
 const begin = (): Story => tellOfUp({ locations: ["ping"], retries: 0, isPassive: true });
 
 /** Goes down and up so many times, a minute apart. */
-function change(story: Story, times: number, context: HoldContext = FREE): readonly string[] {
+function change(story: Story, times: number, context: SilenceContext = FREE): readonly string[] {
   const sent: string[] = [];
   for (let done = 0; done < times; done += 1) {
     story.wait(60);
@@ -41,9 +41,9 @@ describe("people are notified of flapping", () => {
       const made = verdict === null ? story.expire() : story.check("ping", verdict);
       for (const what of notice(story, made)) sent.push([(story.now - begun) / 60_000, what]);
     }
-    const told = sent.filter(([, what]) => what !== "down" && what !== "up");
+    const notified = sent.filter(([, what]) => what !== "down" && what !== "up");
     // Of the changes of the last hour, the fifth newest one is that of minute 40.
-    expect(told).toEqual([
+    expect(notified).toEqual([
       [30, "lasts"],
       [60, "lasts"],
       [90, "lasts"],
@@ -55,12 +55,16 @@ describe("people are notified of flapping", () => {
     const story = begin();
     change(story, 5);
     const [first = 0] = story.state.changes;
-    expect(nextVisit(story.settings, { ...story.state, status: "unknown" }, story.now)).toBe(story.now + 600_000);
+    expect(nextTimeoutSweep(story.settings, { ...story.state, status: "unknown" }, story.now)).toBe(
+      story.now + 600_000,
+    );
     const later = story.now + 25 * 60_000;
-    expect(nextVisit(story.settings, { ...story.state, status: "unknown" }, later)).toBe(story.now + 30 * 60_000);
+    expect(nextTimeoutSweep(story.settings, { ...story.state, status: "unknown" }, later)).toBe(
+      story.now + 30 * 60_000,
+    );
     const last = first + 55 * 60_000;
-    const told = { ...story.state, status: "unknown", flappingToldAt: last } as const;
-    expect(nextVisit(story.settings, told, last)).toBe(first + 60 * 60_000);
+    const notified = { ...story.state, status: "unknown", flappingNotifiedAt: last } as const;
+    expect(nextTimeoutSweep(story.settings, notified, last)).toBe(first + 60 * 60_000);
   });
 
   it("after its maintenance, if it still is, and not at all if it no longer is", () => {

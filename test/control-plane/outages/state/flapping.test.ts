@@ -10,7 +10,7 @@ function change(story: Story, times: number): readonly string[] {
       for (const location of story.settings.locations) seen.push(...kinds(story.check(location, verdict).events));
     }
     // Its callers note that people were notified.
-    if (story.state.isFlapping) story.state = { ...story.state, flappingToldAt: story.now };
+    if (story.state.isFlapping) story.state = { ...story.state, flappingNotifiedAt: story.now };
     story.wait(60);
   }
   return seen.filter((kind) => kind !== "flapping_notice");
@@ -86,7 +86,7 @@ describe("a flapping monitor", () => {
   it("keeps more retries than that", () => {
     const story = tellOfUp({ locations: ["eu"], retries: 4 });
     story.state = { ...story.state, changes: Array.from({ length: 5 }, () => story.now), isFlapping: true };
-    story.state = { ...story.state, flappingToldAt: story.now };
+    story.state = { ...story.state, flappingNotifiedAt: story.now };
     for (let failures = 0; failures < 4; failures++) expect(story.check("eu", "down").events).toEqual([]);
     expect(kinds(story.check("eu", "down").events)).toEqual(["down!"]);
   });

@@ -165,7 +165,7 @@ describe("a step of the clock", () => {
     }
   });
 
-  it("of an hour back does not make a monitor blind for an hour", () => {
+  it("of an hour back does not make a monitor lose its locations for an hour", () => {
     const story = tellOfUp({ locations: ["eu"] });
     story.wait(-3_600);
     for (let failures = 0; failures < 2; failures++) {

@@ -25,7 +25,7 @@ interface Decided {
   readonly isUnsteady: boolean;
   readonly named: readonly string[];
   readonly unsteady: readonly string[];
-  readonly isWatched: boolean;
+  readonly hasData: boolean;
 }
 
 /** What the model says after a step. */
@@ -66,7 +66,7 @@ export function createModel(settings: StateSettings): (step: Step, isDegradedRep
   const since = (location: string) => Math.min(...streak(location).map(({ at }) => at));
 
   /** The planned checks in a row at a location that failed without failing on, oldest first. */
-  function firstTries(location: string): readonly Seen[] {
+  function softState(location: string): readonly Seen[] {
     let run: readonly Seen[] = [];
     for (const [index, one] of of(location).entries()) {
       const isFailingOn = !one.isAfterSilence && of(location)[index - 1]?.verdict === "down";
@@ -196,11 +196,11 @@ export function createModel(settings: StateSettings): (step: Step, isDegradedRep
     if (status === "up") {
       // Of the time after an outage, only checks after it say something.
       const isSaid = (location: string) => of(location).at(-1)!.at > turns.at(-1)!.began;
-      const alone = failingNow.filter(({ location }) => several && streak(location).length >= 3 && isSaid(location));
-      failing = alone.map(({ location }) => location);
+      const sole = failingNow.filter(({ location }) => several && streak(location).length >= 3 && isSaid(location));
+      failing = sole.map(({ location }) => location);
       const old = lastKnownBefore === "down" ? [] : named;
       if ([...failing].toSorted().join() !== [...old].toSorted().join()) {
-        events.push({ kind: "advisory", at: now, failing: alone, isNew: old.length === 0 });
+        events.push({ kind: "advisory", at: now, failing: sole, isNew: old.length === 0 });
       }
     }
 
@@ -208,14 +208,14 @@ export function createModel(settings: StateSettings): (step: Step, isDegradedRep
     if (status === "down") unsteady = [];
     if (status === "up") {
       // The newest one has not passed yet if the location fails now.
-      const passed = (one: string) => firstTries(one).length - (verdict(one) === "down" ? 1 : 0);
+      const passed = (one: string) => softState(one).length - (verdict(one) === "down" ? 1 : 0);
       const trying = fresh.filter((one) => passed(one) >= 3 && of(one).at(-1)!.at > turns.at(-1)!.began);
       if ([...trying].toSorted().join() !== [...unsteady].toSorted().join()) {
         const tries = trying.map((location) => {
-          const run = firstTries(location);
+          const run = softState(location);
           return { location, fault: run.at(-1)!.fault, since: run[0]!.at };
         });
-        events.push({ kind: "first_tries", at: now, failing: tries, isNew: unsteady.length === 0 });
+        events.push({ kind: "soft_state", at: now, failing: tries, isNew: unsteady.length === 0 });
       }
       unsteady = trying;
     }
@@ -258,19 +258,19 @@ export function createModel(settings: StateSettings): (step: Step, isDegradedRep
       }
     }
 
-    const isWatched = settings.isPassive || fresh.length >= (several ? 2 : 1);
-    const unwatched = isWatched ? [] : decided.slice(decided.findLastIndex((one) => one.isWatched) + 1);
-    const lackedSince = unwatched[0]?.at ?? now;
-    if (!isWatched && now - lackedSince >= 600_000) {
+    const hasData = settings.isPassive || fresh.length >= (several ? 2 : 1);
+    const noData = hasData ? [] : decided.slice(decided.findLastIndex((one) => one.hasData) + 1);
+    const noDataSince = noData[0]?.at ?? now;
+    if (!hasData && now - noDataSince >= 600_000) {
       events.push({
-        kind: "unwatched",
+        kind: "no_data",
         at: now,
-        since: lackedSince,
+        since: noDataSince,
         silent: settings.locations.filter((one) => !fresh.includes(one)),
       });
     }
 
-    const flags = { isFlapping, isDegraded, isUnsteady, isWatched };
+    const flags = { isFlapping, isDegraded, isUnsteady, hasData };
     decided.push({ at: now, status, seen: added, ...flags, named: failing, unsteady });
     return {
       status,

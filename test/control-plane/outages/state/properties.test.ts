@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { describe, expect, it } from "vitest";
 import { decodeState, encodeState } from "#control-plane/outages/state/encoding.ts";
 import type { StateEvent } from "#control-plane/outages/state/events.ts";
-import { holdNotices, type HoldContext, type Notice } from "#control-plane/outages/state/notices.ts";
+import { silenceNotices, type SilenceContext, type Notice } from "#control-plane/outages/state/notices.ts";
 import { NEW_STATE, type MonitorState } from "#control-plane/outages/state/state.ts";
 import { transition, type Transition } from "#control-plane/outages/state/transition.ts";
 import { createModel } from "#test/control-plane/outages/state/naive-model.ts";
@@ -61,7 +61,7 @@ function examine(
   return broken;
 }
 
-/** Decides whether a slowness counts as reported, as a caller does that holds some notices back. */
+/** Decides whether a slowness counts as reported, as a caller does that silences some notices. */
 function isReportedNow({ isDegradedReported }: MonitorState, events: readonly StateEvent[], dice: Dice): boolean {
   let isReported = isDegradedReported;
   for (const { kind } of events) {
@@ -100,13 +100,13 @@ describe("random histories", () => {
       "degraded",
       "down",
       "failing",
-      "first_tries",
       "flapping",
       "flapping_notice",
+      "no_data",
       "recovered_speed",
       "reminder",
+      "soft_state",
       "unknown",
-      "unwatched",
       "up",
     ]);
   });
@@ -211,15 +211,15 @@ describe("random histories", () => {
     expect(broken).toEqual([]);
   });
 
-  it("send to each receiver a recovery for each outage that was sent, whatever holds notices back", () => {
+  it("send to each receiver a recovery for each outage that was sent, whatever silences notices", () => {
     let sent: Notice["kind"] = "up";
-    let held = 0;
+    let silenced = 0;
     const broken = examine(
       ({ before }) => {
         if (before === NEW_STATE) sent = "up";
       },
       ({ settings }, dice) => {
-        let context: HoldContext = { maintenance: false, dependency: "fine" };
+        let context: SilenceContext = { maintenance: false, dependency: "fine" };
         return (made, { now }, demand) => {
           if (dice.perMille(100)) {
             context = {
@@ -228,24 +228,24 @@ describe("random histories", () => {
             };
           }
           const isFree = !context.maintenance && context.dependency !== "down";
-          const { state, notices, rechecks } = holdNotices(settings, made, context, now);
+          const { state, notices, rechecks } = silenceNotices(settings, made, context, now);
           for (const { kind } of notices) {
             if (kind === "reminder") demand(sent === "down", "a reminder of an outage that was sent");
-            if (kind === "down") demand(isFree, "no outage is sent while there is a reason to hold it");
+            if (kind === "down") demand(isFree, "no outage is sent while there is a reason to silence it");
             if (kind !== "down" && kind !== "up") continue;
             demand(kind !== sent, "in turns");
             sent = kind;
           }
           const isDown = state.lastKnown === "down";
-          demand((state.held !== null) === (isDown && sent === "up"), "each outage is either sent or held");
+          demand((state.silenced !== null) === (isDown && sent === "up"), "each outage is either sent or silenced");
           demand(new Set(rechecks.map(({ location }) => location)).size === rechecks.length, "each location once");
-          if (state.held !== null) held += 1;
+          if (state.silenced !== null) silenced += 1;
           return state;
         };
       },
     );
     expect(broken).toEqual([]);
-    expect(held).toBeGreaterThan(1_000);
+    expect(silenced).toBeGreaterThan(1_000);
   });
 
   it("send to each receiver an end for each slowness that was sent, also after outages of which nothing was sent", () => {
@@ -259,14 +259,14 @@ describe("random histories", () => {
         let isHeld = false;
         return (made, { now }, demand) => {
           if (dice.perMille(100)) isHeld = dice.perMille(500);
-          const { state, notices } = holdNotices(settings, made, { maintenance: isHeld, dependency: "fine" }, now);
+          const { state, notices } = silenceNotices(settings, made, { maintenance: isHeld, dependency: "fine" }, now);
           for (const { kind } of notices) {
             if (kind === "degraded") demand(!isOpen, "a slowness once");
             if (kind === "recovered_speed") demand(isOpen, "the end of a slowness that was sent");
             if (kind === "degraded" || kind === "recovered_speed" || kind === "down") isOpen = kind === "degraded";
           }
           demand(state.isDegradedReported === isOpen, "known whether one is to be ended");
-          if (isOpen && state.status === "down" && state.held !== null) dropped += 1;
+          if (isOpen && state.status === "down" && state.silenced !== null) dropped += 1;
           demand(!isOpen || state.status !== "up" || state.slowStreak > -3, "an end when it is quick again");
           return state;
         };

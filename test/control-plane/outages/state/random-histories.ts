@@ -37,7 +37,7 @@ function createSettings(dice: Dice): StateSettings {
   const locations = NAMES.slice(0, 1 + dice.below(NAMES.length));
   return {
     locations,
-    unserved: [],
+    withoutAgent: [],
     quorum: dice.perMille(600) ? "majority" : 1 + dice.below(locations.length),
     retries: dice.below(4),
     recovery: 1 + dice.below(3),
@@ -66,7 +66,7 @@ function createAge(dice: Dice, hasClockSteps: boolean): number {
 }
 
 /**
- * Creates a history. The target is up or down for some time, at some locations also alone, or only at the first
+ * Creates a history. The target is up or down for some time, at some locations also sole, or only at the first
  * try; probes fall silent; some checks take long, so that their observations arrive late.
  */
 export function createHistory(dice: Dice, length: number, hasClockSteps: boolean): History {
@@ -76,7 +76,7 @@ export function createHistory(dice: Dice, length: number, hasClockSteps: boolean
   let isTargetDown = dice.perMille(300);
   let wrong = new Set<string>();
   let silent = new Set<string>();
-  // Locations whose first tries fail, and those of them that are to be re-checked.
+  // Locations whose planned checks fail, and those of them that are to be re-checked.
   let unsteady = new Set<string>();
   const retried = new Set<string>();
   for (let step = 0; step < length; step++) {

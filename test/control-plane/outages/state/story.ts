@@ -14,7 +14,7 @@ export const START = Date.parse("2026-03-01T12:00:00Z");
 /** Settings of most stories: three locations, checked once a minute. A verdict is fresh for 135 s. */
 export const SETTINGS: StateSettings = {
   locations: ["eu", "us", "ap"],
-  unserved: [],
+  withoutAgent: [],
   quorum: "majority",
   retries: 2,
   recovery: 1,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Survey } from "#control-plane/watching/checking/survey.ts";
-import { findCauses, MOST_IDS, type Facts } from "#control-plane/people/warnings/causes.ts";
+import { findCauses, MOST_IDS, type WarningInputs } from "#control-plane/people/warnings/causes.ts";
 
 const NOW = new Date("2026-03-01T12:30:00Z");
 const NONE = { monitorCount: 0, monitorIds: [] };
@@ -8,7 +8,7 @@ const HEALTHY: Survey = {
   enrolled: 2,
   online: 2,
   active: { monitorCount: 3, monitorIds: [1, 2, 3] },
-  unserved: [],
+  withoutAgent: [],
   faulty: [],
   silent: [],
   overdue: { ...NONE, oldest: null, orphaned: 0, outage: null },
@@ -23,9 +23,9 @@ const LATE = {
   outage: null,
 };
 const NO_MAILS = { ...NONE, deliveries: 0, error: null };
-const UNSERVED = { group: "eu-west", locations: ["de", "eu-west"], monitorCount: 1, monitorIds: [1] };
+const NO_AGENT = { group: "eu-west", locations: ["de", "eu-west"], monitorCount: 1, monitorIds: [1] };
 
-function find(survey: Partial<Survey>, facts: Partial<Facts> = {}) {
+function find(survey: Partial<Survey>, facts: Partial<WarningInputs> = {}) {
   return findCauses({
     now: NOW,
     survey: { ...HEALTHY, ...survey },
@@ -43,7 +43,7 @@ describe("the causes", () => {
   it("are one if no agent is connected, whatever follows from it", () => {
     const causes = find({
       online: 0,
-      unserved: [UNSERVED, { ...UNSERVED, group: "us-east" }],
+      withoutAgent: [NO_AGENT, { ...NO_AGENT, group: "us-east" }],
       silent: [{ id: 1, accountId: 1, missing: ["eu-west"] }],
       overdue: { ...LATE, monitorCount: 3, monitorIds: [1, 2, 3] },
     });
@@ -56,8 +56,8 @@ describe("the causes", () => {
     expect(find({ online: 0, enrolled: 0 })[0]?.message).toContain("deploy/vantage probes token");
   });
 
-  it("name each unserved region once, with the other names that monitors have for it", () => {
-    const [cause] = find({ unserved: [UNSERVED] });
+  it("name each withoutAgent region once, with the other names that monitors have for it", () => {
+    const [cause] = find({ withoutAgent: [NO_AGENT] });
     expect(cause).toMatchObject({ code: "location_unserved", subject: "eu-west", monitorIds: [1] });
     expect(cause?.message).toContain("No probe agent is connected in eu-west (locations of monitors: de).");
     expect(cause?.message).toContain("1 monitor is not checked from there");

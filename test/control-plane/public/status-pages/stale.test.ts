@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import type { ShownFacts } from "#control-plane/outages/state/shown.ts";
+import type { MonitorSummary } from "#control-plane/outages/state/summary.ts";
 import { findStale } from "#control-plane/public/status-pages/read/view.ts";
 
 const NOW = new Date("2026-05-01T12:00:00Z");
 const ago = (seconds: number) => new Date(NOW.getTime() - seconds * 1_000);
 
 /** A monitor that is checked each minute with a timeout of 15 s: overdue after 135 s. */
-function monitor(over: Partial<ShownFacts>): ShownFacts {
+function monitor(over: Partial<MonitorSummary>): MonitorSummary {
   return {
     id: 1,
     accountId: 1,

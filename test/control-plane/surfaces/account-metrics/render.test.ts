@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ScrapedMonitor } from "#control-plane/surfaces/account-metrics/facts.ts";
+import type { ScrapedMonitor } from "#control-plane/surfaces/account-metrics/scraped.ts";
 import { SAMPLES } from "#control-plane/surfaces/account-metrics/families.ts";
 import { renderScrape } from "#control-plane/surfaces/account-metrics/render.ts";
 

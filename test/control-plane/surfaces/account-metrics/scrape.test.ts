@@ -2,7 +2,7 @@ import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Clock } from "#shared/time/clock.ts";
 import { connect, type Sql } from "#control-plane/core/database/connect.ts";
-import type { UptimeFacts } from "#control-plane/surfaces/account-metrics/facts.ts";
+import type { UptimeFacts } from "#control-plane/surfaces/account-metrics/scraped.ts";
 import { FAMILIES, SAMPLES } from "#control-plane/surfaces/account-metrics/families.ts";
 import { createScrapes } from "#control-plane/surfaces/account-metrics/scrape.ts";
 import type { ReadUptimes } from "#control-plane/surfaces/account-metrics/uptimes.ts";

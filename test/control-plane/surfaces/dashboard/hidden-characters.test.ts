@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { CONTRACTS } from "#shared/tools/index.ts";
-import { viewerTimeOf } from "#control-plane/surfaces/dashboard/frame/times.ts";
+import { viewerTimeOf } from "#control-plane/surfaces/dashboard/layout/times.ts";
 import type { MonitorPage } from "#control-plane/surfaces/dashboard/monitor/head.ts";
 import { renderHeartbeat } from "#control-plane/surfaces/dashboard/monitor/heartbeat.ts";
 import { renderEnds } from "#control-plane/surfaces/dashboard/monitor/state.ts";

@@ -132,7 +132,7 @@ describe("the list of monitors", () => {
     const good = { verdict: "up", at, streak: 9, since: at, fault: null } as const;
     const bad = { ...good, verdict: "down", fault } as const;
     const degraded = { ...NEW_STATE, status: "up", isDegraded: true } as const;
-    const tries = { ...good, firstTries: { failed: 4, since: at, fault } };
+    const tries = { ...good, softState: { failed: 4, since: at, fault } };
     await setState(unsteady, { ...degraded, unsteady: ["eu-a"], locations: new Map([["eu-a", tries]]) });
     const locations = new Map<string, LocationState>([
       ["eu-a", bad],

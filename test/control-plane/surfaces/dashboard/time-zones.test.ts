@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { toLocalTimes } from "#control-plane/surfaces/dashboard/frame/times.ts";
+import { toLocalTimes } from "#control-plane/surfaces/dashboard/layout/times.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { createAccount, openBrowser, PASSWORD, startPath } from "#test/support/dashboard.ts";
 import { createWatchedAccount } from "#test/support/watched-account.ts";

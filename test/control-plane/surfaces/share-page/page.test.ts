@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { Parser } from "htmlparser2";
 import { describe, expect, it } from "vitest";
 import { CONTRACTS } from "#shared/tools/index.ts";
-import { renderMessage } from "#control-plane/core/pages/frame.ts";
+import { renderMessage } from "#control-plane/core/pages/layout.ts";
 import { exampleOf } from "#control-plane/surfaces/api-document/components.ts";
 import { renderSharePage } from "#control-plane/surfaces/share-page.ts";
 

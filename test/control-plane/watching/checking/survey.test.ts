@@ -52,19 +52,22 @@ describe("the locations of active monitors", () => {
 });
 
 describe("a survey of many monitors", () => {
-  it.each([true, false])("reads neither all monitors nor all slots (mail configured: %s)", async (isMailConfigured) => {
-    const agents = ["eu-west", "us-east", "ap-south", "office"].map((region) => {
-      return { place: { ...PLACE, probe_id: region, region }, accountId: null, isOnline: true };
-    });
-    const [before, after] = await transact(database.sql, async (tx) => {
-      const unasked = await readRows(tx);
-      const options = { agents, now: database.clock.now(), isMailConfigured, mostIds: 100, overdueMs: 30_000 };
-      const survey = await surveyMonitors(tx, options);
-      expect(survey.askingForMail.monitorCount).toBe(isMailConfigured ? 0 : MONITORS / 100);
-      return [unasked, await readRows(tx)];
-    });
-    expect(after).toEqual(before);
-  });
+  it.each([true, false])(
+    "reads neither all monitors nor all schedule entries (mail configured: %s)",
+    async (isMailConfigured) => {
+      const agents = ["eu-west", "us-east", "ap-south", "office"].map((region) => {
+        return { place: { ...PLACE, probe_id: region, region }, accountId: null, isOnline: true };
+      });
+      const [before, after] = await transact(database.sql, async (tx) => {
+        const unasked = await readRows(tx);
+        const options = { agents, now: database.clock.now(), isMailConfigured, mostIds: 100, overdueMs: 30_000 };
+        const survey = await surveyMonitors(tx, options);
+        expect(survey.askingForMail.monitorCount).toBe(isMailConfigured ? 0 : MONITORS / 100);
+        return [unasked, await readRows(tx)];
+      });
+      expect(after).toEqual(before);
+    },
+  );
 });
 
 /** Returns how many rows of the two tables this connection has read without an index. */

@@ -69,15 +69,15 @@ describe("the last good checks", () => {
   });
 
   it("are asked for about once an hour and location, from the second hour of a replica on", () => {
-    const slot = { monitorId: 7, location: "eu-west" };
+    const entry = { monitorId: 7, location: "eu-west" };
     let asked = 0;
     for (let minute = 0; minute < 60 * 6; minute += 1)
-      if (replica.baselines.wants(slot, START + minute * 60_000)) asked += 1;
+      if (replica.baselines.wants(entry, START + minute * 60_000)) asked += 1;
     expect(asked).toBeGreaterThanOrEqual(5);
     expect(asked).toBeLessThanOrEqual(6);
   });
 
-  it("of many slots are asked for at different times", () => {
+  it("of many schedule entries are asked for at different times", () => {
     const perMinute = new Map<number, number>();
     for (let minute = 0; minute < 120; minute += 1) {
       for (let id = 1; id <= 600; id += 1) {

@@ -1,17 +1,21 @@
 import { describe, expect, it } from "vitest";
-import { compareFacts, lastGoodAt, type Baseline } from "#control-plane/watching/evidence/changes.ts";
-import { NO_FACTS, readFacts, type Facts } from "#control-plane/watching/evidence/facts.ts";
+import { compareValues, lastGoodAt, type Baseline } from "#control-plane/watching/evidence/changes.ts";
+import {
+  NO_VALUES,
+  readComparedValues,
+  type ComparedValues,
+} from "#control-plane/watching/evidence/compared-values.ts";
 
 const GOOD_AT = new Date("2026-03-01T11:00:00Z");
 
-const findChanges = (...given: Parameters<typeof compareFacts>) => compareFacts(...given).changed;
+const findChanges = (...given: Parameters<typeof compareValues>) => compareValues(...given).changed;
 
-function good(facts: Partial<Facts>, location = "eu"): Baseline {
-  return { location, goodAt: GOOD_AT, facts: { ...NO_FACTS, ...facts } };
+function good(facts: Partial<ComparedValues>, location = "eu"): Baseline {
+  return { location, goodAt: GOOD_AT, facts: { ...NO_VALUES, ...facts } };
 }
 
-function changes(before: Partial<Facts>, after: Partial<Facts>, location = "eu") {
-  const found = findChanges("eu", { ...NO_FACTS, ...after }, [good(before, location)]);
+function changes(before: Partial<ComparedValues>, after: Partial<ComparedValues>, location = "eu") {
+  const found = findChanges("eu", { ...NO_VALUES, ...after }, [good(before, location)]);
   return found.map(({ field, before: was, after: is }) => [field, was, is]);
 }
 
@@ -19,7 +23,7 @@ const CERTIFICATE = { fingerprint: "a".repeat(64), issuer: "CN=One", notAfter: "
 
 describe("what has changed", () => {
   it("is nothing without a good check, and nothing if both say the same", () => {
-    expect(findChanges("eu", { ...NO_FACTS, status: 500 }, [])).toEqual([]);
+    expect(findChanges("eu", { ...NO_VALUES, status: 500 }, [])).toEqual([]);
     const same = { addresses: ["192.0.2.1"], status: 200, certificate: CERTIFICATE, phases: { ttfb_ms: 40 } };
     expect(changes(same, same)).toEqual([]);
   });
@@ -28,11 +32,11 @@ describe("what has changed", () => {
     const newest: Baseline = {
       location: "eu",
       goodAt: new Date("2026-03-01T11:59:00Z"),
-      facts: { ...NO_FACTS, status: 204, phases: { ttfb_ms: 900 } },
+      facts: { ...NO_VALUES, status: 204, phases: { ttfb_ms: 900 } },
     };
     const older = good({ status: 200, finalUrl: "https://a.example/", phases: { ttfb_ms: 40, transfer_ms: 5 } });
     const now = {
-      ...NO_FACTS,
+      ...NO_VALUES,
       status: 204,
       finalUrl: "https://b.example/",
       phases: { ttfb_ms: 1_000, transfer_ms: 900 },
@@ -53,8 +57,8 @@ describe("what has changed", () => {
   it("says of each fact with which good check it was compared, changed or not", () => {
     const newest: Baseline = { ...good({ status: 200 }), goodAt: new Date("2026-03-01T11:59:00Z") };
     const full = good({ status: 200, certificate: CERTIFICATE, finalUrl: "https://a.example/" });
-    const now = { ...NO_FACTS, status: 500, certificate: CERTIFICATE };
-    expect(compareFacts("eu", now, [full, newest]).compared).toEqual([
+    const now = { ...NO_VALUES, status: 500, certificate: CERTIFICATE };
+    expect(compareValues("eu", now, [full, newest]).compared).toEqual([
       { field: "certificate", at: GOOD_AT },
       { field: "status", at: newest.goodAt },
     ]);
@@ -62,7 +66,7 @@ describe("what has changed", () => {
 
   it("prefers an older good check of the same location to a newer one of another", () => {
     const elsewhere = { ...good({ status: 204 }, "us"), goodAt: new Date("2026-03-01T11:59:00Z") };
-    const [change] = findChanges("eu", { ...NO_FACTS, status: 500 }, [elsewhere, good({ status: 200 })]);
+    const [change] = findChanges("eu", { ...NO_VALUES, status: 500 }, [elsewhere, good({ status: 200 })]);
     expect(change?.before).toBe("200");
     expect(lastGoodAt("eu", [elsewhere, good({})])).toEqual(GOOD_AT);
     expect(lastGoodAt("ap", [good({}), elsewhere])).toEqual(elsewhere.goodAt);
@@ -83,7 +87,7 @@ describe("what has changed", () => {
   });
 
   it("names the time of the good check", () => {
-    const [change] = findChanges("eu", { ...NO_FACTS, status: 500 }, [good({ status: 200 })]);
+    const [change] = findChanges("eu", { ...NO_VALUES, status: 500 }, [good({ status: 200 })]);
     expect(change).toEqual({ field: "status", before: "200", after: "500", last_good_at: GOOD_AT.toISOString() });
   });
 
@@ -166,7 +170,7 @@ describe("what has changed", () => {
 describe("the facts of a check", () => {
   it("are those of the tools check, ping, ports and dns", () => {
     expect(
-      readFacts({
+      readComparedValues({
         ip: "192.0.2.1",
         addresses: [{ ip: "192.0.2.2" }, { ip: "192.0.2.1" }],
         code: 200,
@@ -175,7 +179,7 @@ describe("the facts of a check", () => {
         tls: { certificate: { fingerprint_sha256: "ab", issuer: "CN=I", not_after: "z" } },
       }),
     ).toEqual({
-      ...NO_FACTS,
+      ...NO_VALUES,
       address: "192.0.2.1",
       addresses: ["192.0.2.1", "192.0.2.2"],
       status: 200,
@@ -183,17 +187,17 @@ describe("the facts of a check", () => {
       certificate: { fingerprint: "ab", issuer: "CN=I", notAfter: "z" },
       phases: { redirect_ms: 6, dns_ms: 1, connect_ms: 2, tls_ms: 3, ttfb_ms: 4, transfer_ms: 5 },
     });
-    expect(readFacts({ ip: "192.0.2.1", rtt: { avg_ms: 7.4 } }).phases).toEqual({ rtt_ms: 7 });
-    expect(readFacts({ ip: "192.0.2.1", ports: [{ rtt_ms: 3 }] }).phases).toEqual({ rtt_ms: 3 });
+    expect(readComparedValues({ ip: "192.0.2.1", rtt: { avg_ms: 7.4 } }).phases).toEqual({ rtt_ms: 7 });
+    expect(readComparedValues({ ip: "192.0.2.1", ports: [{ rtt_ms: 3 }] }).phases).toEqual({ rtt_ms: 3 });
     const records = { results: [{ type: "MX", status: "NOERROR", records: [{ data: "b" }, { data: "a" }] }] };
-    expect(readFacts(records).records).toEqual(["a", "b"]);
-    expect(readFacts({ results: [{ type: "MX", status: "SERVFAIL", records: [] }] }).records).toBeNull();
+    expect(readComparedValues(records).records).toEqual(["a", "b"]);
+    expect(readComparedValues({ results: [{ type: "MX", status: "SERVFAIL", records: [] }] }).records).toBeNull();
   });
 
   it.each([null, "x", 5, [], {}, { addresses: "x", timing: 5, tls: [], code: "200" }, { results: [] }])(
     "of %j are none",
     (whole) => {
-      expect(readFacts(whole)).toEqual(NO_FACTS);
+      expect(readComparedValues(whole)).toEqual(NO_VALUES);
     },
   );
 });

@@ -111,7 +111,7 @@ describe("the three lines", () => {
     );
   });
 
-  it("name the last good check, and beside what only an older one told the time of that", () => {
+  it("name the last good check, and, where only an older one reported a value, the time of that one", () => {
     const change = (field: string, at: string) => ({ field, before: "1", after: "2", last_good_at: at });
     const lastGoodAt = new Date("2026-03-01T12:00:00Z");
     const changed = [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { mergeBaselines } from "#control-plane/watching/evidence/baselines/merge.ts";
-import { NO_FACTS, type Facts } from "#control-plane/watching/evidence/facts.ts";
+import { NO_VALUES, type ComparedValues } from "#control-plane/watching/evidence/compared-values.ts";
 import {
   decodeGoodCheck,
   encodeGoodCheck,
@@ -27,10 +27,10 @@ function short(over: Partial<GoodCheck> = {}, location = "eu") {
   return { location, goodAt: NEWER, good };
 }
 
-const full = (facts: Partial<Facts>, location = "eu") => ({
+const full = (facts: Partial<ComparedValues>, location = "eu") => ({
   location,
   goodAt: OLDER,
-  facts: { ...NO_FACTS, ...facts },
+  facts: { ...NO_VALUES, ...facts },
 });
 
 describe("the newest good check of a location", () => {
@@ -42,7 +42,7 @@ describe("the newest good check of a location", () => {
     );
     expect(merged.map(({ goodAt }) => goodAt)).toEqual([NEWER, OLDER]);
     expect(merged[0]?.facts).toEqual({
-      ...NO_FACTS,
+      ...NO_VALUES,
       status: 200,
       phases: { redirect_ms: 0, dns_ms: 1.5, connect_ms: 10, tls_ms: 20.25, ttfb_ms: 30 },
       certificate: CERTIFICATE,
@@ -63,7 +63,7 @@ describe("the newest good check of a location", () => {
   it.each(["ping", "port"])("of a %s monitor tells the round trip", (checkType) => {
     const check = { phases: null, httpStatus: null, fingerprint: null };
     const [merged] = mergeBaselines({ url: "shop.example", checkType }, [], [short(check)]);
-    expect(merged?.facts).toEqual({ ...NO_FACTS, phases: { rtt_ms: 42 } });
+    expect(merged?.facts).toEqual({ ...NO_VALUES, phases: { rtt_ms: 42 } });
   });
 });
 

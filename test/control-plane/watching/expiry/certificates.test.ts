@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { eraseTargets } from "#control-plane/watching/expiry/links/links.ts";
-import { readExpiryFacts } from "#control-plane/watching/expiry/shown/shown.ts";
-import { readExpiryTimes } from "#control-plane/watching/expiry/shown/times.ts";
+import { readExpiryDetails } from "#control-plane/watching/expiry/read/expiry-details.ts";
+import { readExpiryTimes } from "#control-plane/watching/expiry/read/times.ts";
 import {
   DAY_MS,
   MINUTE_MS,
   openExpiryWorld,
-  shown,
+  handshakeResult,
   SILENT,
-  whole,
+  fullResult,
   type ExpiryWorld,
   type Replica,
   type ScriptedCertificate,
@@ -42,7 +42,7 @@ async function pass(hours: number): Promise<void> {
 const server = (certificate: () => ScriptedCertificate | null) =>
   world.answer(() => {
     const present = certificate();
-    return present === null ? SILENT : whole(shown(present));
+    return present === null ? SILENT : fullResult(handshakeResult(present));
   });
 
 describe("the certificate of a host", () => {
@@ -62,7 +62,7 @@ describe("the certificate of a host", () => {
     ]);
     await round();
     expect(world.asked).toEqual(["monitor-ssl a.example"]);
-    const facts = await readExpiryFacts(world.sql, ids, world.now());
+    const facts = await readExpiryDetails(world.sql, ids, world.now());
     expect([...facts.keys()].toSorted((one, two) => one - two)).toEqual(ids.slice(0, 3));
     expect(facts.get(ids[0] ?? 0)?.certificate).toMatchObject({
       fingerprint_sha256: "a".repeat(64),
@@ -181,7 +181,7 @@ describe("the certificate of a host", () => {
     server(() => ({ digit: "f", notBefore: day(start - 11), notAfter: day(start + 79), above: [ending, above[1]] }));
     const [id = 0] = await world.addMonitors([{ url: "https://b.example/", checkType: "http" }]);
     await round();
-    const { certificate } = (await readExpiryFacts(world.sql, [id], world.now())).get(id) ?? {};
+    const { certificate } = (await readExpiryDetails(world.sql, [id], world.now())).get(id) ?? {};
     expect(certificate).toMatchObject({
       fingerprint_sha256: "f".repeat(64),
       days_left: 79,

@@ -3,8 +3,8 @@ import {
   DAY_MS,
   MINUTE_MS,
   openExpiryWorld,
-  shown,
-  whole,
+  handshakeResult,
+  fullResult,
   type ExpiryWorld,
   type Replica,
 } from "#test/control-plane/watching/expiry/world.ts";
@@ -22,7 +22,8 @@ beforeAll(async () => {
 afterAll(() => world?.close());
 
 /** The server has another certificate from now on. */
-const install = (digit: string) => world.answer(() => whole(shown({ digit, notBefore: day(-10), notAfter: day(80) })));
+const install = (digit: string) =>
+  world.answer(() => fullResult(handshakeResult({ digit, notBefore: day(-10), notAfter: day(80) })));
 const print = (digit: string) => digit.repeat(64);
 
 /** A monitor whose certificate "a" was looked at two minutes ago, as its checks have seen. */

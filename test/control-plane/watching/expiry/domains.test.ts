@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { failed } from "#shared/contracts/outcome.ts";
-import { judgeDomain } from "#control-plane/watching/expiry/shown/domain-check.ts";
-import { readExpiryFacts } from "#control-plane/watching/expiry/shown/shown.ts";
+import { judgeDomain } from "#control-plane/watching/expiry/read/domain-check.ts";
+import { readExpiryDetails } from "#control-plane/watching/expiry/read/expiry-details.ts";
 import {
   DAY_MS,
   MINUTE_MS,
   openExpiryWorld,
   registration,
-  whole,
+  fullResult,
   type ExpiryWorld,
   type Replica,
 } from "#test/control-plane/watching/expiry/world.ts";
@@ -34,7 +34,7 @@ async function pass(hours: number): Promise<void> {
 }
 
 describe("the registration of a domain", () => {
-  let answer: ReturnType<typeof whole> = whole(registration({ expires: day(20) }));
+  let answer: ReturnType<typeof fullResult> = fullResult(registration({ expires: day(20) }));
   let id = 0;
   const verdict = () => judgeDomain(world.sql, id, world.now());
 
@@ -53,7 +53,7 @@ describe("the registration of a domain", () => {
     await pass(1);
     expect(world.asked.filter((one) => one.startsWith("monitor-domain"))).toEqual(["monitor-domain shop.example"]);
     expect(await verdict()).toEqual({ verdict: "up", fault: null });
-    const facts = await readExpiryFacts(world.sql, [id], world.now());
+    const facts = await readExpiryDetails(world.sql, [id], world.now());
     expect(facts.get(id)?.domain).toMatchObject({ name: "shop.example", days_left: 19, registrar: "Registrar" });
     // 20 days are left: of the thresholds that were reached, only the tightest counts.
     expect(await world.types(id)).toEqual(["domain.expiring 30"]);
@@ -66,7 +66,7 @@ describe("the registration of a domain", () => {
     const questions = world.asked.slice(before).filter((one) => one.startsWith("monitor-domain"));
     expect(questions.length).toBeLessThanOrEqual(12);
     expect(await verdict()).toEqual({ verdict: "up", fault: null });
-    expect((await readExpiryFacts(world.sql, [id], world.now())).get(id)?.domain?.days_left).toBe(14);
+    expect((await readExpiryDetails(world.sql, [id], world.now())).get(id)?.domain?.days_left).toBe(14);
   });
 
   it("is noticed by the last answer when no other comes, and is unknown after a week without one", async () => {
@@ -76,10 +76,10 @@ describe("the registration of a domain", () => {
   });
 
   it("that is renewed just before its end is not noticed as expired: the registry is asked before", async () => {
-    answer = whole(registration({ expires: day(20) }));
+    answer = fullResult(registration({ expires: day(20) }));
     await pass(9 * 24);
     expect(await world.types(id)).toEqual(["domain.expiring 30", "domain.expiring 14", "domain.expiring 7"]);
-    answer = whole(registration({ expires: day(385) }));
+    answer = fullResult(registration({ expires: day(385) }));
     await pass(5 * 24);
     expect(await world.types(id)).toHaveLength(3);
     expect(await verdict()).toEqual({ verdict: "up", fault: null });
@@ -90,7 +90,7 @@ describe("the registration of a domain", () => {
     world.answer((tool) => {
       if (tool !== "monitor-domain") return LIMITED;
       count += 1;
-      return whole(registration(count === 1 ? { registered: false } : { expires: day(385) }));
+      return fullResult(registration(count === 1 ? { registered: false } : { expires: day(385) }));
     });
     await pass(2 * 24);
     expect(count).toBeGreaterThanOrEqual(2);
@@ -101,7 +101,7 @@ describe("the registration of a domain", () => {
     let status = ["redemptionPeriod"];
     let registered = true;
     world.answer((tool) =>
-      tool === "monitor-domain" ? whole(registration({ expires: day(385), status, registered })) : LIMITED,
+      tool === "monitor-domain" ? fullResult(registration({ expires: day(385), status, registered })) : LIMITED,
     );
     await pass(2 * 24);
     expect((await world.types(id)).slice(3)).toEqual(["domain.expired"]);
@@ -126,7 +126,7 @@ describe("the registration of a domain", () => {
 
   it("that is on hold is down, and has not lapsed", async () => {
     world.answer((tool) =>
-      tool === "monitor-domain" ? whole(registration({ expires: day(750), status: ["client hold"] })) : LIMITED,
+      tool === "monitor-domain" ? fullResult(registration({ expires: day(750), status: ["client hold"] })) : LIMITED,
     );
     await pass(2 * 24);
     expect((await world.types(id)).slice(3)).toEqual(["domain.expired"]);
@@ -134,11 +134,11 @@ describe("the registration of a domain", () => {
   });
 });
 
-it("a visit whose replica dies before its commit is repeated, and what was committed is not", async () => {
+it("a sweep whose replica dies before its commit is repeated, and what was committed is not", async () => {
   const [one] = await world.addMonitors([{ url: "new.example", checkType: "domain" }]);
   world.answer((tool) =>
     tool === "monitor-domain"
-      ? whole(registration({ expires: new Date(world.now().getTime() + 5 * DAY_MS).toISOString() }))
+      ? fullResult(registration({ expires: new Date(world.now().getTime() + 5 * DAY_MS).toISOString() }))
       : LIMITED,
   );
   // The claim of a replica that died: another one takes over when it ends.
@@ -158,9 +158,9 @@ it("a visit whose replica dies before its commit is repeated, and what was commi
 
 it("a registration whose registry states no end says so, and that presence and status are watched", async () => {
   const [other = 0] = await world.addMonitors([{ url: "shop.de", checkType: "domain" }]);
-  world.answer(() => whole(registration({ expires: null })));
+  world.answer(() => fullResult(registration({ expires: null })));
   await pass(1);
-  const { domain, advisory } = (await readExpiryFacts(world.sql, [other], world.now())).get(other) ?? {};
+  const { domain, advisory } = (await readExpiryDetails(world.sql, [other], world.now())).get(other) ?? {};
   expect(domain).toMatchObject({ name: "shop.de", expires_at: null, end_published: false, days_left: null });
   const message = "The registry of .de publishes no end: only presence and status are watched.";
   expect(advisory).toMatchObject({ message, locations: [] });

@@ -1,12 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { RegistrationFacts } from "#control-plane/watching/expiry/facts/registration.ts";
-import {
-  isLookDue,
-  judgeLook,
-  LAPSE_IN_DOUBT,
-  type TargetBefore,
-} from "#control-plane/watching/expiry/visits/judge.ts";
-import type { Look } from "#control-plane/watching/expiry/visits/look.ts";
+import type { RegistrationFacts } from "#control-plane/watching/expiry/observed/registration.ts";
+import { isLookDue, judgeLook, LAPSE_IN_DOUBT, type TargetBefore } from "#control-plane/watching/expiry/sweep/judge.ts";
+import type { Look } from "#control-plane/watching/expiry/sweep/look.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

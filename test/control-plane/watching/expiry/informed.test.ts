@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { transact } from "#control-plane/core/database/transaction.ts";
-import { registrationEvent } from "#control-plane/watching/expiry/visits/describe.ts";
-import { lockLinksOf, readInformed } from "#control-plane/watching/expiry/visits/store.ts";
+import { registrationEvent } from "#control-plane/watching/expiry/sweep/describe.ts";
+import { lockLinksOf, readInformed } from "#control-plane/watching/expiry/sweep/store.ts";
 import { openExpiryWorld, type ExpiryWorld } from "#test/control-plane/watching/expiry/world.ts";
 import { createTestDatabase } from "#test/support/postgres.ts";
 
@@ -15,7 +15,7 @@ const FACTS = { registered: true, registrar: null, expires: null, status: [], so
 const NOTICE = { type: "domain.expiring", threshold: 7, daysLeft: 7 } as const;
 const one = { url: "shop.example", checkType: "domain" } as const;
 
-it("the monitors of a target are read without their settings, which a visit needs for notices only", async () => {
+it("the monitors of a target are read without their settings, which a sweep needs for notices only", async () => {
   const ids = await world.addMonitors([one, one]);
   await world.openReplica().round();
   const [target] = await world.sql<{ id: number }[]>`select id from expiry_targets`;

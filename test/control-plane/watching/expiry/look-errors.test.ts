@@ -1,15 +1,15 @@
 import { Value } from "typebox/value";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { failed } from "#shared/contracts/outcome.ts";
-import { readExpiryFacts } from "#control-plane/watching/expiry/shown/shown.ts";
+import { readExpiryDetails } from "#control-plane/watching/expiry/read/expiry-details.ts";
 import { SHOWN_EXPIRY } from "#control-plane/monitors/routes/expiry-schemas.ts";
 import {
   DAY_MS,
   MINUTE_MS,
   openExpiryWorld,
   registration,
-  shown,
-  whole,
+  handshakeResult,
+  fullResult,
   type ExpiryWorld,
   type Replica,
   type Script,
@@ -20,7 +20,7 @@ const START = new Date("2026-01-01T00:00:00Z");
 const HOUR_MS = 60 * MINUTE_MS;
 const CERTIFICATE = { digit: "a", notBefore: START, notAfter: new Date(START.getTime() + 300 * DAY_MS) };
 const GOOD: Script = (tool) =>
-  whole(tool === "monitor-ssl" ? shown(CERTIFICATE) : registration({ expires: "2028-01-01T00:00:00Z" }));
+  fullResult(tool === "monitor-ssl" ? handshakeResult(CERTIFICATE) : registration({ expires: "2028-01-01T00:00:00Z" }));
 const BAD: Script = (tool) =>
   tool === "monitor-ssl"
     ? failed("connect", "target", "timeout", "shop.example port 443: connection timed out")
@@ -46,7 +46,7 @@ async function pass(hours: number): Promise<void> {
 
 /** Reads what the monitor shows, in the form of the API. */
 async function read() {
-  const known = (await readExpiryFacts(world.sql, [id], world.now())).get(id);
+  const known = (await readExpiryDetails(world.sql, [id], world.now())).get(id);
   for (const name of ["certificate", "certificate_error", "domain", "domain_error"] as const) {
     expect([name, ...Value.Errors(SHOWN_EXPIRY[name], known?.[name] ?? null)]).toEqual([name]);
   }
@@ -74,7 +74,7 @@ it("a monitor shows why its certificate and its domain are not known yet, and wh
 it("a look that no probe could make is made as soon as one is online", async () => {
   world.leave();
   const [other = 0] = await world.addMonitors([{ url: "https://other.example/", checkType: "http" }]);
-  const known = async () => (await readExpiryFacts(world.sql, [other], world.now())).get(other);
+  const known = async () => (await readExpiryDetails(world.sql, [other], world.now())).get(other);
   await replica.round();
   expect((await known())?.certificate_error).toMatchObject({
     reason: "no_probe",
@@ -116,7 +116,7 @@ it("a registry that contradicts itself is shown as in doubt", async () => {
   world.answer(GOOD);
   await pass(48);
   world.answer((tool, params) =>
-    tool === "monitor-domain" ? whole(registration({ expires: "2025-06-01T00:00:00Z" })) : GOOD(tool, params),
+    tool === "monitor-domain" ? fullResult(registration({ expires: "2025-06-01T00:00:00Z" })) : GOOD(tool, params),
   );
   for (let hour = 0; hour < 40 && (await read())?.domain_error == null; hour += 1) await pass(1);
   const doubtedAt = world.now();

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { failed } from "#shared/contracts/outcome.ts";
-import { readExpiryFacts } from "#control-plane/watching/expiry/shown/shown.ts";
+import { readExpiryDetails } from "#control-plane/watching/expiry/read/expiry-details.ts";
 import {
   DAY_MS,
   MINUTE_MS,
   openExpiryWorld,
   registration,
-  shown,
-  whole,
+  handshakeResult,
+  fullResult,
   type ExpiryWorld,
   type Replica,
   type ScriptedCertificate,
@@ -28,7 +28,7 @@ beforeEach(async () => {
   world = await openExpiryWorld(await createTestDatabase(), START);
   replicas = [world.openReplica(), world.openReplica()];
   present = OLD;
-  world.answer((tool) => (tool === "monitor-ssl" ? whole(shown(present)) : REFUSED));
+  world.answer((tool) => (tool === "monitor-ssl" ? fullResult(handshakeResult(present)) : REFUSED));
 });
 afterEach(() => world?.close());
 
@@ -54,7 +54,7 @@ async function openTwo(): Promise<readonly [number, number]> {
 const later = async (id: number) => (await world.types(id)).slice(1);
 
 describe("a notice that is due during maintenance of a monitor", () => {
-  it("is held back for this monitor alone, and sent once after the window", async () => {
+  it("is silenced for this monitor only, and sent once after the window", async () => {
     const [covered, other] = await openTwo();
     await world.maintain([covered], DAY_MS);
     await pass(HOUR_MS, 20);
@@ -89,7 +89,7 @@ describe("a notice that is due during maintenance of a monitor", () => {
     await pass(HOUR_MS, 70);
     expect(await later(covered)).toEqual([]);
     expect(await later(other)).toEqual(["ssl.chain_changed"]);
-    const facts = (await readExpiryFacts(world.sql, [covered], world.now())).get(covered)?.certificate;
+    const facts = (await readExpiryDetails(world.sql, [covered], world.now())).get(covered)?.certificate;
     expect(facts).toMatchObject({ fingerprint_sha256: "b".repeat(64), chain_changed_at: expect.any(String) });
     await pass(HOUR_MS, 4);
     expect(await later(covered)).toEqual(["ssl.chain_changed"]);
@@ -112,7 +112,7 @@ describe("a notice that is due during maintenance of a monitor", () => {
   it("about a domain that lapses is sent once, after the window", async () => {
     let status = ["active"];
     world.answer((tool) =>
-      tool === "monitor-domain" ? whole(registration({ expires: day(400).toISOString(), status })) : REFUSED,
+      tool === "monitor-domain" ? fullResult(registration({ expires: day(400).toISOString(), status })) : REFUSED,
     );
     const [id = 0] = await world.addMonitors([{ url: "shop.example", checkType: "domain" }]);
     await pass(MINUTE_MS, 1);
@@ -125,7 +125,7 @@ describe("a notice that is due during maintenance of a monitor", () => {
   });
 });
 
-it("what was found again is not written for each monitor at each visit", async () => {
+it("what was found again is not written for each monitor at each sweep", async () => {
   const [covered, other] = await openTwo();
   await world.maintain([covered], DAY_MS);
   await pass(HOUR_MS, 13);

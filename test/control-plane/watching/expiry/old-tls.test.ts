@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readExpiryFacts } from "#control-plane/watching/expiry/shown/shown.ts";
+import { readExpiryDetails } from "#control-plane/watching/expiry/read/expiry-details.ts";
 import {
   DAY_MS,
   openExpiryWorld,
-  shown,
-  whole,
+  handshakeResult,
+  fullResult,
   type ExpiryWorld,
   type Replica,
 } from "#test/control-plane/watching/expiry/world.ts";
@@ -24,8 +24,8 @@ afterAll(() => world?.close());
 /** The server speaks this version at most; null: the agent does not say which. */
 const speak = (protocol: string | null, digit = "a") =>
   world.answer(() => {
-    const described = shown({ digit, notBefore: day(-10), notAfter: day(80) });
-    return whole(protocol === null ? described : { ...described, protocol });
+    const described = handshakeResult({ digit, notBefore: day(-10), notAfter: day(80) });
+    return fullResult(protocol === null ? described : { ...described, protocol });
   });
 
 async function nextDay(): Promise<void> {
@@ -36,8 +36,8 @@ async function nextDay(): Promise<void> {
 describe("a server that speaks nothing newer than TLS 1.1", () => {
   let ids: readonly number[] = [];
   const advisory = async (id: number) =>
-    (await readExpiryFacts(world.sql, [id], world.now())).get(id)?.advisory ?? null;
-  const told = async (id: number) => (await world.events(id)).filter(({ type }) => type === "monitor.advisory");
+    (await readExpiryDetails(world.sql, [id], world.now())).get(id)?.advisory ?? null;
+  const advisories = async (id: number) => (await world.events(id)).filter(({ type }) => type === "monitor.advisory");
 
   it("is an advisory of each of its monitors, and an event once", async () => {
     speak("TLSv1.1");
@@ -49,13 +49,13 @@ describe("a server that speaks nothing newer than TLS 1.1", () => {
     const message = "The server speaks nothing newer than TLS 1.1; browsers refuse versions before TLS 1.2";
     for (const id of ids) {
       expect(await advisory(id)).toEqual({ since: START, locations: [], message });
-      expect((await told(id)).map(({ data }) => data)).toMatchObject([
+      expect((await advisories(id)).map(({ data }) => data)).toMatchObject([
         { monitor: { id }, status: "up", cause: { code: "old_tls", message }, advisory: { locations: [], message } },
       ]);
     }
     speak("TLSv1", "b");
     await nextDay();
-    for (const id of ids) expect(await told(id)).toHaveLength(1);
+    for (const id of ids) expect(await advisories(id)).toHaveLength(1);
     expect((await advisory(ids[0] ?? 0))?.since).toEqual(START);
   });
 
@@ -72,7 +72,7 @@ describe("a server that speaks nothing newer than TLS 1.1", () => {
     speak("TLSv1.1");
     await nextDay();
     expect((await advisory(ids[0] ?? 0))?.since).toEqual(world.now());
-    expect(await told(ids[0] ?? 0)).toHaveLength(2);
+    expect(await advisories(ids[0] ?? 0)).toHaveLength(2);
   });
 
   it("has an event for a monitor that is added later, and none during maintenance", async () => {
@@ -82,8 +82,8 @@ describe("a server that speaks nothing newer than TLS 1.1", () => {
     ]);
     await world.maintain([quiet], DAY_MS);
     await replica.round();
-    expect([(await told(late)).length, (await told(quiet)).length]).toEqual([1, 0]);
+    expect([(await advisories(late)).length, (await advisories(quiet)).length]).toEqual([1, 0]);
     await nextDay();
-    expect([(await told(late)).length, (await told(quiet)).length]).toEqual([1, 1]);
+    expect([(await advisories(late)).length, (await advisories(quiet)).length]).toEqual([1, 1]);
   });
 });

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { failed, type Outcome } from "#shared/contracts/outcome.ts";
-import { judgeDomain } from "#control-plane/watching/expiry/shown/domain-check.ts";
+import { judgeDomain } from "#control-plane/watching/expiry/read/domain-check.ts";
 import {
   DAY_MS,
   MINUTE_MS,
   openExpiryWorld,
   registration,
-  whole,
+  fullResult,
   type ExpiryWorld,
   type Replica,
 } from "#test/control-plane/watching/expiry/world.ts";
@@ -15,7 +15,7 @@ import { createTestDatabase } from "#test/support/postgres.ts";
 
 const START = new Date("2026-01-01T00:00:00Z");
 const HOUR_MS = 60 * MINUTE_MS;
-const GOOD = whole(registration({ expires: "2028-01-01T00:00:00Z" }));
+const GOOD = fullResult(registration({ expires: "2028-01-01T00:00:00Z" }));
 const LIMITED = failed("response", "service", "rate_limited", "asked too often");
 const HUNG = failed("response", "target", "timeout", "no answer by the deadline");
 
@@ -193,7 +193,7 @@ describe("a registry that refuses a question or does not answer", () => {
 
   it("delays the notices about its domains by an hour at most: its last answers count", async () => {
     const expires = new Date(START.getTime() + 31 * DAY_MS).toISOString();
-    world.answer(() => whole(registration({ expires })));
+    world.answer(() => fullResult(registration({ expires })));
     const ids = await world.addMonitors(domainsOf("com", 20));
     await round();
     world.answer(() => LIMITED);
@@ -206,7 +206,8 @@ describe("a registry that refuses a question or does not answer", () => {
 });
 
 describe("a service that answers for several top-level domains", () => {
-  const of = (server: string) => whole({ ...registration({ expires: "2028-01-01T00:00:00Z" }), rdap_server: server });
+  const of = (server: string) =>
+    fullResult({ ...registration({ expires: "2028-01-01T00:00:00Z" }), rdap_server: server });
   const registryOf = async (target: string) => {
     const [row] = await world.sql<{ registry: string }[]>`
       select registry from expiry_targets where target = ${target}`;
@@ -239,7 +240,7 @@ describe("a service that answers for several top-level domains", () => {
     await round();
     const whois = registration({ source: "whois", whois_server: "whois.other.example", rdap_server: null });
     for (const [result, expected] of [
-      [whole(whois), "rdap.one.example"],
+      [fullResult(whois), "rdap.one.example"],
       [of("https://rdap.two.example/"), "rdap.two.example"],
     ] as const) {
       world.answer(() => result);

@@ -73,7 +73,7 @@ export interface ExpiryWorld {
 }
 
 /** A monitor's check that agents run for looks, as a successful outcome. */
-export function whole(result: unknown): Outcome<unknown> {
+export function fullResult(result: unknown): Outcome<unknown> {
   const rest = { verdict: "up", response_ms: 1, http_status: null, fault: null, elapsed_ms: 1 };
   return ok({ ...rest, certificate_fingerprint: null, whole: result });
 }
@@ -205,8 +205,8 @@ export interface ScriptedCertificate {
   readonly above?: readonly (ScriptedCertificate & { readonly role: "intermediate" | "root" | "extra" })[];
 }
 
-/** Returns the whole result of a handshake. */
-export function shown(scripted: ScriptedCertificate) {
+/** Returns the full result of a handshake. */
+export function handshakeResult(scripted: ScriptedCertificate) {
   const { names = ["a.example"], above = [] } = scripted;
   const rows = above.map((certificate) => ({ ...rowOf(certificate), role: certificate.role, sent: true }));
   const leaf = { ...rowOf(scripted), role: "leaf", sent: true };

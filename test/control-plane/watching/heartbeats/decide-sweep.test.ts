@@ -4,24 +4,24 @@ import { judgeNext } from "#control-plane/watching/heartbeats/judge.ts";
 import type { Ping } from "#control-plane/watching/heartbeats/ping.ts";
 import { HEARTBEAT_LOCATION } from "#control-plane/watching/heartbeats/state-settings.ts";
 import { decideSweep, nextSweep } from "#control-plane/watching/heartbeats/decide-sweep.ts";
-import { type HeldNotice, type MonitorState, NEW_STATE } from "#control-plane/outages/state/state.ts";
+import { type SilencedNotice, type MonitorState, NEW_STATE } from "#control-plane/outages/state/state.ts";
 import { judgeAll, newHeartbeat, pingOf } from "#test/support/heartbeats/parts.ts";
 
 const MINUTE = 60_000;
-const HELD: HeldNotice = { reason: "maintenance", previous: "up", endedAt: null };
+const SILENCED: SilencedNotice = { reason: "maintenance", previous: "up", endedAt: null };
 
 /** Applies pings, of which each can change the state. */
 function after(heartbeat: PingedHeartbeat, ...pings: readonly Ping[]): PingedHeartbeat {
   return judgeAll({ ...heartbeat, ...foldPings(heartbeat, pings) }).heartbeat;
 }
 
-function visit(heartbeat: PingedHeartbeat, now: number, outageEndedAt: number | null = null) {
+function sweep(heartbeat: PingedHeartbeat, now: number, outageEndedAt: number | null = null) {
   return decideSweep({ ...heartbeat, outageEndedAt }, now);
 }
 
 function change(heartbeat: PingedHeartbeat, now: number, outageEndedAt: number | null = null) {
-  const decided = visit(heartbeat, now, outageEndedAt);
-  if (decided.kind !== "change") throw new Error("the visit changed nothing");
+  const decided = sweep(heartbeat, now, outageEndedAt);
+  if (decided.kind !== "change") throw new Error("the sweep changed nothing");
   return decided;
 }
 
@@ -29,7 +29,7 @@ const up = after(newHeartbeat(), pingOf("success", 0));
 const late = { ...up, state: change(up, 11 * MINUTE).transition.state };
 const started = after(newHeartbeat(), pingOf("start", 1_000, { rid: "a" }));
 
-describe("a visit", () => {
+describe("a sweep", () => {
   it.each<readonly [what: string, heartbeat: PingedHeartbeat, now: number, sweepAt: number | null]>([
     ["without a ping so far waits for the first", newHeartbeat(), 99 * MINUTE, null],
     ["before the deadline waits for it", up, 11 * MINUTE - 1, 11 * MINUTE],
@@ -41,12 +41,12 @@ describe("a visit", () => {
     ],
     ["before the end of a run's grace time waits for it", started, 60_999, 61_000],
   ])("%s", (_what, heartbeat, now, sweepAt) => {
-    expect(visit(heartbeat, now)).toEqual({ kind: "wait", sweepAt });
+    expect(sweep(heartbeat, now)).toEqual({ kind: "wait", sweepAt });
     // Whether the service had an outage does not matter before the deadline.
-    expect(visit(heartbeat, now, now)).toEqual({ kind: "wait", sweepAt });
+    expect(sweep(heartbeat, now, now)).toEqual({ kind: "wait", sweepAt });
   });
 
-  it("at the deadline makes the heartbeat down, however late the visit is", () => {
+  it("at the deadline makes the heartbeat down, however late the sweep is", () => {
     for (const now of [11 * MINUTE, 500 * MINUTE]) {
       const { at, deadlineAt, transition } = change(up, now);
       expect({ at, deadlineAt }).toEqual({ at: 11 * MINUTE, deadlineAt: 11 * MINUTE });
@@ -93,18 +93,18 @@ describe("a visit", () => {
     expect(transition.state).toMatchObject({ status: "unknown", lastKnown: "up" });
     expect(transition.events).toMatchObject([{ kind: "unknown", previous: "up" }]);
 
-    const held = { ...up, state: transition.state, record: { ...up.record, deadlineAt } };
-    expect(visit(held, 13 * MINUTE - 1)).toEqual({ kind: "wait", sweepAt: 13 * MINUTE });
-    const down = change(held, 13 * MINUTE);
+    const silenced = { ...up, state: transition.state, record: { ...up.record, deadlineAt } };
+    expect(sweep(silenced, 13 * MINUTE - 1)).toEqual({ kind: "wait", sweepAt: 13 * MINUTE });
+    const down = change(silenced, 13 * MINUTE);
     expect(down.transition.events).toMatchObject([
       { kind: "down", at: 13 * MINUTE, startedAt: 13 * MINUTE, previous: "unknown", isNotice: true },
     ]);
-    const pinged = judgeNext({ ...held, ...foldPings(held, [pingOf("success", 12.5 * MINUTE)]) });
+    const pinged = judgeNext({ ...silenced, ...foldPings(silenced, [pingOf("success", 12.5 * MINUTE)]) });
     expect(pinged?.transition.events).toMatchObject([{ kind: "up", isNotice: false }]);
   });
 });
 
-describe("a visit of a heartbeat that is down", () => {
+describe("a sweep of a heartbeat that is down", () => {
   it("repeats the verdict, without an event and with the same fault", () => {
     const { at, deadlineAt, transition } = change(late, 20 * MINUTE);
     expect({ at, deadlineAt }).toEqual({ at: 20 * MINUTE, deadlineAt: 11 * MINUTE });
@@ -117,8 +117,8 @@ describe("a visit of a heartbeat that is down", () => {
     ["that is late", late],
     ["that reported a failure", after(up, pingOf("fail", 11 * MINUTE))],
   ])("%s leaves a success its time that arrived before and is recorded after it", (_what, down) => {
-    const visited = { ...down, state: change(down, 20 * MINUTE).transition.state };
-    const made = judgeNext({ ...visited, ...foldPings(visited, [pingOf("success", 15 * MINUTE)]) });
+    const swept = { ...down, state: change(down, 20 * MINUTE).transition.state };
+    const made = judgeNext({ ...swept, ...foldPings(swept, [pingOf("success", 15 * MINUTE)]) });
     expect(made?.transition.events).toMatchObject([{ kind: "up", at: 15 * MINUTE, recoveredAt: 15 * MINUTE }]);
   });
 
@@ -142,7 +142,7 @@ describe("a visit of a heartbeat that is down", () => {
   });
 });
 
-describe("the next visit", () => {
+describe("the next sweep", () => {
   const state = (over: Partial<MonitorState>): MonitorState => ({ ...NEW_STATE, ...over });
 
   it.each<readonly [what: string, state: MonitorState, rechecks: readonly number[], at: number | null]>([
@@ -150,8 +150,13 @@ describe("the next visit", () => {
     ["of one that is unknown is at its deadline", state({ status: "unknown", remindAt: 9 }), [], 50],
     ["of one that is down is not needed", state({ status: "down" }), [], null],
     ["of one that is down is at its reminder", state({ status: "down", remindAt: 7 }), [], 7],
-    ["of one whose notice is held is half a minute later", state({ status: "down", held: HELD }), [], 30_001],
-    ["is the earliest of all reasons", state({ status: "down", held: HELD, remindAt: 90_000 }), [60, 40], 40],
+    [
+      "of one whose notice is silenced is half a minute later",
+      state({ status: "down", silenced: SILENCED }),
+      [],
+      30_001,
+    ],
+    ["is the earliest of all reasons", state({ status: "down", silenced: SILENCED, remindAt: 90_000 }), [60, 40], 40],
   ])("%s", (_what, given, rechecks, at) => {
     expect(
       nextSweep(given, { rechecks: rechecks.map((time) => ({ location: HEARTBEAT_LOCATION, at: time })) }, 50, 1),
@@ -166,24 +171,24 @@ describe("a heartbeat that is flapping", () => {
     for (let minute = 1; minute <= 5; minute += 1) {
       heartbeat = after(heartbeat, pingOf(minute % 2 === 1 ? "fail" : "success", minute * MINUTE));
     }
-    return { ...heartbeat, state: { ...heartbeat.state, flappingToldAt: 5 * MINUTE } };
+    return { ...heartbeat, state: { ...heartbeat.state, flappingNotifiedAt: 5 * MINUTE } };
   }
 
-  it("while it is down is visited for its notices and when its flapping ends", () => {
+  it("while it is down is swept for its notices and when its flapping ends", () => {
     const { state } = flapping();
     expect(state).toMatchObject({ status: "down", isFlapping: true });
     expect(nextSweep(state, { rechecks: [] }, null, 6 * MINUTE)).toBe(35 * MINUTE);
-    const told = { ...state, flappingToldAt: 35 * MINUTE };
-    expect(nextSweep(told, { rechecks: [] }, null, 35 * MINUTE)).toBe(61 * MINUTE);
+    const notified = { ...state, flappingNotifiedAt: 35 * MINUTE };
+    expect(nextSweep(notified, { rechecks: [] }, null, 35 * MINUTE)).toBe(61 * MINUTE);
   });
 
-  it("while it is up is visited for them before its deadline, and is as it was after the visit", () => {
+  it("while it is up is swept for them before its deadline, and is as it was after the sweep", () => {
     const well = after(flapping(), pingOf("success", 6 * MINUTE));
     const heartbeat = { ...well, record: { ...well.record, deadlineAt: 500 * MINUTE } };
-    expect(visit(heartbeat, 7 * MINUTE)).toEqual({ kind: "wait", sweepAt: 35 * MINUTE });
-    const told = change(heartbeat, 35 * MINUTE);
-    expect(told.deadlineAt).toBe(500 * MINUTE);
-    expect(told.transition.events).toEqual([{ kind: "flapping_notice", at: 35 * MINUTE, phase: "lasts" }]);
+    expect(sweep(heartbeat, 7 * MINUTE)).toEqual({ kind: "wait", sweepAt: 35 * MINUTE });
+    const notified = change(heartbeat, 35 * MINUTE);
+    expect(notified.deadlineAt).toBe(500 * MINUTE);
+    expect(notified.transition.events).toEqual([{ kind: "flapping_notice", at: 35 * MINUTE, phase: "lasts" }]);
     const ended = change(heartbeat, 62 * MINUTE);
     expect(ended.transition.events).toEqual([
       { kind: "flapping", at: 62 * MINUTE, isFlapping: false },

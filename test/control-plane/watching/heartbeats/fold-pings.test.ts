@@ -29,10 +29,10 @@ function eventsOf(transitions: readonly Transition[]) {
   return transitions.flatMap(({ events }) => events.map(({ kind, at }) => ({ kind, at })));
 }
 
-/** Visits a heartbeat whose state the visit must change. */
+/** Sweeps a heartbeat whose state the sweep must change. */
 function becomeLate(heartbeat: PingedHeartbeat, now: number) {
   const decided = decideSweep({ ...heartbeat, outageEndedAt: null }, now);
-  if (decided.kind !== "change") throw new Error("the visit changed nothing");
+  if (decided.kind !== "change") throw new Error("the sweep changed nothing");
   return { ...heartbeat, state: decided.transition.state };
 }
 
@@ -121,7 +121,7 @@ describe("a ping that was received before the sweeper found it late, and recorde
     expect(heartbeat.record.deadlineAt).toBe(659_000 + 660_000);
   });
 
-  it("makes the heartbeat up after a failure that was recorded after the visit too", () => {
+  it("makes the heartbeat up after a failure that was recorded after the sweep too", () => {
     const late = becomeLate(fold(newHeartbeat(), pingOf("success", 1)).heartbeat, 661_000);
     const { heartbeat } = fold(late, failed(640_000, 3), pingOf("success", 650_000));
     expect(heartbeat.state).toMatchObject({ status: "up", changedAt: 660_001 });

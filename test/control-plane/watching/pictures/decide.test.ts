@@ -25,7 +25,7 @@ it("a change is announced once, and again when the page looks different from wha
   expect(decideAnnouncing(KNOWN, { ...picture, ratio: 0.1 })).toBe("within");
   expect(decideAnnouncing(KNOWN, picture)).toBe("announce");
   const announced = { announcedId: 2, announcedSha256: "b" };
-  expect(decideAnnouncing(announced, picture)).toBe("told");
+  expect(decideAnnouncing(announced, picture)).toBe("announced");
   expect(decideAnnouncing(announced, { ...picture, sha256: "c" })).toBe("compare");
   expect(decideAnnouncing(announced, { ...picture, ratio: 0 })).toBe("within");
 });

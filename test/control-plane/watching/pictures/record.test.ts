@@ -2,7 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { createEvents } from "#control-plane/notify/events/events.ts";
 import { type VisualSettings, VISUAL_DEFAULT, basisOf } from "#control-plane/outages/kinds/visual.ts";
-import { acceptPicture, beginPictures, readPictureFacts } from "#control-plane/watching/pictures/facts.ts";
+import {
+  acceptPicture,
+  beginPictures,
+  readMonitorPictures,
+} from "#control-plane/watching/pictures/monitor-pictures.ts";
 import { createPictures, type Pictures } from "#control-plane/watching/pictures/pictures.ts";
 import { sweepPictures } from "#control-plane/watching/pictures/space.ts";
 import { ago } from "#test/support/ago.ts";
@@ -80,7 +84,7 @@ const kept = async (): Promise<readonly number[]> => {
   >`select id from pictures where monitor_id = ${monitorId} order by id`;
   return rows.map(({ id }) => id);
 };
-const factsOf = async () => (await readPictureFacts(plane.app.sql, [monitorId])).get(monitorId);
+const factsOf = async () => (await readMonitorPictures(plane.app.sql, [monitorId])).get(monitorId);
 
 describe("a picture that two replicas record at the same time", () => {
   it("is stored and announced once", async () => {

@@ -25,44 +25,44 @@ const NOTHING: RecentReleases = { count: 0, lastAt: null, lastByMonitor: new Map
 
 describe("deliveries to one receiver", () => {
   it("go out separately, up to four at a time", () => {
-    expect(planRelease(several(4), NOTHING, NOW)).toEqual({ messages: [[1], [2], [3], [4]], held: [] });
+    expect(planRelease(several(4), NOTHING, NOW)).toEqual({ messages: [[1], [2], [3], [4]], deferred: [] });
   });
 
   it("go out as one message if five or more are due at the same time", () => {
-    expect(planRelease(several(5), NOTHING, NOW)).toEqual({ messages: [[1, 2, 3, 4, 5]], held: [] });
+    expect(planRelease(several(5), NOTHING, NOW)).toEqual({ messages: [[1, 2, 3, 4, 5]], deferred: [] });
   });
 
   it("go out separately, up to four within 30 s", () => {
-    expect(planRelease(several(2), released(2, 10), NOW)).toEqual({ messages: [[1], [2]], held: [] });
+    expect(planRelease(several(2), released(2, 10), NOW)).toEqual({ messages: [[1], [2]], deferred: [] });
   });
 
   it("wait until 30 s have passed since the last one if there were four", () => {
     expect(planRelease(several(1), released(4, 10), NOW)).toEqual({
       messages: [],
-      held: [{ id: 1, until: at(20), by: "window" }],
+      deferred: [{ id: 1, until: at(20), by: "window" }],
     });
   });
 
   it("all wait if they would be more than four", () => {
-    const { messages, held } = planRelease(several(2), released(3, 10), NOW);
+    const { messages, deferred } = planRelease(several(2), released(3, 10), NOW);
     expect(messages).toEqual([]);
-    expect(held.map(({ id }) => id)).toEqual([1, 2]);
+    expect(deferred.map(({ id }) => id)).toEqual([1, 2]);
   });
 
   it("wait together with those that wait already, also if they alone could go", () => {
-    const { held } = planRelease([waits(1, { heldBy: "window" }), waits(2)], released(1, 10), NOW);
-    expect(held.map(({ id }) => id)).toEqual([1, 2]);
+    const { deferred } = planRelease([waits(1, { heldBy: "window" }), waits(2)], released(1, 10), NOW);
+    expect(deferred.map(({ id }) => id)).toEqual([1, 2]);
   });
 
   it("travel together after the wait, also if they are fewer than five", () => {
     const waiting = [waits(1, { heldBy: "window" }), waits(2, { heldBy: "window" }), waits(3)];
-    expect(planRelease(waiting, NOTHING, NOW)).toEqual({ messages: [[1, 2, 3]], held: [] });
+    expect(planRelease(waiting, NOTHING, NOW)).toEqual({ messages: [[1, 2, 3]], deferred: [] });
   });
 });
 
 describe("deliveries about a flapping monitor", () => {
   const flapping = { monitorId: 7, isFlapping: true } as const;
-  const held = { ...flapping, heldBy: "flapping" } as const;
+  const deferred = { ...flapping, heldBy: "flapping" } as const;
 
   const last = (seconds: number): RecentReleases => ({ ...NOTHING, lastByMonitor: new Map([[7, at(-seconds)]]) });
 
@@ -74,11 +74,11 @@ describe("deliveries about a flapping monitor", () => {
 
   it("wait until 10 minutes have passed", () => {
     const plan = planRelease([waits(1, flapping), waits(2)], last(100), NOW);
-    expect(plan).toEqual({ messages: [[2]], held: [{ id: 1, until: at(500), by: "flapping" }] });
+    expect(plan).toEqual({ messages: [[2]], deferred: [{ id: 1, until: at(500), by: "flapping" }] });
   });
 
   it("travel together after the wait", () => {
-    const waiting = [waits(1, held), waits(2), waits(3, held)];
+    const waiting = [waits(1, deferred), waits(2), waits(3, deferred)];
     expect(planRelease(waiting, last(600), NOW).messages).toEqual([[1, 3], [2]]);
   });
 
@@ -88,24 +88,24 @@ describe("deliveries about a flapping monitor", () => {
 
   it("wait for the notice of its flapping, and travel with it at once", () => {
     const notice = waits(3, { ...flapping, isFlappingNotice: true });
-    const waiting = [waits(1, held), waits(2, flapping), notice];
-    expect(planRelease(waiting, last(100), NOW)).toEqual({ messages: [[1, 2, 3]], held: [] });
+    const waiting = [waits(1, deferred), waits(2, flapping), notice];
+    expect(planRelease(waiting, last(100), NOW)).toEqual({ messages: [[1, 2, 3]], deferred: [] });
   });
 
   it("that come after the notice wait for the next one, or go out by themselves if it has ended", () => {
     const notice = waits(2, { monitorId: 7, isFlappingNotice: true });
-    expect(planRelease([waits(1, held), notice, waits(3, flapping)], last(100), NOW)).toEqual({
+    expect(planRelease([waits(1, deferred), notice, waits(3, flapping)], last(100), NOW)).toEqual({
       messages: [[1, 2]],
-      held: [{ id: 3, until: at(600), by: "flapping" }],
+      deferred: [{ id: 3, until: at(600), by: "flapping" }],
     });
-    expect(planRelease([waits(1, held), notice, waits(3, { monitorId: 7 })], last(100), NOW)).toEqual({
+    expect(planRelease([waits(1, deferred), notice, waits(3, { monitorId: 7 })], last(100), NOW)).toEqual({
       messages: [[1, 2], [3]],
-      held: [],
+      deferred: [],
     });
   });
 
   it("go out together as soon as the monitor is no longer flapping", () => {
-    expect(planRelease([waits(1, held), waits(2, { monitorId: 7 })], last(100), NOW).messages).toEqual([[1, 2]]);
+    expect(planRelease([waits(1, deferred), waits(2, { monitorId: 7 })], last(100), NOW).messages).toEqual([[1, 2]]);
   });
 });
 
@@ -133,12 +133,12 @@ function createReceiver() {
       const count = recent.flatMap(({ about }) => about).length;
       const state = { count, lastAt: lastAt === undefined ? null : new Date(lastAt), lastByMonitor };
       const plan = planRelease(waiting, state, now);
-      const planned = [...plan.messages.flat(), ...plan.held.map(({ id }) => id)];
+      const planned = [...plan.messages.flat(), ...plan.deferred.map(({ id }) => id)];
       expect(planned.toSorted((a, b) => a - b)).toEqual(waiting.map(({ id }) => id));
       const byId = new Map(waiting.map((one) => [one.id, one]));
       const find = (id: number) => byId.get(id) ?? waits(id);
       for (const ids of plan.messages) sent.push({ at: now.getTime(), about: ids.map(find) });
-      waiting = plan.held
+      waiting = plan.deferred
         .map(({ id, by, until }) => ({ ...find(id), heldBy: by, dueAt: until }))
         .toSorted((a, b) => a.id - b.id);
       for (const { dueAt } of waiting) expect(dueAt.getTime()).toBeGreaterThan(now.getTime());

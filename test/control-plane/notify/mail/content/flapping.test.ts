@@ -33,8 +33,8 @@ describe("the mail about a flapping monitor", () => {
       noticeOf({ kind: "down", cause: { code: "http_status", message: "HTTP 503 instead of 200" } }),
       noticeOf({ kind: "up", previous: "down" }),
     ] as const;
-    const told = noticeOf({ kind: "flapping", current: "up", phase: "lasts" });
-    const letter = writeDigest([...changes, told], 3, { baseUrl: BASE, linkOf: () => `${BASE}/i/token` });
+    const notice = noticeOf({ kind: "flapping", current: "up", phase: "lasts" });
+    const letter = writeDigest([...changes, notice], 3, { baseUrl: BASE, linkOf: () => `${BASE}/i/token` });
     expect(letter.subject).toBe("Still flapping: Shop");
     const text = renderText(letter);
     expect(text).toContain("Shop is still flapping. Now it is up.");

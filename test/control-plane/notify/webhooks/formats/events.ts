@@ -105,7 +105,7 @@ export const EVENTS: Readonly<Record<string, FormatEvent>> = {
   }),
   "visual.changed": visualEvent(),
   "monitor.unwatched": monitorEvent({
-    kind: "unwatched",
+    kind: "no_data",
     cause: { code: "no_results", message: "No recent result has come from eu-west, us-east" },
     failing: [],
   }),
@@ -114,7 +114,7 @@ export const EVENTS: Readonly<Record<string, FormatEvent>> = {
     startedAt: null,
     advisory: { since: new Date(AT), locations: ["eu-west"], message: "Fails from eu-west alone" },
   }),
-  "monitor.watched": monitorEvent({ kind: "watched", current: "up", cause: null, failing: [] }),
+  "monitor.watched": monitorEvent({ kind: "data_returned", current: "up", cause: null, failing: [] }),
   test: testEvent(),
 };
 

@@ -95,7 +95,7 @@ describe("the cause of", () => {
 
   it("an outage that only one location could see says that only that could check", () => {
     const [failing] = failingOf([["eu-west", "connect", "refused", REFUSED]]);
-    const alone = failing === undefined ? [] : [{ ...failing, isAlone: true as const }];
+    const alone = failing === undefined ? [] : [{ ...failing, isSole: true as const }];
     expect(describeCause(targetWith({ locations: ["eu-west", "us-east"] }), alone)).toEqual({
       code: "connect_refused",
       message: "Connection refused from eu-west, the only one of 2 locations that could check (port 443)",

@@ -2,14 +2,14 @@ import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { connect, type Sql } from "#control-plane/core/database/connect.ts";
 import { startOrphans } from "#control-plane/watching/checking/schedule/orphans.ts";
-import { claimSlots } from "#control-plane/watching/checking/schedule/store.ts";
+import { claimEntries } from "#control-plane/watching/checking/schedule/store.ts";
 import { surveyMonitors } from "#control-plane/watching/checking/survey.ts";
 import { createShiftedClock } from "#test/support/shifted-clock.ts";
 import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
 import { createWatchedAccount } from "#test/support/watched-account.ts";
 
 const LONG_MS = 60_000;
-const NONE = { absent: [], unserved: [], privateAccounts: [], fullAccounts: [] };
+const NONE = { absent: [], withoutAgent: [], privateAccounts: [], fullAccounts: [] };
 
 let service: MonitorService;
 let sql: Sql;
@@ -35,8 +35,8 @@ async function live(id: string): Promise<void> {
 /** A replica claims all checks that are due. Returns their number. */
 async function claim(claimedBy: string): Promise<number> {
   lease += 1;
-  const slots = await claimSlots(sql, { now: new Date(), most: 100, lease, claimedBy, graceMs: LONG_MS, ...NONE });
-  return slots.length;
+  const entries = await claimEntries(sql, { now: new Date(), most: 100, lease, claimedBy, graceMs: LONG_MS, ...NONE });
+  return entries.length;
 }
 
 /** Looks of one replica, a second apart by its clock. */

@@ -20,17 +20,17 @@ describe("the next planned time", () => {
   it("accounts for every planned time exactly once, whatever the delays and clock steps", () => {
     const next = seeded(20_261_123);
     for (let history = 0; history < 500; history += 1) {
-      const slot = { intervalSeconds: 30 + next() * 10, phaseMs: next() % 30_000 };
-      const intervalMs = slot.intervalSeconds * 1_000;
-      const first = nextPlanned(0, next() * 1_000_000, slot).at;
+      const entry = { intervalSeconds: 30 + next() * 10, phaseMs: next() % 30_000 };
+      const intervalMs = entry.intervalSeconds * 1_000;
+      const first = nextPlanned(0, next() * 1_000_000, entry).at;
       let planned = first;
       let now = first;
       let counted = 0;
       for (let check = 0; check < 50; check += 1) {
         now = Math.max(0, now + (next() - 40) * intervalMs * 0.05);
-        const step = nextPlanned(planned, now, slot);
+        const step = nextPlanned(planned, now, entry);
         expect(step.at).toBeGreaterThan(Math.max(planned, now));
-        expect((step.at - slot.phaseMs) % intervalMs).toBe(0);
+        expect((step.at - entry.phaseMs) % intervalMs).toBe(0);
         counted += 1 + step.missed;
         planned = step.at;
       }

@@ -18,13 +18,13 @@ async function failAlone(settings: Partial<MonitorSettings>, checks: number) {
   };
   await monitor.end(await monitor.begin(), UP);
   for (let check = 0; check < checks; check += 1) {
-    const slots = await monitor.begin();
+    const entries = await monitor.begin();
     const isThere = ({ location }: { readonly location: string }) => location === "us-east";
     await monitor.end(
-      slots.filter((slot) => !isThere(slot)),
+      entries.filter((entry) => !isThere(entry)),
       UP,
     );
-    await monitor.end(slots.filter(isThere), DOWN);
+    await monitor.end(entries.filter(isThere), DOWN);
   }
   return { monitor, webhooks };
 }

@@ -27,7 +27,7 @@ describe("a fault that follows another during an outage", () => {
     expect(await monitor.incidents()).toMatchObject([{ cause: first, cause_now: first }]);
 
     const [moved, ...others] = await monitor.begin();
-    if (moved === undefined) throw new Error("no slot");
+    if (moved === undefined) throw new Error("no schedule entry");
     await monitor.end([moved], DOWN);
     await monitor.end(others, DOWN);
     const now = {
@@ -68,7 +68,7 @@ describe("a location whose good check ends the outage", () => {
   it("is up in the incident, as those that recovered before it; one that was not good stays down", async () => {
     const monitor = await breakOne();
     const [one, two, three] = await monitor.begin();
-    if (one === undefined || two === undefined || three === undefined) throw new Error("no slots");
+    if (one === undefined || two === undefined || three === undefined) throw new Error("no schedule entries");
     await monitor.end([one], UP);
     await monitor.end([two], UP);
     const [incident] = await monitor.incidents();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { connect, type Sql } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { createRoster } from "#control-plane/checks/dispatch/roster.ts";
-import { insertSlots } from "#control-plane/watching/checking/schedule/store.ts";
+import { insertEntries } from "#control-plane/watching/checking/schedule/store.ts";
 import { DEFAULT_SETTINGS } from "#control-plane/outages/kinds/defaults.ts";
 import { insertStates } from "#control-plane/outages/state/store.ts";
 import { insertMonitors, reserveIds } from "#control-plane/monitors/store.ts";
@@ -49,7 +49,7 @@ async function createOverdue(): Promise<void> {
     );
     await insertStates(tx, ids);
     const times = { intervalSeconds: 60, phaseMs: 0, timeoutSeconds: 15 };
-    await insertSlots(
+    await insertEntries(
       tx,
       ids.flatMap((monitorId, index) =>
         LOCATIONS.map((location) => ({
@@ -78,16 +78,16 @@ it("overdue checks that are claimed before agents have attached keep their place
     busy: () => 0,
     fullAccounts: () => [],
     check: ({ monitorId }) => void claimed.push(monitorId),
-    recordUnserved: ({ monitorId }) => void claimed.push(monitorId),
+    recordNoAgent: ({ monitorId }) => void claimed.push(monitorId),
   });
   loop.wake();
   await loop.stop();
   expect(claimed).toEqual([]);
-  const slots = await sql<{ lease: number; plannedAt: Date; dueAt: Date }[]>`
+  const entries = await sql<{ lease: number; plannedAt: Date; dueAt: Date }[]>`
     select lease, planned_at as "plannedAt", due_at as "dueAt" from monitor_slots order by planned_at`;
-  expect(slots.map(({ lease }) => lease)).toEqual(slots.map(() => 0));
-  expect(slots.map(({ dueAt }) => dueAt)).toEqual(slots.map(({ plannedAt }) => plannedAt));
-  expect(slots).toHaveLength(MONITORS * LOCATIONS.length);
+  expect(entries.map(({ lease }) => lease)).toEqual(entries.map(() => 0));
+  expect(entries.map(({ dueAt }) => dueAt)).toEqual(entries.map(({ plannedAt }) => plannedAt));
+  expect(entries).toHaveLength(MONITORS * LOCATIONS.length);
 });
 
 it("claims that leave accounts out follow each other at intervals of many times their own duration", async () => {
@@ -112,7 +112,7 @@ it("claims that leave accounts out follow each other at intervals of many times 
       busy: () => 0,
       fullAccounts: () => fullAccounts,
       check: () => {},
-      recordUnserved: () => {},
+      recordNoAgent: () => {},
     });
     await until(() => claims.length >= 6, "claims");
     await loop.stop();

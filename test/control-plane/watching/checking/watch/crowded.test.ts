@@ -3,7 +3,7 @@ import { Registry } from "prom-client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { failed, ok, type Outcome } from "#shared/contracts/outcome.ts";
 import type { Job } from "#shared/protocol/probe.ts";
-import { insertSlots } from "#control-plane/watching/checking/schedule/store.ts";
+import { insertEntries } from "#control-plane/watching/checking/schedule/store.ts";
 import { startWatch, type Watch } from "#control-plane/watching/checking/watch/watch.ts";
 import { createResultCache } from "#control-plane/checks/cache.ts";
 import { createPacer } from "#control-plane/checks/target-pacer.ts";
@@ -120,7 +120,7 @@ async function createDue(url: string, monitors: number, lateMs: number): Promise
     );
     await insertStates(tx, ids);
     const times = { intervalSeconds: 60, phaseMs: 0, timeoutSeconds: 1, plannedAt, location: "eu-west", accountId };
-    await insertSlots(
+    await insertEntries(
       tx,
       ids.map((monitorId) => ({ ...times, monitorId })),
     );

@@ -6,7 +6,7 @@ import type { Clock } from "#shared/time/clock.ts";
 import { connect, type Sql } from "#control-plane/core/database/connect.ts";
 import { createEvents } from "#control-plane/notify/events/events.ts";
 import { requestEvidence } from "#control-plane/watching/evidence/requests.ts";
-import { claimSlots, releaseSlots } from "#control-plane/watching/checking/schedule/store.ts";
+import { claimEntries, releaseEntries } from "#control-plane/watching/checking/schedule/store.ts";
 import { createWatchMetrics } from "#control-plane/watching/checking/watch/metrics.ts";
 import type { Finding } from "#control-plane/watching/checking/watch/observe.ts";
 import { createRecordWithEvents } from "#control-plane/watching/checking/watch/record-events.ts";
@@ -45,19 +45,19 @@ function startReplica(clock: Clock): { readonly recorded: () => Promise<number>;
   const monitors = createWatchedMonitors();
   const stopping = new AbortController();
   const round = async (): Promise<void> => {
-    const options = { absent: [], unserved: [], privateAccounts: [], fullAccounts: [], graceMs: 10_000 };
+    const options = { absent: [], withoutAgent: [], privateAccounts: [], fullAccounts: [], graceMs: 10_000 };
     const lease = randomInt(1, 2 ** 47);
-    const slots = await claimSlots(client, { now: clock.now(), most: 150, lease, ...options });
-    const returned = slots.filter(() => randomInt(5) === 0);
-    for (const slot of slots.filter((one) => !returned.includes(one))) {
-      const { state, stateVersion } = slot;
+    const entries = await claimEntries(client, { now: clock.now(), most: 150, lease, ...options });
+    const returned = entries.filter(() => randomInt(5) === 0);
+    for (const entry of entries.filter((one) => !returned.includes(one))) {
+      const { state, stateVersion } = entry;
       const beganAt = clock.now().getTime();
-      const common = { lagMs: 0, isRecheck: false, unserved: [], state, stateVersion, beganAt };
-      recorder.add({ slot, monitor: monitors.of(slot), finding: randomFinding(), ...common });
+      const common = { lagMs: 0, isRecheck: false, withoutAgent: [], state, stateVersion, beganAt };
+      recorder.add({ entry, monitor: monitors.of(entry), finding: randomFinding(), ...common });
     }
-    await releaseSlots(
+    await releaseEntries(
       client,
-      returned.map((slot) => ({ ...slot, dueAt: clock.now() })),
+      returned.map((entry) => ({ ...entry, dueAt: clock.now() })),
     );
   };
   const run = async (): Promise<void> => {

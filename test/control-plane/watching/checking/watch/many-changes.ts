@@ -54,8 +54,8 @@ export function createOptions(index: number): MonitorSettings {
 function settingsOf(index: number): StateSettings {
   const settings = createOptions(index);
   const url = isPassive(index) ? "" : "https://shop.example.com/";
-  const slot = { intervalSeconds: 60, plannedLocations: settings.locations };
-  return { ...stateSettings({ url, checkType: "http", settings }, slot, []), isPassive: isPassive(index) };
+  const entry = { intervalSeconds: 60, plannedLocations: settings.locations };
+  return { ...stateSettings({ url, checkType: "http", settings }, entry, []), isPassive: isPassive(index) };
 }
 
 /** Returns the monitor that is up since a minute; some have changed often within the hour. */

@@ -34,10 +34,10 @@ describe("a change of a monitor during the check that finds its outage", () => {
   ])("counts for the notice: %s", async (_what, before, change, mailed) => {
     const monitor = await recording.watch(before);
     await monitor.end(await monitor.begin(), UP);
-    const slots = await monitor.begin();
-    expect(slots).toHaveLength(LOCATIONS.length);
+    const entries = await monitor.begin();
+    expect(entries).toHaveLength(LOCATIONS.length);
     await monitor.change(change);
-    await monitor.end(slots, DOWN);
+    await monitor.end(entries, DOWN);
     expect((await monitor.state())?.status).toBe("down");
     expect(await monitor.mailed()).toEqual(mailed.map((email) => `monitor.down ${email}`));
   });
@@ -47,7 +47,7 @@ describe("a change of a monitor during the check that finds its outage", () => {
     await monitor.end(await monitor.begin(), UP);
     // One location already fails, so that the next one makes the monitor down.
     const [first, ...others] = await monitor.begin();
-    if (first === undefined) throw new Error("no slot");
+    if (first === undefined) throw new Error("no schedule entry");
     await monitor.end([first], DOWN);
     // A second session has made the change and holds the monitor, as a request does that commits in a moment.
     const other = connect(recording.plane.databaseUrl, { name: "change", connections: 1, statementTimeoutMs: 30_000 });
@@ -69,7 +69,7 @@ describe("a change of a monitor during the check that finds its outage", () => {
     const monitor = await recording.watch({ quorum: 2 });
     await monitor.end(await monitor.begin(), UP);
     const [first, second, ...others] = await monitor.begin();
-    if (first === undefined || second === undefined) throw new Error("no slots");
+    if (first === undefined || second === undefined) throw new Error("no schedule entries");
     await monitor.change({ quorum: 3, repeat_minutes: 10 });
     await monitor.end([first, second], DOWN);
     expect(await monitor.state()).toMatchObject({ status: "up", remindAt: null });
@@ -85,18 +85,18 @@ describe("a shorter interval that is set during a check", () => {
   it("counts from the next check on: the running one is repeated, and is not recorded twice", async () => {
     const monitor = await recording.watch({});
     await monitor.change({ interval_minutes: 1440 });
-    const slots = await monitor.begin();
+    const entries = await monitor.begin();
     await monitor.change({ interval_minutes: 1 });
-    await monitor.end(slots, UP);
+    await monitor.end(entries, UP);
     expect(await monitor.checks()).toBe(0);
     await monitor.end(await monitor.begin(), UP);
-    expect(await monitor.checks()).toBe(slots.length);
+    expect(await monitor.checks()).toBe(entries.length);
     const [next] = await monitor.nextPlanned();
     expect(next?.getTime()).toBeLessThan(Date.now() + 2 * 60_000);
   });
 });
 
-describe("the newest good check of a slot", () => {
+describe("the newest good check of a schedule entry", () => {
   const PHASES = { redirect_ms: 0, dns_ms: 1, connect_ms: 2, tls_ms: 3, processing_ms: 4 };
 
   it("is kept with every good check, through those that fail, until the monitor has a new target", async () => {
@@ -129,8 +129,8 @@ it("an outage begins with a check of the history, and keeps its planned time, al
   await monitor.end(await monitor.begin(), UP);
   const plannedAt = new Date();
   plannedAt.setSeconds(plannedAt.getSeconds() - 5);
-  const slots = (await monitor.begin()).map((slot) => ({ ...slot, plannedAt }));
-  await monitor.end(slots, DOWN, false, 60_000);
+  const entries = (await monitor.begin()).map((entry) => ({ ...entry, plannedAt }));
+  await monitor.end(entries, DOWN, false, 60_000);
   const [down] = await monitor.events("monitor.down");
   const failed = await monitor.failed();
   expect(failed.map(({ at }) => at.toISOString())).toContain(down?.["started_at"]);

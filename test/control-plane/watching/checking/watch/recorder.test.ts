@@ -5,7 +5,7 @@ import { connect, type Sql } from "#control-plane/core/database/connect.ts";
 import { MAX_INTEGER } from "#control-plane/core/database/integer.ts";
 import { createEvents } from "#control-plane/notify/events/events.ts";
 import { requestEvidence } from "#control-plane/watching/evidence/requests.ts";
-import { claimSlots, type ClaimedSlot } from "#control-plane/watching/checking/schedule/store.ts";
+import { claimEntries, type ClaimedEntry } from "#control-plane/watching/checking/schedule/store.ts";
 import { createWatchMetrics } from "#control-plane/watching/checking/watch/metrics.ts";
 import { judgedFinding, type Finding } from "#control-plane/watching/checking/watch/observe.ts";
 import { createRecordWithEvents } from "#control-plane/watching/checking/watch/record-events.ts";
@@ -54,18 +54,18 @@ async function createTwo(): Promise<readonly WatchedAccount[]> {
   return accounts;
 }
 
-async function claimAll(): Promise<readonly ClaimedSlot[]> {
+async function claimAll(): Promise<readonly ClaimedEntry[]> {
   next += 1;
   await sql`update monitor_slots set due_at = now() - interval '1 second' where lease = 0`;
-  const options = { most: 100, graceMs: 60_000, absent: [], unserved: [], privateAccounts: [], fullAccounts: [] };
-  return claimSlots(sql, { ...options, now: new Date(), lease: next });
+  const options = { most: 100, graceMs: 60_000, absent: [], withoutAgent: [], privateAccounts: [], fullAccounts: [] };
+  return claimEntries(sql, { ...options, now: new Date(), lease: next });
 }
 
-/** Records what was found in these slots together, with the real recorder. */
+/** Records what was found in these schedule entries together, with the real recorder. */
 async function record(
-  slots: readonly ClaimedSlot[],
-  findingOf: (slot: ClaimedSlot) => Finding,
-  lagOf: (slot: ClaimedSlot) => number = () => 0,
+  entries: readonly ClaimedEntry[],
+  findingOf: (entry: ClaimedEntry) => Finding,
+  lagOf: (entry: ClaimedEntry) => number = () => 0,
 ): Promise<void> {
   const monitors = createWatchedMonitors();
   const metrics = createWatchMetrics(new Registry(), { running: () => 0, unrecorded: () => 0 });
@@ -74,18 +74,18 @@ async function record(
   const recordWithEvents = createRecordWithEvents({ sql, metrics, ...recording });
   const recorder = createRecorder({ sql, clock: systemClock, metrics, log, recordWithEvents });
   const beganAt = Date.now();
-  for (const slot of slots) {
-    const { state, stateVersion } = slot;
+  for (const entry of entries) {
+    const { state, stateVersion } = entry;
     const found = {
-      finding: findingOf(slot),
+      finding: findingOf(entry),
       beganAt,
-      lagMs: lagOf(slot),
+      lagMs: lagOf(entry),
       isRecheck: false,
-      unserved: [],
+      withoutAgent: [],
       state,
       stateVersion,
     };
-    recorder.add({ slot, monitor: monitors.of(slot), ...found });
+    recorder.add({ entry, monitor: monitors.of(entry), ...found });
   }
   await recorder.settle();
 }
@@ -116,9 +116,9 @@ describe("an observation that the database refuses", () => {
     // The first results change the status, each in a transaction; the second ones are recorded in one statement.
     for (let round = 0; round < 2; round += 1) {
       lines = [];
-      const slots = (await claimAll()).filter(({ monitorId }) => all.includes(monitorId));
-      expect(slots).toHaveLength(2 * MONITORS);
-      await record(slots, ({ monitorId }) => (monitorId === guilty ? { ...UP, ...wrong } : UP));
+      const entries = (await claimAll()).filter(({ monitorId }) => all.includes(monitorId));
+      expect(entries).toHaveLength(2 * MONITORS);
+      await record(entries, ({ monitorId }) => (monitorId === guilty ? { ...UP, ...wrong } : UP));
       const checks = await checksOf(all);
       expect(checks.map(({ id }) => id)).toEqual(all);
       for (const { id, status, fault } of checks) {
@@ -135,13 +135,13 @@ describe("an observation that the database refuses", () => {
     expect(checks).toBe(2 * all.length);
   });
 
-  it("in any form is dropped, its slot is free again, and others are recorded", async () => {
+  it("in any form is dropped, its entry is free again, and others are recorded", async () => {
     const [hostile, other] = await createTwo();
     const [guilty = 0, ...rest] = [...(hostile?.ids ?? []), ...(other?.ids ?? [])];
     // Nothing can be computed from such a state, not even for an unknown result.
     await sql`update monitor_states set state = 'no JSON' where monitor_id = ${guilty}`;
-    const slots = (await claimAll()).filter(({ monitorId }) => [guilty, ...rest].includes(monitorId));
-    await record(slots, () => UP);
+    const entries = (await claimAll()).filter(({ monitorId }) => [guilty, ...rest].includes(monitorId));
+    await record(entries, () => UP);
     expect((await checksOf([guilty, ...rest])).map(({ id }) => id)).toEqual(rest);
     expect(await leasesOf([guilty, ...rest])).toEqual([guilty, ...rest].map(() => 0));
     const [row] = await sql<{ dueAt: Date }[]>`
@@ -159,9 +159,9 @@ describe("a monitor with more locations than its plan allows", () => {
     const [id = 0] = ids;
     const seen: string[] = [];
     for (const verdict of ["up", "down", "down", "down"] as const) {
-      const slots = (await claimAll()).filter(({ monitorId }) => monitorId === id);
-      expect(slots.map(({ location }) => location)).toEqual(["eu-west"]);
-      await record(slots, () => (verdict === "up" ? UP : REFUSED));
+      const entries = (await claimAll()).filter(({ monitorId }) => monitorId === id);
+      expect(entries.map(({ location }) => location)).toEqual(["eu-west"]);
+      await record(entries, () => (verdict === "up" ? UP : REFUSED));
       const [row] = await sql<{ status: string }[]>`select status from monitor_states where monitor_id = ${id}`;
       seen.push(row?.status ?? "");
     }
@@ -177,10 +177,10 @@ describe("a check that was planned 30 days ago", () => {
     const [account] = await createTwo();
     const ids = account?.ids ?? [];
     await sql`update monitor_slots set planned_at = now() - interval '30 days' where monitor_id = any(${[...ids]}::bigint[])`;
-    const slots = (await claimAll()).filter(({ monitorId }) => ids.includes(monitorId));
-    const lagOf = ({ plannedAt }: ClaimedSlot) => systemClock.now().getTime() - plannedAt.getTime();
-    for (const slot of slots) expect(lagOf(slot)).toBeGreaterThan(29 * DAY_MS);
-    await record(slots, () => UP, lagOf);
+    const entries = (await claimAll()).filter(({ monitorId }) => ids.includes(monitorId));
+    const lagOf = ({ plannedAt }: ClaimedEntry) => systemClock.now().getTime() - plannedAt.getTime();
+    for (const entry of entries) expect(lagOf(entry)).toBeGreaterThan(29 * DAY_MS);
+    await record(entries, () => UP, lagOf);
     expect((await checksOf(ids)).map(({ id, status }) => [id, status])).toEqual(ids.map((id) => [id, 1]));
     const rows = await sql<{ lag: number; isAhead: boolean }[]>`
       select lag_ms as lag, planned_at > now() as "isAhead" from monitor_slots

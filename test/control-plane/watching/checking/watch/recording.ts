@@ -7,7 +7,7 @@ import { createEvents } from "#control-plane/notify/events/events.ts";
 import { requestEvidence } from "#control-plane/watching/evidence/requests.ts";
 import type { Mail } from "#control-plane/notify/mail/mail.ts";
 import type { MonitorSettings } from "#control-plane/outages/kinds/monitor.ts";
-import { claimSlots, type ClaimedSlot } from "#control-plane/watching/checking/schedule/store.ts";
+import { claimEntries, type ClaimedEntry } from "#control-plane/watching/checking/schedule/store.ts";
 import { readStates } from "#test/support/monitor-states.ts";
 import { createWatchMetrics } from "#control-plane/watching/checking/watch/metrics.ts";
 import type { Finding } from "#control-plane/watching/checking/watch/observe.ts";
@@ -95,21 +95,21 @@ async function watchOne({ plane, sql, mail }: Parts, settings: Partial<MonitorSe
   return {
     id,
     /** Begins the checks of all locations. */
-    async begin(): Promise<readonly ClaimedSlot[]> {
+    async begin(): Promise<readonly ClaimedEntry[]> {
       // Due in a moment, so that the control plane, which has no agents, does not claim and release them first.
       const now = new Date(Date.now() + 10_000);
       await sql`update monitor_slots set due_at = ${now}, lease = 0 where monitor_id = ${id}`;
-      const options = { absent: [], unserved: [], privateAccounts: [], fullAccounts: [], graceMs: 10_000 };
-      const slots = await claimSlots(sql, { now, most: 100, lease: randomInt(1, 2 ** 47), ...options });
-      return slots.filter(({ monitorId }) => monitorId === id);
+      const options = { absent: [], withoutAgent: [], privateAccounts: [], fullAccounts: [], graceMs: 10_000 };
+      const entries = await claimEntries(sql, { now, most: 100, lease: randomInt(1, 2 ** 47), ...options });
+      return entries.filter(({ monitorId }) => monitorId === id);
     },
     /** Ends checks that have just begun. `aheadMs`: the clock was set back by this since. */
-    async end(slots: readonly ClaimedSlot[], finding: Finding, isRecheck = false, aheadMs = 0): Promise<void> {
-      for (const slot of slots) {
-        const { state, stateVersion } = slot;
+    async end(entries: readonly ClaimedEntry[], finding: Finding, isRecheck = false, aheadMs = 0): Promise<void> {
+      for (const entry of entries) {
+        const { state, stateVersion } = entry;
         const beganAt = Date.now() + aheadMs;
-        const common = { lagMs: latenessMs(slot, beganAt), isRecheck, unserved: [], beganAt, state, stateVersion };
-        recorder.add({ slot, monitor: monitors.of(slot), finding, ...common });
+        const common = { lagMs: latenessMs(entry, beganAt), isRecheck, withoutAgent: [], beganAt, state, stateVersion };
+        recorder.add({ entry, monitor: monitors.of(entry), finding, ...common });
       }
       await recorder.settle();
     },
@@ -188,7 +188,7 @@ async function watchOne({ plane, sql, mail }: Parts, settings: Partial<MonitorSe
       return rows.map(({ at }) => at);
     },
     /** Number of planned checks that failed and passed on the re-check. */
-    firstTries: async () => (await metrics.firstTries.get()).values[0]?.value ?? 0,
+    softState: async () => (await metrics.softState.get()).values[0]?.value ?? 0,
     async transitions(): Promise<readonly unknown[]> {
       const { values } = await metrics.transitions.get();
       return values.filter(({ value }) => value > 0).map(({ labels }) => labels.kind);

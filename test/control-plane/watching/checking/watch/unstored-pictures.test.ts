@@ -46,13 +46,13 @@ afterEach(async () => {
   await service?.stop();
 });
 
-interface Slot {
+interface Entry {
   readonly lease: number;
   /** Seconds from the time of the watch. */
   readonly dueIn: number;
 }
 
-it("a check whose picture cannot be stored gives its slot back at once, and is repeated some seconds later", async () => {
+it("a check whose picture cannot be stored gives its entry back at once, and is repeated some seconds later", async () => {
   const { ids } = await createWatchedAccount(service, sql, 1);
   await sql`delete from monitor_slots where location <> 'eu-west'`;
   const [monitorId = 0] = ids;
@@ -72,15 +72,15 @@ it("a check whose picture cannot be stored gives its slot back at once, and is r
     pictureFinding: () => Promise.resolve(null),
     encryption: createEncryption(MASTER_KEY, systemRandom),
   });
-  const readSlot = async (): Promise<Slot> => {
-    const [slot] = await sql<Slot[]>`
+  const readEntry = async (): Promise<Entry> => {
+    const [entry] = await sql<Entry[]>`
       select lease, extract(epoch from due_at - ${now}::timestamptz)::float8 as "dueIn" from monitor_slots
       where monitor_id = ${monitorId}`;
-    return slot ?? expect.fail("the monitor has no slot");
+    return entry ?? expect.fail("the monitor has no schedule entry");
   };
   for (let check = 1; check <= 3; check += 1) {
     await expect
-      .poll(async () => ({ jobs, ...(await readSlot()) }))
+      .poll(async () => ({ jobs, ...(await readEntry()) }))
       .toMatchObject({
         jobs: check,
         lease: 0,
@@ -88,9 +88,10 @@ it("a check whose picture cannot be stored gives its slot back at once, and is r
       });
     if (check < 3) now = new Date(now.getTime() + 10_000);
   }
-  // Nothing of them was kept: a slot that is given back when the replica stops would be due at its planned time.
+  // Nothing of them was kept: a schedule entry that is given back when the replica stops would be due at its planned
+  // time.
   await watch.stop(0);
-  expect((await readSlot()).dueIn).toBeGreaterThan(0);
+  expect((await readEntry()).dueIn).toBeGreaterThan(0);
   const [{ checks }] = await sql<[{ checks: number }]>`select count(*) as checks from checks`;
   expect(checks).toBe(0);
 });

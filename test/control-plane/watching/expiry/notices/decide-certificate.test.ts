@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { CertificateFacts } from "#control-plane/watching/expiry/facts/certificate.ts";
+import type { CertificateFacts } from "#control-plane/watching/expiry/observed/certificate.ts";
 import {
   decideCertificate,
   type CertificateNotice,

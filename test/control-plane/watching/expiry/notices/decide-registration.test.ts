@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { RegistrationFacts } from "#control-plane/watching/expiry/facts/registration.ts";
+import type { RegistrationFacts } from "#control-plane/watching/expiry/observed/registration.ts";
 import { decideRegistration } from "#control-plane/watching/expiry/notices/decide-registration.ts";
 import type { Memory } from "#control-plane/watching/expiry/notices/memory.ts";
 

@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { connect, type Sql } from "#control-plane/core/database/connect.ts";
+import { encodeState } from "#control-plane/outages/state/encoding.ts";
+import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { tellOfUp } from "#test/control-plane/outages/state/story.ts";
+import { createWatchedAccount } from "#test/support/watched-account.ts";
+
+let plane: TestControlPlane;
+let sql: Sql;
+
+beforeAll(async () => {
+  plane = await startControlPlane();
+  sql = connect(plane.databaseUrl, { name: "test", connections: 2, statementTimeoutMs: 30_000 });
+});
+afterAll(async () => {
+  await sql?.end();
+  await plane?.stop();
+});
+
+it("a running control plane sweeps monitors by itself, without any agent", async () => {
+  const { ids } = await createWatchedAccount(plane, sql, 1);
+  const [id = 0] = ids;
+  // No check of it is due, so that nothing but a sweep can change it.
+  await sql`update monitor_slots set due_at = now() + interval '1 day' where monitor_id = ${id}`;
+  const { state } = tellOfUp();
+  await sql`
+    update monitor_states set status = 'up', state = ${encodeState(state)}, visit_at = '-infinity'
+    where monitor_id = ${id}`;
+  const status = async () => {
+    const [row] = await sql<{ status: string }[]>`select status from monitor_states where monitor_id = ${id}`;
+    return row?.status;
+  };
+  await expect.poll(status).toBe("unknown");
+});
