@@ -15,7 +15,7 @@ interface PingFacts {
 }
 
 /** When something ends that a monitor watches; null: not watched, or not known. */
-interface ExpiryDetails {
+interface ExpiryEnds {
   readonly certificate: Date | null;
   readonly domain: Date | null;
 }
@@ -25,7 +25,7 @@ export interface ScrapedMonitor extends MonitorSnapshot {
   readonly uptime: UptimeFacts | null;
   /** null: it is no heartbeat. */
   readonly pings: PingFacts | null;
-  readonly expiry: ExpiryDetails | null;
+  readonly expiry: ExpiryEnds | null;
 }
 
 /** What a scrape shows. */

@@ -73,7 +73,7 @@ export async function readSnapshots(sql: Queryable, options: SnapshotOptions): P
   if (rows.length === 0) return { monitors: [], omitted: 0 };
   const ids = rows.map(({ id }) => id);
   const entryRows = await readEntryRows(sql, ids, Math.floor(budget.most / budget.perLocation) + 1);
-  const entries = new Map(entryRows.map((row) => [row.monitorId, row.entries]));
+  const entries = new Map(entryRows.map((row) => [row.monitorId, row.slots]));
   const monitors: MonitorSnapshot[] = [];
   let cost = 0;
   for (const row of rows) {

@@ -63,7 +63,7 @@ export type EntryRow = readonly [
 /** The newest checks of a monitor: JSON of a list of EntryRow, by location. */
 interface EntriesRow {
   readonly monitorId: number;
-  readonly entries: string;
+  readonly slots: string;
 }
 
 /**
