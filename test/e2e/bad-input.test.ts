@@ -1,26 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startWireServer, type WireServer } from "#test/servers/wire.ts";
-import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { describe, expect, it } from "vitest";
+import { startWireServer } from "#test/servers/wire.ts";
+import { useAgent } from "#test/support/agent-process.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let plane: TestControlPlane;
-let agent: AgentProcess;
-let key: string;
-let sentinel: WireServer;
-
-beforeAll(async () => {
-  plane = await startControlPlane();
-  // No allow lists, so this agent can reach only the public internet.
-  agent = await startAgent(plane, "eu-west", { VANTAGE_ALLOW_TARGETS: "", VANTAGE_ALLOW_NAMES: "" });
-  key = await plane.createKey();
-  sentinel = await startWireServer(() => {}, { atOnce: true });
-});
-
-afterAll(async () => {
-  await agent?.stop();
-  await plane?.stop();
-  await sentinel?.close();
-});
+const plane = await stopAfterAll(startControlPlane());
+// No allow lists, so this agent can reach only the public internet.
+useAgent(plane, "eu-west", { VANTAGE_ALLOW_TARGETS: "", VANTAGE_ALLOW_NAMES: "" });
+const key = await plane.createKey();
+const sentinel = await stopAfterAll(startWireServer(() => {}, { atOnce: true }));
 
 describe("an invalid parameter is named", () => {
   it.each([

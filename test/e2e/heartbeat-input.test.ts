@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { describe, expect, it } from "vitest";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import { sendPing } from "#test/support/heartbeats/send-ping.ts";
 import { sendRaw } from "#test/support/raw-http.ts";
 import { createMonitor } from "#test/support/create-monitor.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const clock = createManualClock(new Date("2026-03-01T12:00:00.000Z"));
-let plane: TestControlPlane;
-let key: string;
 
-beforeAll(async () => {
-  plane = await startControlPlane({ overrides: { clock } });
-  key = await plane.createKey("captain");
-});
-
-afterAll(() => plane?.stop());
+const plane = await stopAfterAll(startControlPlane({ overrides: { clock } }));
+const key = await plane.createKey("captain");
 
 async function create(heartbeat: object = {}): Promise<{ readonly id: number; readonly path: string }> {
   const { id, heartbeat_url: url } = await createMonitor(plane, key, { check_type: "heartbeat", heartbeat });

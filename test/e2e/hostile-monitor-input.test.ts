@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { useAgent } from "#test/support/agent-process.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 // Inputs of a hostile user to the nouns of monitoring, over the started product: each is refused with the field it is
 // about, or stored and shown harmlessly. None is a fault of the service, and none is slow.
@@ -11,10 +12,6 @@ const REORDERED = "Paid \u202etxt.exe\u2066";
 const FORGED = "Shop\r\nBcc: victim@example.com";
 const HUGE = 2 ** 53;
 const MARKUP = "<script>alert(1)</script>";
-
-let plane: TestControlPlane;
-let agent: AgentProcess;
-let key: string;
 
 /** Paused, so that nothing is checked. */
 const MONITOR = {
@@ -50,16 +47,12 @@ const WEEKLY = {
 /** Nests arrays. */
 const nested = (depth: number): string => `${"[".repeat(depth)}${"]".repeat(depth)}`;
 
+const plane = await stopAfterAll(startControlPlane());
+useAgent(plane, "eu-west");
+const key = await plane.createKey("captain");
 beforeAll(async () => {
-  plane = await startControlPlane();
-  agent = await startAgent(plane, "eu-west");
-  key = await plane.createKey("captain");
   const made = await plane.call("/api/v4/monitors", { key, body: MONITOR });
   if ((made.body.data as { id: number } | undefined)?.id !== OWN) throw new Error(made.text);
-});
-afterAll(async () => {
-  await agent?.stop();
-  await plane?.stop();
 });
 
 const post = (path: string, body: unknown, method = "POST") => plane.call(`/api/v4/${path}`, { key, method, body });

@@ -1,10 +1,11 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:net";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
-import { startWebhookReceiver, type WebhookReceiver } from "#test/support/webhook-receiver.ts";
+import { afterAll, describe, expect, it } from "vitest";
+import { startDnsServer } from "#test/servers/dns.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
+import { startWebhookReceiver } from "#test/support/webhook-receiver.ts";
 import { createWebhook, failHeartbeat, listDeliveries, webhookSettings } from "#test/support/webhooks.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const ENDED = new Set(["delivered", "failed", "dead"]);
 
@@ -94,43 +95,36 @@ const LED_TO = [
   ["AAAA", "64:ff9b::7f00:2"],
 ] as const;
 
-let plane: TestControlPlane;
-let receiver: WebhookReceiver;
-let dns: DnsServer;
-let port: number;
 const sentinels: Server[] = [];
 /** Connections that reached an address that is not allowed. */
 let reached = 0;
 const zones: Record<string, Record<string, string[]>> = {};
 
-beforeAll(async () => {
-  receiver = await startWebhookReceiver();
-  ({ port } = receiver);
-  for (const host of ["127.0.0.2", "::1"]) {
-    const sentinel = createServer((socket) => {
-      reached += 1;
-      socket.destroy();
-    });
-    sentinel.listen(port, host);
-    await once(sentinel, "listening");
-    sentinels.push(sentinel);
-  }
-  for (const [index, [type, address]] of LED_TO.entries()) zones[`name-${index}.example.com`] = { [type]: [address] };
-  dns = await startDnsServer({ zones });
-  plane = await startControlPlane({
+const receiver = await stopAfterAll(startWebhookReceiver());
+const { port } = receiver;
+for (const host of ["127.0.0.2", "::1"]) {
+  const sentinel = createServer((socket) => {
+    reached += 1;
+    socket.destroy();
+  });
+  sentinel.listen(port, host);
+  await once(sentinel, "listening");
+  sentinels.push(sentinel);
+}
+for (const [index, [type, address]] of LED_TO.entries()) zones[`name-${index}.example.com`] = { [type]: [address] };
+const dns = await stopAfterAll(startDnsServer({ zones }));
+const plane = await stopAfterAll(
+  startControlPlane({
     config: {
       allow: { targets: ["127.0.0.1/32"], names: [] },
       dnsServers: [dns.address],
       webhooks: webhookSettings([0, 100, 100, 100]),
     },
-  });
-});
+  }),
+);
 
 afterAll(async () => {
-  await plane?.stop();
   for (const sentinel of sentinels) sentinel.close();
-  await receiver?.close();
-  await dns?.close();
 });
 
 /** Fails a heartbeat and returns its deliveries when they have ended. */

@@ -1,29 +1,23 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { signStandard, signV2 } from "#shared/webhooks/signature.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { createWebhook, failHeartbeat, webhookSettings } from "#test/support/webhooks.ts";
-import { startWebhookReceiver, type ReceivedDelivery, type WebhookReceiver } from "#test/support/webhook-receiver.ts";
+import { startWebhookReceiver, type ReceivedDelivery } from "#test/support/webhook-receiver.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const PATH = "/api/v4/webhooks";
 
-let plane: TestControlPlane;
-let receiver: WebhookReceiver;
 let key: string;
 
-beforeAll(async () => {
-  plane = await startControlPlane({
+const plane = await stopAfterAll(
+  startControlPlane({
     config: {
       allow: { targets: ["127.0.0.1/32"], names: [] },
       webhooks: webhookSettings([0, 100, 200]),
     },
-  });
-  receiver = await startWebhookReceiver();
-});
-
-afterAll(async () => {
-  await plane.stop();
-  await receiver.close();
-});
+  }),
+);
+const receiver = await stopAfterAll(startWebhookReceiver());
 
 beforeEach(async () => {
   key = await plane.createKey();

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openIncident } from "#test/control-plane/monitors/routes/open-incident.ts";
-import { BODY, startMonitorsWorld, URL, type MonitorsWorld } from "#test/control-plane/monitors/routes/world.ts";
+import { BODY, startMonitorsWorld, URL } from "#test/control-plane/monitors/routes/world.ts";
 import type { Answer } from "#test/support/control-plane.ts";
 import { createWatchedAccount } from "#test/support/watched-account.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let world: MonitorsWorld;
-
-beforeAll(async () => {
-  world = await startMonitorsWorld();
-});
-afterAll(() => world?.stop());
+const world = await stopAfterAll(startMonitorsWorld());
 
 interface Changed {
   readonly id: number;

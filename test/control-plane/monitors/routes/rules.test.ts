@@ -1,20 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { ago } from "#test/support/ago.ts";
 import { startMonitorService } from "#test/support/monitor-service.ts";
-import {
-  BODY,
-  startMonitorsWorld,
-  URL,
-  type Monitor,
-  type MonitorsWorld,
-} from "#test/control-plane/monitors/routes/world.ts";
+import { BODY, startMonitorsWorld, URL, type Monitor } from "#test/control-plane/monitors/routes/world.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let world: MonitorsWorld;
-
-beforeAll(async () => {
-  world = await startMonitorsWorld();
-});
-afterAll(() => world?.stop());
+const world = await stopAfterAll(startMonitorsWorld());
 
 describe("a dependency", () => {
   it("is on a monitor of the account, without a cycle, in a chain of at most five", async () => {

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openSecrets } from "#control-plane/outages/kinds/secrets.ts";
-import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
+import { startMonitorService } from "#test/support/monitor-service.ts";
 import { seeded } from "#test/support/seeded.ts";
 import { WIDE_PLANS } from "#test/support/wide-plans.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const URL = "/api/v4/monitors";
 
-let service: MonitorService;
-
-beforeAll(async () => {
-  service = await startMonitorService({ plans: WIDE_PLANS });
-  for (const region of ["eu-west", "us-east"]) service.attach(region);
-});
-afterAll(() => service?.stop());
+const service = await stopAfterAll(startMonitorService({ plans: WIDE_PLANS }));
+for (const region of ["eu-west", "us-east"]) service.attach(region);
 
 type Row = Readonly<Record<string, unknown>>;
 

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { failed, ok } from "#shared/contracts/outcome.ts";
 import type { Job } from "#shared/protocol/probe.ts";
 import type { Answer } from "#test/support/control-plane.ts";
-import { GOOD, startTrialWorld, TRY, type TrialWorld } from "#test/control-plane/monitors/try/world.ts";
+import { GOOD, startTrialWorld, TRY } from "#test/control-plane/monitors/try/world.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let world: TrialWorld;
-
-beforeAll(async () => {
-  world = await startTrialWorld();
-});
-afterAll(() => world?.stop());
+const world = await stopAfterAll(startTrialWorld());
 
 /** Every row of every table, but the counts of requests that the gate keeps, and when keys were used. */
 async function readDatabase(): Promise<ReadonlyMap<string, string>> {

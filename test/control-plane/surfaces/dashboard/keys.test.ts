@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createManualClock } from "#test/support/clock.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { openBrowser, PASSWORD, signInOwner, type Browser, type DashboardAnswer } from "#test/support/dashboard.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const clock = createManualClock(new Date("2026-11-27T20:00:00Z"));
-let plane: TestControlPlane;
-let owner: Browser;
-let accountId: number;
 
-beforeAll(async () => {
-  plane = await startControlPlane({ overrides: { clock } });
-  ({ browser: owner, accountId } = await signInOwner(plane));
-});
-
-afterAll(() => plane.stop());
+const plane = await stopAfterAll(startControlPlane({ overrides: { clock } }));
+const { browser: owner, accountId } = await signInOwner(plane);
 
 function keyOf({ html }: DashboardAnswer): string {
   return /vtg_\w{36}/.exec(html)?.[0] ?? "no key";

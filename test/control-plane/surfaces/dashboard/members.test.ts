@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createManualClock } from "#test/support/clock.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import {
   createAccount,
   openBrowser,
@@ -10,16 +10,14 @@ import {
   type Browser,
   type DashboardAnswer,
 } from "#test/support/dashboard.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const MINUTE_MS = 60_000;
 const clock = createManualClock(new Date("2026-11-27T20:00:00Z"));
-let plane: TestControlPlane;
 
-beforeAll(async () => {
-  plane = await startControlPlane({ overrides: { clock }, config: { trustedProxies: ["127.0.0.0/8"] } });
-});
-
-afterAll(() => plane.stop());
+const plane = await stopAfterAll(
+  startControlPlane({ overrides: { clock }, config: { trustedProxies: ["127.0.0.0/8"] } }),
+);
 
 /** The path of the invite that a page shows. */
 function inviteOf({ html }: DashboardAnswer): string {

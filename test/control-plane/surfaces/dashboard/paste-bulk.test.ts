@@ -1,27 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
-import { fieldsOfForm, joinAccount, signInOwner, type Browser } from "#test/support/dashboard.ts";
+import { describe, expect, it } from "vitest";
+import { startControlPlane } from "#test/support/control-plane.ts";
+import { fieldsOfForm, joinAccount, signInOwner } from "#test/support/dashboard.ts";
 import { attachIdle } from "#test/support/idle-agent.ts";
 import { createWatchedAccount } from "#test/support/watched-account.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const HOSTILE = `"><script>alert(1)</script>`;
-let plane: TestControlPlane;
-let agent: { stop(): void };
-let owner: Browser;
-let accountId: number;
-let ids: readonly number[];
 
-beforeAll(async () => {
-  plane = await startControlPlane();
-  agent = await attachIdle(plane, "eu-west");
-  ({ accountId, ids } = await createWatchedAccount(plane, plane.app.sql, 3));
-  ({ browser: owner } = await signInOwner(plane, "owner@example.com", { accountId }));
-});
-
-afterAll(async () => {
-  agent?.stop();
-  await plane?.stop();
-});
+const plane = await stopAfterAll(startControlPlane());
+await stopAfterAll(attachIdle(plane, "eu-west"));
+const { accountId, ids } = await createWatchedAccount(plane, plane.app.sql, 3);
+const { browser: owner } = await signInOwner(plane, "owner@example.com", { accountId });
 
 const namesOf = async () =>
   (await plane.app.sql<{ name: string }[]>`select name from monitors where account_id = ${accountId} order by id`).map(

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createManualClock } from "#test/support/clock.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { createAccount, openBrowser, PASSWORD, signIn, signInOwner, startPath } from "#test/support/dashboard.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const MINUTE_MS = 60_000;
 const clock = createManualClock(new Date("2026-11-27T20:00:00Z"));
-let plane: TestControlPlane;
 
-beforeAll(async () => {
-  plane = await startControlPlane({ overrides: { clock } });
-});
-
-afterAll(() => plane.stop());
+const plane = await stopAfterAll(startControlPlane({ overrides: { clock } }));
 
 describe("an instance without an owner", () => {
   it("cannot be taken by who finds it: only the operator's link makes the first user", async () => {

@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { shownFactsOf } from "#control-plane/outages/state/shown.ts";
 import { judgedFinding, UNSERVED, type Finding } from "#control-plane/watching/checking/watch/observe.ts";
 import { findStale } from "#control-plane/public/status-pages/read/view.ts";
-import { openVisitsWorld, type VisitsWorld } from "#test/control-plane/watching/checking/visits/visits-world.ts";
+import { openVisitsWorld } from "#test/control-plane/watching/checking/visits/visits-world.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const UP: Finding = { ...judgedFinding("up", null), responseMs: 20, httpStatus: 200 };
 /** Two intervals of a minute and a timeout of 15 s. */
 const FRESH_MS = 135_000;
 
-let world: VisitsWorld;
-
-beforeAll(async () => {
-  world = await openVisitsWorld();
-});
-afterAll(() => world?.stop());
+const world = await stopAfterAll(openVisitsWorld());
 
 const visitAt = async (id: number): Promise<number> => {
   const [row] = await world.sql<{ at: Date }[]>`select visit_at as at from monitor_states where monitor_id = ${id}`;
