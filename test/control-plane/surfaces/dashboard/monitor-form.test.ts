@@ -7,7 +7,7 @@ import { startControlPlane } from "#test/support/control-plane.ts";
 import { createMonitor } from "#test/support/create-monitor.ts";
 import { attachIdle } from "#test/support/idle-agent.ts";
 import { attachScripted, helloOf } from "#test/support/scripted-agent.ts";
-import { createAccountKey, fieldsOfForm, joinAccount, signInOwner } from "#test/support/dashboard.ts";
+import { createAccountKey, fieldsOfForm, signInOwner } from "#test/support/dashboard.ts";
 import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const plane = await stopAfterAll(startControlPlane());
@@ -168,16 +168,5 @@ describe("the form of a monitor", () => {
     expect(refused.html).not.toContain("<b>");
     const none = await owner.post("/app/monitors/new", { check_type: "nothing" });
     expect(none.status).toBe(400);
-  });
-
-  it("is for those who may change monitors, and for their own ones", async () => {
-    const id = await create("ping");
-    const viewer = await joinAccount(plane, accountId, "viewer");
-    for (const path of ["/app/monitors/new", `/app/monitors/${id}/edit`, "/app/monitors/paste", "/app/monitors/bulk"])
-      expect([path, (await viewer.get(path)).status]).toEqual([path, 403]);
-    const { browser: stranger } = await signInOwner(plane, "stranger@example.com");
-    expect((await stranger.get(`/app/monitors/${id}/edit`)).status).toBe(404);
-    expect((await stranger.post(`/app/monitors/${id}/edit`, { name: "mine" })).status).toBe(404);
-    expect((await stranger.get(`/app/monitors/new?from=${id}`)).html).not.toContain("a ping");
   });
 });
