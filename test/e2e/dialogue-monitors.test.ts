@@ -102,34 +102,6 @@ describe("a monitor of a dialogue", () => {
     expect(subject).toBe(`Down: Cache - Unexpected answer: ${words}`);
     expect(text).toContain(words);
   });
-
-  it("of type grpc is up, down if it is NOT_SERVING, and up again", async () => {
-    const { cause, subject } = await liveThrough(
-      { name: "Cart", check_type: "grpc", url: `grpc://127.0.0.1:${rpc.port}`, grpc: { service: "shop.Cart" } },
-      { break: () => rpc.say(2), repair: () => rpc.say(1) },
-    );
-    expect(cause).toEqual({
-      code: "response_not_serving",
-      message: 'Health check failed from eu-west: the service "shop.Cart" is NOT_SERVING',
-    });
-    expect(subject).toBe('Down: Cart - Health check failed: the service "shop.Cart" is NOT_SERVING');
-  });
-
-  it("of type websocket is up, down without the expected message, and up again", async () => {
-    const { cause, subject } = await liveThrough(
-      {
-        name: "Live",
-        check_type: "websocket",
-        url: `ws://127.0.0.1:${live.port}/live`,
-        timeout_seconds: 2,
-        websocket: { expect: "welcome" },
-      },
-      { break: () => (greeting = "go away"), repair: () => (greeting = "welcome") },
-    );
-    const words = '"welcome" was not found in time; the server said "go away"';
-    expect(cause).toEqual({ code: "timeout", message: `Expected answer missing from eu-west: ${words}` });
-    expect(subject).toBe(`Down: Live - Expected answer missing: ${words}`);
-  });
 });
 
 describe("metadata of a grpc monitor", () => {
