@@ -1,26 +1,18 @@
 import { gunzipSync } from "node:zlib";
 import { request } from "node:http";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
-import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
+import { afterAll, expect, it } from "vitest";
+import { startHttpServer } from "#test/servers/http.ts";
+import { useAgent } from "#test/support/agent-process.ts";
 import { freePort } from "#test/support/free-port.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { createMonitor } from "#test/support/create-monitor.ts";
 import { WIDE_LIMITS } from "#test/support/wide-plans.ts";
 
-let plane: TestControlPlane;
-let agent: AgentProcess;
-let web: HttpServer;
-let key: string;
-
-beforeAll(async () => {
-  [plane, web] = await Promise.all([startControlPlane(), startHttpServer()]);
-  agent = await startAgent(plane, "eu-west");
-  key = await plane.createKey("captain");
-});
+const [plane, web] = await Promise.all([startControlPlane(), startHttpServer()]);
+useAgent(plane, "eu-west");
+const key = await plane.createKey("captain");
 afterAll(async () => {
-  await agent?.stop();
-  await Promise.all([plane?.stop(), web?.close()]);
+  await Promise.all([plane.stop(), web.close()]);
 });
 
 /** Returns the lines of the caller's scrape that contain all of these texts. */

@@ -1,22 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { connect } from "#control-plane/core/database/connect.ts";
 import { migrate } from "#control-plane/core/migrations/migrate.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { createMonitor } from "#test/support/create-monitor.ts";
 import { createTestDatabase } from "#test/support/postgres.ts";
-import { startWebhookReceiver, type WebhookReceiver } from "#test/support/webhook-receiver.ts";
+import { startWebhookReceiver } from "#test/support/webhook-receiver.ts";
 import { createWebhook, failHeartbeat, webhookSettings } from "#test/support/webhooks.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const WAIT = { interval: 200 };
 
-let pagerduty: WebhookReceiver;
-beforeAll(async () => {
-  pagerduty = await startWebhookReceiver();
-});
+const pagerduty = await stopAfterAll(startWebhookReceiver());
 beforeEach(() => {
   pagerduty.received.length = 0;
 });
-afterAll(() => pagerduty?.close());
 
 /** Alerts as PagerDuty has them: what was done to each key, in order. */
 function alerts(): Readonly<Record<string, readonly string[]>> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { BUILT_IN_PLANS } from "#control-plane/core/plans.ts";
 import {
   callExport,
@@ -7,12 +7,12 @@ import {
   isSignedWith,
   revealSecret,
   type SignedAnswer,
-  type TestAccount,
 } from "#test/support/audit.ts";
 import { createManualClock } from "#test/support/clock.ts";
-import { startControlPlane, type Answer, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane, type Answer } from "#test/support/control-plane.ts";
 import { portsOutcome } from "#test/support/measurements.ts";
-import { attachScripted, helloOf, type ScriptedAgent } from "#test/support/scripted-agent.ts";
+import { attachScripted, helloOf } from "#test/support/scripted-agent.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -22,24 +22,17 @@ const clock = createManualClock(new Date(noon + 250));
 const timeAt = (minutes: number) => new Date(noon + minutes * MINUTE_MS).toISOString();
 const dayAt = (days: number) => new Date(noon + days * DAY_MS).toISOString().slice(0, 10);
 
-let plane: TestControlPlane;
-let agent: ScriptedAgent;
-let ours: TestAccount;
-let theirs: TestAccount;
-let secret: string;
-
-beforeAll(async () => {
-  const captain = { ...BUILT_IN_PLANS.captain, requestsPerMinute: 100_000, requestsPerDay: 100_000 };
-  const starter = { ...BUILT_IN_PLANS.starter, auditExport: true };
-  plane = await startControlPlane({ overrides: { clock }, plans: { ...BUILT_IN_PLANS, captain, starter } });
-  agent = await attachScripted(plane, helloOf("eu-a"));
-  ours = await createAccount(plane, "captain", { name: "deploy" });
-  theirs = await createAccount(plane);
-  ({ secret } = await revealSecret(plane, { account_id: ours.id }));
-});
+const captain = { ...BUILT_IN_PLANS.captain, requestsPerMinute: 100_000, requestsPerDay: 100_000 };
+const starter = { ...BUILT_IN_PLANS.starter, auditExport: true };
+const plane = await stopAfterAll(
+  startControlPlane({ overrides: { clock }, plans: { ...BUILT_IN_PLANS, captain, starter } }),
+);
+const agent = await attachScripted(plane, helloOf("eu-a"));
+const ours = await createAccount(plane, "captain", { name: "deploy" });
+const theirs = await createAccount(plane);
+const { secret } = await revealSecret(plane, { account_id: ours.id });
 afterAll(async () => {
-  agent?.cut();
-  await plane?.stop();
+  agent.cut();
 });
 
 async function create(path: string, body: object, key = ours.key): Promise<number> {

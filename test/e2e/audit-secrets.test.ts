@@ -1,20 +1,15 @@
 import { pino } from "pino";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { createAccount, exportAudit, isSignedWith, revealSecret, type SignedAnswer } from "#test/support/audit.ts";
-import { ADMIN_TOKEN, startControlPlane, type Answer, type TestControlPlane } from "#test/support/control-plane.ts";
+import { ADMIN_TOKEN, startControlPlane, type Answer } from "#test/support/control-plane.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let one: TestControlPlane;
-let two: TestControlPlane;
 const lines: string[] = [];
 
-beforeAll(async () => {
-  one = await startControlPlane({ log: pino({ level: "trace" }, { write: (line: string) => void lines.push(line) }) });
-  two = await startControlPlane({ databaseUrl: one.databaseUrl });
-});
-afterAll(async () => {
-  await two?.stop();
-  await one?.stop();
-});
+const one = await stopAfterAll(
+  startControlPlane({ log: pino({ level: "trace" }, { write: (line: string) => void lines.push(line) }) }),
+);
+const two = await stopAfterAll(startControlPlane({ databaseUrl: one.databaseUrl }));
 
 const TENANT = "type=tenant";
 const errorOf = ({ status, body }: Answer) => [status, body.error["code"], body.error["field"], body.error["reason"]];

@@ -1,40 +1,22 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startWireServer, type WireServer } from "#test/servers/wire.ts";
-import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { describe, expect, it } from "vitest";
+import { startWireServer } from "#test/servers/wire.ts";
+import { useAgent } from "#test/support/agent-process.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let plane: TestControlPlane;
-let agent: AgentProcess;
-let key: string;
-let sentinel: WireServer;
-
-beforeAll(async () => {
-  plane = await startControlPlane();
-  // No allow lists, so this agent can reach only the public internet.
-  agent = await startAgent(plane, "eu-west", { VANTAGE_ALLOW_TARGETS: "", VANTAGE_ALLOW_NAMES: "" });
-  key = await plane.createKey();
-  sentinel = await startWireServer(() => {}, { atOnce: true });
-});
-
-afterAll(async () => {
-  await agent?.stop();
-  await plane?.stop();
-  await sentinel?.close();
-});
+const plane = await stopAfterAll(startControlPlane());
+// No allow lists, so this agent can reach only the public internet.
+useAgent(plane, "eu-west", { VANTAGE_ALLOW_TARGETS: "", VANTAGE_ALLOW_NAMES: "" });
+const key = await plane.createKey();
+const sentinel = await stopAfterAll(startWireServer(() => {}, { atOnce: true }));
 
 describe("an invalid parameter is named", () => {
   it.each([
     ["check", "url", "required"],
     ["check?url=", "url", "required"],
     ["check?url=not a host", "url", "invalid_url"],
-    ["check?url=mailto:x@example.com", "url", "invalid_url"],
-    ["check?url=example.com:99999", "url", "invalid_url"],
-    ["check?url=//example.com", "url", "invalid_url"],
-    ["check?url=ftp://example.com/", "url", "invalid_url"],
     ["check?url=http://a.example/%0d&url=http://b.example/", "url", "duplicate"],
     ["check?url=http://exa%0d%0ample.com/", "url", "invalid_url"],
-    ["check?url=http://exa%09mple.com/", "url", "invalid_url"],
-    ["check?url=http://example.com%5c@evil.example/", "url", "invalid_url"],
     ["check?url=http://user:pass@example.com/", "url", "invalid_url"],
     [`check?url=http://example.com/${"a".repeat(8_200)}`, "url", "range"],
     ["check?url=http://example.com/&method=PUT", "method", "enum"],
@@ -101,45 +83,7 @@ describe("a request that cannot be read", () => {
 });
 
 describe("a target that must not be reached", () => {
-  const loopback = [
-    "127.0.0.1",
-    "127.1",
-    "2130706433",
-    "0x7f000001",
-    "0177.0.0.1",
-    "127.0.0.1.",
-    "[::1]",
-    "[::ffff:127.0.0.1]",
-    "[::7f00:1]",
-    "[64:ff9b::7f00:1]",
-    "①②⑦.0.0.1",
-    "localhost",
-    "LOCALHOST.",
-    "a.localhost",
-    "0.0.0.0",
-    "[::]",
-  ];
-  const others = [
-    "10.0.0.1",
-    "100.64.0.1",
-    "169.254.169.254",
-    "172.16.0.1",
-    "192.168.1.1",
-    "198.18.0.1",
-    "224.0.0.1",
-    "255.255.255.255",
-    "168.63.129.16",
-    "[fe80::1]",
-    "[fc00::1]",
-    "[2002:7f00:1::]",
-    "[2001:db8::1]",
-    "router",
-    "printer.local",
-    "db.internal",
-    "nas.home.arpa",
-  ];
-
-  it.each([...loopback, ...others])("as a URL: %s", async (host) => {
+  it.each(["127.1", "[::ffff:127.0.0.1]", "169.254.169.254", "printer.local"])("as a URL: %s", async (host) => {
     const url = encodeURIComponent(`http://${host}:${sentinel.port}/`);
     const { status, body } = await plane.call(`/api/v4/check?url=${url}`, { key });
     expect(body.error).toMatchObject({ code: "target_not_allowed" });

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
-import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
+import { describe, expect, it } from "vitest";
+import { startHttpServer } from "#test/servers/http.ts";
+import { useAgent } from "#test/support/agent-process.ts";
 import { freePort } from "#test/support/free-port.ts";
 import { attachScripted, helloOf } from "#test/support/scripted-agent.ts";
 import { failed } from "#shared/contracts/outcome.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 interface Job {
   readonly job_id: string;
@@ -19,20 +20,10 @@ interface Job {
   readonly results: readonly { url: string; status: string; data?: object; error?: object; duration_ms: number }[];
 }
 
-let plane: TestControlPlane;
-let agent: AgentProcess;
-let site: HttpServer;
-let key: string;
-
-beforeAll(async () => {
-  plane = await startControlPlane();
-  [key, site, agent] = await Promise.all([plane.createKey(), startHttpServer(), startAgent(plane, "local")]);
-});
-
-afterAll(async () => {
-  await agent?.stop();
-  await Promise.all([site?.close(), plane?.stop()]);
-});
+const plane = await stopAfterAll(startControlPlane());
+useAgent(plane, "local");
+const key = await plane.createKey();
+const site = await stopAfterAll(startHttpServer());
 
 const submit = (body: object, withKey = key) => plane.call("/api/v4/batch.php", { key: withKey, body });
 

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { createAccount, type TestAccount } from "#test/support/audit.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { attachScripted, helloOf } from "#test/support/scripted-agent.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 interface Shown {
   readonly action: string;
@@ -9,13 +10,9 @@ interface Shown {
   readonly changed: readonly { readonly field: string; readonly before: unknown; readonly after: unknown }[];
 }
 
-let plane: TestControlPlane;
 let account: TestAccount;
 
-beforeAll(async () => {
-  plane = await startControlPlane();
-});
-afterAll(async () => plane?.stop());
+const plane = await stopAfterAll(startControlPlane());
 beforeEach(async () => {
   account = await createAccount(plane, "captain");
 });

@@ -1,48 +1,38 @@
 import { createServer, type AddressInfo, type Server } from "node:net";
 import { once } from "node:events";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connect, type Sql } from "#control-plane/core/database/connect.ts";
-import { startMailSink, type MailSink } from "#test/servers/mail-sink.ts";
-import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { afterAll, describe, expect, it } from "vitest";
+import { connect } from "#control-plane/core/database/connect.ts";
+import { startMailSink } from "#test/servers/mail-sink.ts";
+import { useAgent } from "#test/support/agent-process.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { confirmRecipients } from "#test/support/confirm-recipients.ts";
 import { createMonitor } from "#test/support/create-monitor.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 /** For calls that count against a key. */
 const SETTLES = { interval: 250 };
 const OPS = "ops@example.com";
 
-let plane: TestControlPlane;
-let agent: AgentProcess;
-let sink: MailSink;
-let sql: Sql;
-let key: string;
-let servers: readonly Server[];
-let ports: readonly number[];
-
 const portOf = (server: Server) => (server.address() as AddressInfo).port;
 
-beforeAll(async () => {
-  sink = await startMailSink();
-  const server = { host: "127.0.0.1", port: sink.port, tls: "offered", isVerified: true, credentials: null } as const;
-  plane = await startControlPlane({ config: { mail: { server, from: "Vantage <alerts@example.com>" } } });
-  agent = await startAgent(plane, "eu-west");
-  sql = connect(plane.databaseUrl, { name: "test", connections: 2, statementTimeoutMs: 30_000 });
-  const made = await plane.operate("POST", "/api/admin/keys", { plan: "captain" });
-  const { account_id: accountId, key: ofAccount } = made.body.data as { account_id: number; key: string };
-  key = ofAccount;
-  await confirmRecipients(sql, accountId, [OPS]);
-  servers = [createServer(), createServer()];
-  for (const one of servers) await once(one.listen(0, "127.0.0.1"), "listening");
-  ports = servers.map(portOf);
-});
+const sink = await stopAfterAll(startMailSink());
+const server = { host: "127.0.0.1", port: sink.port, tls: "offered", isVerified: true, credentials: null } as const;
+const plane = await stopAfterAll(
+  startControlPlane({ config: { mail: { server, from: "Vantage <alerts@example.com>" } } }),
+);
+useAgent(plane, "eu-west");
+const sql = await stopAfterAll(
+  connect(plane.databaseUrl, { name: "test", connections: 2, statementTimeoutMs: 30_000 }),
+);
+const made = await plane.operate("POST", "/api/admin/keys", { plan: "captain" });
+const { account_id: accountId, key } = made.body.data as { account_id: number; key: string };
+await confirmRecipients(sql, accountId, [OPS]);
+let servers: readonly Server[] = [createServer(), createServer()];
+for (const one of servers) await once(one.listen(0, "127.0.0.1"), "listening");
+const ports = servers.map(portOf);
 
 afterAll(async () => {
-  await agent?.stop();
-  for (const server of servers ?? []) server.close();
-  await sql?.end();
-  await plane?.stop();
-  await sink?.close();
+  for (const one of servers) one.close();
 });
 
 const create = async (body: object) => (await createMonitor(plane, key, body)).id;

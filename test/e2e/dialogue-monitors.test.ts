@@ -1,13 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startGrpcServer, type GrpcServer } from "#test/servers/grpc-health.ts";
-import { startMailSink, type MailSink } from "#test/servers/mail-sink.ts";
-import { startTalker, type Talker } from "#test/servers/talker.ts";
-import { serverFrame, startWebsocketServer, type WebsocketServer } from "#test/servers/websocket.ts";
-import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { describe, expect, it } from "vitest";
+import { startGrpcServer } from "#test/servers/grpc-health.ts";
+import { startMailSink } from "#test/servers/mail-sink.ts";
+import { startTalker } from "#test/servers/talker.ts";
+import { serverFrame, startWebsocketServer } from "#test/servers/websocket.ts";
+import { useAgent } from "#test/support/agent-process.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { attachScripted, helloOf } from "#test/support/scripted-agent.ts";
-import { openMailWorld, type MailWorld } from "#test/support/mail-world.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { openMailWorld } from "#test/support/mail-world.ts";
+import { createTestDatabase } from "#test/support/postgres.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 /** For calls that count against a key. */
 const SETTLES = { interval: 250 };
@@ -24,43 +25,28 @@ interface Incident {
   readonly resolved_at: string | null;
 }
 
-let database: TestDatabase;
-let plane: TestControlPlane;
-let agent: AgentProcess;
-let sink: MailSink;
-let world: MailWorld;
-let redis: Talker;
-let rpc: GrpcServer;
-let live: WebsocketServer;
-let key: string;
 let pong = "+PONG\r\n";
 let greeting = "welcome";
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  sink = await startMailSink({});
-  const server = { host: "127.0.0.1", port: sink.port, tls: "offered", isVerified: true, credentials: null } as const;
-  plane = await startControlPlane({
+const database = await stopAfterAll(createTestDatabase());
+const sink = await stopAfterAll(startMailSink({}));
+const server = { host: "127.0.0.1", port: sink.port, tls: "offered", isVerified: true, credentials: null } as const;
+const plane = await stopAfterAll(
+  startControlPlane({
     databaseUrl: database.url,
     config: { mail: { server, from: "Vantage <alerts@example.com>" } },
-  });
-  world = await openMailWorld(database.url);
-  key = await plane.createKey("captain");
-  agent = await startAgent(plane, "eu-west");
-  redis = await startTalker({ on: { PING: (socket) => void socket.write(pong), "AUTH s3cret": "+OK\r\n" } });
-  rpc = await startGrpcServer(1);
-  live = await startWebsocketServer({ opened: (socket) => void socket.write(serverFrame(0x81, greeting)) });
-});
-
-afterAll(async () => {
-  await agent?.stop();
-  rpc?.close();
-  await Promise.all([redis?.close(), live?.close()]);
-  await plane?.stop();
-  await world?.close();
-  await sink?.close();
-  await database?.drop();
-});
+  }),
+);
+const world = await stopAfterAll(openMailWorld(database.url));
+const key = await plane.createKey("captain");
+useAgent(plane, "eu-west");
+const redis = await stopAfterAll(
+  startTalker({ on: { PING: (socket) => void socket.write(pong), "AUTH s3cret": "+OK\r\n" } }),
+);
+const rpc = await stopAfterAll(startGrpcServer(1));
+const live = await stopAfterAll(
+  startWebsocketServer({ opened: (socket) => void socket.write(serverFrame(0x81, greeting)) }),
+);
 
 const call = async (body: object) => plane.call("/api/v4/monitors", { key, body: { interval_minutes: 1, ...body } });
 
@@ -115,34 +101,6 @@ describe("a monitor of a dialogue", () => {
     });
     expect(subject).toBe(`Down: Cache - Unexpected answer: ${words}`);
     expect(text).toContain(words);
-  });
-
-  it("of type grpc is up, down if it is NOT_SERVING, and up again", async () => {
-    const { cause, subject } = await liveThrough(
-      { name: "Cart", check_type: "grpc", url: `grpc://127.0.0.1:${rpc.port}`, grpc: { service: "shop.Cart" } },
-      { break: () => rpc.say(2), repair: () => rpc.say(1) },
-    );
-    expect(cause).toEqual({
-      code: "response_not_serving",
-      message: 'Health check failed from eu-west: the service "shop.Cart" is NOT_SERVING',
-    });
-    expect(subject).toBe('Down: Cart - Health check failed: the service "shop.Cart" is NOT_SERVING');
-  });
-
-  it("of type websocket is up, down without the expected message, and up again", async () => {
-    const { cause, subject } = await liveThrough(
-      {
-        name: "Live",
-        check_type: "websocket",
-        url: `ws://127.0.0.1:${live.port}/live`,
-        timeout_seconds: 2,
-        websocket: { expect: "welcome" },
-      },
-      { break: () => (greeting = "go away"), repair: () => (greeting = "welcome") },
-    );
-    const words = '"welcome" was not found in time; the server said "go away"';
-    expect(cause).toEqual({ code: "timeout", message: `Expected answer missing from eu-west: ${words}` });
-    expect(subject).toBe(`Down: Live - Expected answer missing: ${words}`);
   });
 });
 

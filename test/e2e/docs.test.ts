@@ -1,10 +1,9 @@
 import { createConfig, lintFromString } from "@redocly/openapi-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { CONTRACTS } from "#shared/tools/index.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { sendRaw } from "#test/support/raw-http.ts";
-
-let plane: TestControlPlane;
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 interface OpenApi {
   readonly openapi: string;
@@ -31,10 +30,7 @@ interface ToolOperations {
   };
 }
 
-beforeAll(async () => {
-  plane = await startControlPlane();
-});
-afterAll(() => plane.stop());
+const plane = await stopAfterAll(startControlPlane());
 
 async function document(): Promise<{ text: string; api: OpenApi }> {
   const { text, body } = await plane.call("/openapi.json");

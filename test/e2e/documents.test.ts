@@ -1,18 +1,13 @@
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { describe, expect, it } from "vitest";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { outlineOf, type Outlined } from "#test/support/outline.ts";
 import { askWire, type WireAnswer } from "#test/support/raw-http.ts";
 import { WIDE_LIMITS } from "#test/support/wide-plans.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let plane: TestControlPlane;
-let key: string;
-
-beforeAll(async () => {
-  plane = await startControlPlane();
-  key = await plane.createKey();
-});
-afterAll(() => plane.stop());
+const plane = await stopAfterAll(startControlPlane());
+const key = await plane.createKey();
 
 const DECODE = { br: brotliDecompressSync, gzip: gunzipSync } as const;
 

@@ -1,44 +1,37 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startTalker, type Talker } from "#test/servers/talker.ts";
-import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
+import { describe, expect, it } from "vitest";
+import { startTalker } from "#test/servers/talker.ts";
+import { useAgent } from "#test/support/agent-process.ts";
 import { exportAudit } from "#test/support/audit.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
-import { startWebhookReceiver, type WebhookReceiver } from "#test/support/webhook-receiver.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
+import { startWebhookReceiver } from "#test/support/webhook-receiver.ts";
 import { createWebhook, webhookSettings } from "#test/support/webhooks.ts";
-import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
+import { startHttpServer } from "#test/servers/http.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 /** For calls that count against a key. */
 const SETTLES = { interval: 250 };
 const SECRET = "k3y-of-the-Target";
 
-let plane: TestControlPlane;
-let agent: AgentProcess;
-let receiver: WebhookReceiver;
-let echo: Talker;
-let site: HttpServer;
-let key: string;
-
-beforeAll(async () => {
-  plane = await startControlPlane({
+const plane = await stopAfterAll(
+  startControlPlane({
     config: { allow: { targets: ["127.0.0.1/32"], names: [] }, webhooks: webhookSettings([0, 100, 200]) },
-  });
-  key = await plane.createKey("captain");
-  agent = await startAgent(plane, "eu-west");
-  receiver = await startWebhookReceiver();
-  echo = await startTalker({ on: { AUTH: (socket) => void socket.end(`ERR unknown: AUTH ${SECRET}\r\n`) } });
-  site = await startHttpServer({
+  }),
+);
+const key = await plane.createKey("captain");
+useAgent(plane, "eu-west");
+const receiver = await stopAfterAll(startWebhookReceiver());
+const echo = await stopAfterAll(
+  startTalker({ on: { AUTH: (socket) => void socket.end(`ERR unknown: AUTH ${SECRET}\r\n`) } }),
+);
+const site = await stopAfterAll(
+  startHttpServer({
     handler(request, response) {
       const token = String(request.headers["x-token"]);
       response.writeHead(500, { "x-echo": token, location: `/${token}` }).end(token);
       return true;
     },
-  });
-});
-afterAll(async () => {
-  await agent?.stop();
-  await Promise.all([echo?.close(), site?.close(), receiver?.close()]);
-  await plane?.stop();
-});
+  }),
+);
 
 const call = (path: string, options: object = {}) => plane.call(`/api/v4/${path}`, { key, ...options });
 

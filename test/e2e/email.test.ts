@@ -1,34 +1,24 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { MAX_HEADERS_BYTES } from "#shared/tools/email-header/limits.ts";
-import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
+import { startDnsServer } from "#test/servers/dns.ts";
 import { createPki } from "#test/servers/pki.ts";
-import { startSmtpServer, type SmtpServer } from "#test/servers/smtp.ts";
-import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startSmtpServer } from "#test/servers/smtp.ts";
+import { useAgent } from "#test/support/agent-process.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let plane: TestControlPlane;
-let agent: AgentProcess;
-let names: DnsServer;
-let mail: SmtpServer;
-let key: string;
-
-beforeAll(async () => {
-  const pki = await createPki();
-  names = await startDnsServer({
+const pki = await createPki();
+const names = await stopAfterAll(
+  startDnsServer({
     zones: { "example.test": { MX: ["10 mx.example.test."] }, "mx.example.test": { A: ["127.0.0.1"] } },
-  });
-  mail = await startSmtpServer({ chain: [await pki.issue({ dns: ["mx.example.test"] }), pki.intermediate] });
-  plane = await startControlPlane();
-  agent = await startAgent(plane, "eu-west", { VANTAGE_DNS_SERVERS: names.address });
-  key = await plane.createKey();
-});
-
-afterAll(async () => {
-  await agent?.stop();
-  await plane?.stop();
-  await mail?.close();
-  await names?.close();
-});
+  }),
+);
+const mail = await stopAfterAll(
+  startSmtpServer({ chain: [await pki.issue({ dns: ["mx.example.test"] }), pki.intermediate] }),
+);
+const plane = await stopAfterAll(startControlPlane());
+useAgent(plane, "eu-west", { VANTAGE_DNS_SERVERS: names.address });
+const key = await plane.createKey();
 
 function explain(headers: string) {
   return plane.call("/api/v4/email-header", { key, method: "POST", body: { headers } });

@@ -1,52 +1,41 @@
-import { createServer, type Server } from "node:http";
+import { createServer } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { createEvents } from "#control-plane/notify/events/events.ts";
-import { startMailSink, type MailSink } from "#test/servers/mail-sink.ts";
-import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
+import { startMailSink } from "#test/servers/mail-sink.ts";
+import { useAgent } from "#test/support/agent-process.ts";
 import { systemRandom } from "#test/support/clock.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
-import { openMailWorld, type MailWorld } from "#test/support/mail-world.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
+import { openMailWorld } from "#test/support/mail-world.ts";
+import { createTestDatabase } from "#test/support/postgres.ts";
 import { createMonitor } from "#test/support/create-monitor.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 /** For calls that count against a key. */
 const SETTLES = { interval: 250 };
 const OPS = "ops@example.com";
 
-let database: TestDatabase;
-let plane: TestControlPlane;
-let agent: AgentProcess;
-let sink: MailSink;
-let world: MailWorld;
-let site: Server;
-let key: string;
 let status = 200;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  sink = await startMailSink({});
-  const server = { host: "127.0.0.1", port: sink.port, tls: "offered", isVerified: true, credentials: null } as const;
-  plane = await startControlPlane({
+const database = await stopAfterAll(createTestDatabase());
+const sink = await stopAfterAll(startMailSink({}));
+const server = { host: "127.0.0.1", port: sink.port, tls: "offered", isVerified: true, credentials: null } as const;
+const plane = await stopAfterAll(
+  startControlPlane({
     databaseUrl: database.url,
     config: { mail: { server, from: "Vantage <alerts@example.com>" } },
-  });
-  world = await openMailWorld(database.url);
-  key = await plane.createKey("captain");
-  agent = await startAgent(plane, "eu-west");
-  site = createServer((_request, response) => response.writeHead(status).end("ok")).listen(0, "127.0.0.1");
-  await once(site, "listening");
-});
+  }),
+);
+const world = await stopAfterAll(openMailWorld(database.url));
+const key = await plane.createKey("captain");
+useAgent(plane, "eu-west");
+const site = createServer((_request, response) => response.writeHead(status).end("ok")).listen(0, "127.0.0.1");
+await once(site, "listening");
 
 afterAll(async () => {
-  await agent?.stop();
-  site?.close();
-  await plane?.stop();
-  await world?.close();
-  await sink?.close();
-  await database?.drop();
+  site.close();
 });
 
 describe("the mail about an outage", () => {

@@ -1,11 +1,12 @@
-import { createServer, type Server } from "node:http";
+import { createServer } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connect, type Sql } from "#control-plane/core/database/connect.ts";
-import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { afterAll, describe, expect, it } from "vitest";
+import { connect } from "#control-plane/core/database/connect.ts";
+import { useAgent } from "#test/support/agent-process.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { createMonitor } from "#test/support/create-monitor.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 /** For calls that count against a key. */
 const SETTLES = { interval: 250 };
@@ -20,33 +21,24 @@ interface ShownEvidence {
   readonly summary: readonly string[];
 }
 
-let plane: TestControlPlane;
-let agent: AgentProcess;
-let sql: Sql;
-let key: string;
-let site: Server;
-let host: string;
 let status = 200;
 const seen: string[] = [];
 
-beforeAll(async () => {
-  plane = await startControlPlane();
-  key = await plane.createKey("captain");
-  agent = await startAgent(plane, "eu-west");
-  sql = connect(plane.databaseUrl, { name: "test", connections: 2, statementTimeoutMs: 30_000 });
-  site = createServer((request, response) => {
-    seen.push(request.headers["x-token"] as string);
-    response.writeHead(status).end("Welcome");
-  }).listen(0, "127.0.0.1");
-  await once(site, "listening");
-  host = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
-});
+const plane = await stopAfterAll(startControlPlane());
+const key = await plane.createKey("captain");
+useAgent(plane, "eu-west");
+const sql = await stopAfterAll(
+  connect(plane.databaseUrl, { name: "test", connections: 2, statementTimeoutMs: 30_000 }),
+);
+const site = createServer((request, response) => {
+  seen.push(request.headers["x-token"] as string);
+  response.writeHead(status).end("Welcome");
+}).listen(0, "127.0.0.1");
+await once(site, "listening");
+const host = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
 
 afterAll(async () => {
-  await agent?.stop();
-  site?.close();
-  await sql?.end();
-  await plane?.stop();
+  site.close();
 });
 
 async function read<T>(path: string): Promise<T> {

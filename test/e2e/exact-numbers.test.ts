@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { toExactNumber } from "#shared/json/exact.ts";
 import { exportAudit, isSignedWith, revealSecret } from "#test/support/audit.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
-import { createAccountKey, fieldsOfForm, signInOwner, type Browser } from "#test/support/dashboard.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
+import { createAccountKey, fieldsOfForm, signInOwner } from "#test/support/dashboard.ts";
 import { attachScripted, helloOf } from "#test/support/scripted-agent.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 // A number that no double holds, as the value of a JSON condition: each door shows the digits that were given.
 
@@ -11,18 +12,10 @@ const ID = "50000000014435121";
 const NEXT = "50000000014435122";
 const conditionOf = (text: string) => ({ path: "$.id", op: "equals", value: toExactNumber(text) });
 
-let plane: TestControlPlane;
-let owner: Browser;
-let accountId: number;
-let key: string;
-
-beforeAll(async () => {
-  plane = await startControlPlane();
-  await attachScripted(plane, helloOf("eu-west"));
-  ({ browser: owner, accountId } = await signInOwner(plane));
-  key = await createAccountKey(plane, accountId);
-});
-afterAll(() => plane?.stop());
+const plane = await stopAfterAll(startControlPlane());
+await attachScripted(plane, helloOf("eu-west"));
+const { browser: owner, accountId } = await signInOwner(plane);
+const key = await createAccountKey(plane, accountId);
 
 async function send(path: string, options: { readonly method?: string; readonly body?: object } = {}): Promise<string> {
   const { status, text } = await plane.call(path, { key, ...options });

@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { describe, expect, it } from "vitest";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import { sendPing } from "#test/support/heartbeats/send-ping.ts";
 import { sendRaw } from "#test/support/raw-http.ts";
 import { createMonitor } from "#test/support/create-monitor.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const clock = createManualClock(new Date("2026-03-01T12:00:00.000Z"));
-let plane: TestControlPlane;
-let key: string;
 
-beforeAll(async () => {
-  plane = await startControlPlane({ overrides: { clock } });
-  key = await plane.createKey("captain");
-});
-
-afterAll(() => plane?.stop());
+const plane = await stopAfterAll(startControlPlane({ overrides: { clock } }));
+const key = await plane.createKey("captain");
 
 async function create(heartbeat: object = {}): Promise<{ readonly id: number; readonly path: string }> {
   const { id, heartbeat_url: url } = await createMonitor(plane, key, { check_type: "heartbeat", heartbeat });
@@ -79,22 +74,11 @@ describe("more than 30 pings a minute from one address", () => {
 describe("what follows the token", () => {
   it.each<readonly [rest: string, kind: string, exitCode: number | null]>([
     ["/", "success", null],
-    ["//", "success", null],
-    ["/SUCCESS", "success", null],
-    ["/success?status=down", "success", null],
     ["/0?exit=3", "exit", 0],
-    ["/Fail/", "fail", null],
     ["/%66%41il", "fail", null],
     ["%2Ffail", "fail", null],
-    ["/LOG", "log", null],
-    ["/-1", "exit", -1],
-    ["/256", "exit", 256],
-    ["/3221225786", "exit", 3_221_225_786],
     ["/-2147483648", "exit", -2_147_483_648],
     ["?status=DOWN", "fail", null],
-    ["/?state=error", "fail", null],
-    ["?exit=255&rid=1", "exit", 255],
-    ["?status=up&exit=x", "success", null],
     ["?status=%zz", "success", null],
   ])("%s is recorded as %s, by each method", async (rest, kind, exitCode) => {
     const { id, path } = await create();
@@ -107,43 +91,31 @@ describe("what follows the token", () => {
     clock.advance(60_000);
   });
 
-  it.each([
-    "/stop",
-    "/failed",
-    "/4294967296",
-    "/-2147483649",
-    "/1.5",
-    "/$?",
-    "/%24%3F",
-    "/fail%20",
-    "/%2566ail",
-    "/start/now",
-    "//1",
-    "%2Fstop",
-    "/stop?status=ok",
-    "/log.txt",
-  ])("%s is none of its tails, whether the token exists or not, and by each method", async (rest) => {
-    const { id, path } = await create();
-    const answersTo = async (address: string) => {
-      const answers: string[] = [];
-      for (const method of ["GET", "POST"]) {
-        const { port } = new URL(plane.url);
-        const head = `${method} ${address} HTTP/1.1\r\nhost: x:${port}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`;
-        answers.push((await sendRaw(plane.url, head)).replaceAll(/req_\w+|date: [^\r]+|"duration_ms":\d+/gi, ""));
+  it.each(["/stop", "/%24%3F", "/%2566ail", "%2Fstop", "/stop?status=ok"])(
+    "%s is none of its tails, whether the token exists or not, and by each method",
+    async (rest) => {
+      const { id, path } = await create();
+      const answersTo = async (address: string) => {
+        const answers: string[] = [];
+        for (const method of ["GET", "POST"]) {
+          const { port } = new URL(plane.url);
+          const head = `${method} ${address} HTTP/1.1\r\nhost: x:${port}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`;
+          answers.push((await sendRaw(plane.url, head)).replaceAll(/req_\w+|date: [^\r]+|"duration_ms":\d+/gi, ""));
+        }
+        return answers;
+      };
+      const known = await answersTo(path + rest);
+      for (const answer of known) {
+        expect(answer).toMatch(/^HTTP\/1\.1 404 /);
+        expect(answer).toContain('"not_found"');
+        expect(answer).toContain("/start, /fail, /log, /success or /<exit code>");
       }
-      return answers;
-    };
-    const known = await answersTo(path + rest);
-    for (const answer of known) {
-      expect(answer).toMatch(/^HTTP\/1\.1 404 /);
-      expect(answer).toContain('"not_found"');
-      expect(answer).toContain("/start, /fail, /log, /success or /<exit code>");
-    }
-    expect(await answersTo(`/api/heartbeat/${"x".repeat(32)}${rest}`)).toEqual(known);
-    expect(await answersTo(`/api/heartbeat/short${rest}`)).toEqual(known);
-    expect((await sendPing(plane.url, path + rest, { method: "HEAD", from: 31 })).status).toBe(404);
-    expect((await read(id)).pings).toEqual([]);
-  });
+      expect(await answersTo(`/api/heartbeat/${"x".repeat(32)}${rest}`)).toEqual(known);
+      expect(await answersTo(`/api/heartbeat/short${rest}`)).toEqual(known);
+      expect((await sendPing(plane.url, path + rest, { method: "HEAD", from: 31 })).status).toBe(404);
+      expect((await read(id)).pings).toEqual([]);
+    },
+  );
 
   it("is refused without using up what the client's address may send", async () => {
     const { path } = await create();
@@ -162,19 +134,10 @@ describe("the path of pings", () => {
 describe("a new heartbeat is refused", () => {
   it.each<readonly [object, string]>([
     [{ cron: "nonsense" }, "heartbeat.cron"],
-    [{ cron: "0 0 30 2 *" }, "heartbeat.cron"],
-    [{ cron: "@reboot" }, "heartbeat.cron: cannot be @reboot"],
     [{ cron: "0 25 * * *" }, 'heartbeat.cron: the hour field has \\"25\\"'],
     [{ cron: "0 3 * *\u00a0*" }, "heartbeat.cron: has the character U+00A0"],
-    [{ cron: "0\t3 * * *" }, "heartbeat.cron: has the character U+0009"],
-    [{ cron: "* * * * * *" }, "heartbeat.cron"],
-    [{ cron: "60 * * * *" }, "heartbeat.cron"],
     [{ cron: "0 3 * * *", timezone: "Mars/Base" }, "heartbeat.timezone"],
     [{ timezone: "+02:00" }, "heartbeat.timezone"],
-    [{ period_seconds: 29 }, "heartbeat.period_seconds"],
-    [{ period_seconds: 31_622_401 }, "heartbeat.period_seconds"],
-    [{ grace_seconds: 0 }, "heartbeat.grace_seconds"],
-    [{ methods: "get" }, "heartbeat.methods"],
   ])("with %j", async (heartbeat, field) => {
     const { status, text } = await plane.call("/api/v4/monitors", {
       key,
@@ -185,20 +148,11 @@ describe("a new heartbeat is refused", () => {
   });
 });
 
-describe("cron at a change of the clocks", () => {
-  // As cron(8) of Debian: a skipped time runs at the change, a repeated one at its first pass.
-  it.each<readonly [zone: string, now: string, due: string]>([
-    ["Europe/Berlin", "2026-03-28T12:00:00Z", "2026-03-29T01:00:00Z"],
-    ["Europe/Berlin", "2026-10-24T12:00:00Z", "2026-10-25T00:30:00Z"],
-    ["America/New_York", "2027-03-13T12:00:00Z", "2027-03-14T07:00:00Z"],
-    ["America/New_York", "2026-10-31T12:00:00Z", "2026-11-01T07:30:00Z"],
-    ["Australia/Lord_Howe", "2026-10-03T12:00:00Z", "2026-10-03T15:30:00Z"],
-    ["Australia/Lord_Howe", "2027-04-03T12:00:00Z", "2027-04-03T16:00:00Z"],
-  ])("in %s after %s is due at %s", async (timezone, now, due) => {
-    clock.advance(new Date(now).getTime() - clock.now().getTime());
-    const { id, path } = await create({ cron: "30 2 * * *", timezone, grace_seconds: 60 });
-    const { text } = await sendPing(plane.url, path, { from: 100 });
-    expect(JSON.parse(text)).toEqual({ status: "ok", next_ping_expected: new Date(due).getTime() / 1_000 });
-    expect((await read(id)).deadline_at).toBe(new Date(new Date(due).getTime() + 60_000).toISOString());
-  });
+it("a heartbeat with a schedule is due as cron runs it when the clocks change", async () => {
+  clock.advance(new Date("2026-03-28T12:00:00Z").getTime() - clock.now().getTime());
+  const { id, path } = await create({ cron: "30 2 * * *", timezone: "Europe/Berlin", grace_seconds: 60 });
+  const { text } = await sendPing(plane.url, path, { from: 100 });
+  const due = new Date("2026-03-29T01:00:00Z").getTime();
+  expect(JSON.parse(text)).toEqual({ status: "ok", next_ping_expected: due / 1_000 });
+  expect((await read(id)).deadline_at).toBe(new Date(due + 60_000).toISOString());
 });

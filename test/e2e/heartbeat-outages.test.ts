@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { createManualClock } from "#test/support/clock.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { createTestDatabase } from "#test/support/postgres.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 interface Heartbeat {
   readonly id: number;
@@ -11,9 +12,7 @@ interface Heartbeat {
 
 const clock = createManualClock(new Date("2026-03-01T12:00:00.000Z"));
 
-let database: TestDatabase;
 let replicas: TestControlPlane[] = [];
-let key: string;
 
 async function start(): Promise<void> {
   const one = () => startControlPlane({ overrides: { clock }, databaseUrl: database.url });
@@ -24,15 +23,12 @@ async function stop(): Promise<void> {
   for (const replica of replicas.splice(0)) await replica.stop();
 }
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  await start();
-  key = await any().createKey("captain");
-});
+const database = await stopAfterAll(createTestDatabase());
+await start();
+const key = await any().createKey("captain");
 
 afterAll(async () => {
   await stop();
-  await database?.drop();
 });
 
 function any(): TestControlPlane {

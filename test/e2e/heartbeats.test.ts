@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startControlPlane, type Answer, type TestControlPlane } from "#test/support/control-plane.ts";
+import { describe, expect, it } from "vitest";
+import { startControlPlane, type Answer } from "#test/support/control-plane.ts";
 import { createManualClock } from "#test/support/clock.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 interface Ping {
   readonly kind: string;
@@ -40,15 +41,8 @@ interface Incident {
 const START = new Date("2026-03-01T12:00:00.000Z");
 const clock = createManualClock(START);
 
-let plane: TestControlPlane;
-let key: string;
-
-beforeAll(async () => {
-  plane = await startControlPlane({ overrides: { clock } });
-  key = await plane.createKey("captain");
-});
-
-afterAll(() => plane?.stop());
+const plane = await stopAfterAll(startControlPlane({ overrides: { clock } }));
+const key = await plane.createKey("captain");
 
 /** Advances the time in steps in which the service shows that it lives, so that it sees no outage of its own. */
 async function advance(seconds: number): Promise<void> {

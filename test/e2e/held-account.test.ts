@@ -1,24 +1,17 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { connect, type Sql } from "#control-plane/core/database/connect.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { expect, it } from "vitest";
+import { connect } from "#control-plane/core/database/connect.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { createAccountKey, signIn, signInOwner } from "#test/support/dashboard.ts";
 import { untilLockIsAwaited } from "#test/support/database-locks.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const IMPORTS = 30;
 const MONITORS = Array.from({ length: 20 }, (_, index) => ({ name: `m${index}`, check_type: "heartbeat" }));
 
-let plane: TestControlPlane;
-let sql: Sql;
-
-beforeAll(async () => {
-  plane = await startControlPlane();
-  sql = connect(plane.databaseUrl, { name: "test", connections: 2, statementTimeoutMs: 600_000 });
-});
-
-afterAll(async () => {
-  await sql?.end();
-  await plane?.stop();
-});
+const plane = await stopAfterAll(startControlPlane());
+const sql = await stopAfterAll(
+  connect(plane.databaseUrl, { name: "test", connections: 2, statementTimeoutMs: 600_000 }),
+);
 
 it("while thirty imports of an account wait for it, other accounts read, write and sign in, and it reads itself", async () => {
   const { accountId } = await signInOwner(plane, "held@example.com");

@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { expect, it } from "vitest";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { createMonitor } from "#test/support/create-monitor.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let plane: TestControlPlane;
-let key: string;
-
-beforeAll(async () => {
-  plane = await startControlPlane();
-  key = await plane.createKey("captain");
-});
-afterAll(() => plane?.stop());
+const plane = await stopAfterAll(startControlPlane());
+const key = await plane.createKey("captain");
 
 const HOOK = "https://hooks.example.com/x";
 

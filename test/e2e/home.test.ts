@@ -1,17 +1,14 @@
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { CONTRACTS } from "#shared/tools/index.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { askWire } from "#test/support/raw-http.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 /** As browsers send it. */
 const BROWSER = { accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
 
-let plane: TestControlPlane;
-beforeAll(async () => {
-  plane = await startControlPlane({ config: { trustedProxies: ["127.0.0.0/8"] } });
-});
-afterAll(() => plane?.stop());
+const plane = await stopAfterAll(startControlPlane({ config: { trustedProxies: ["127.0.0.0/8"] } }));
 
 let visitors = 0;
 const ask = (path: string, headers: Readonly<Record<string, string>> = BROWSER) => {

@@ -1,28 +1,24 @@
 import type { Socket } from "node:net";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { afterAll, beforeEach, expect, it } from "vitest";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { clientCredentials } from "#test/support/dial.ts";
-import { enrol, type AgentIdentity } from "#test/support/enrol.ts";
+import { enrol } from "#test/support/enrol.ts";
 import { openTcp } from "#test/support/raw-session.ts";
 import { helloOf, startScriptedAgent } from "#test/support/scripted-agent.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const SOON = { interval: 20 };
 const [HTTP, STRANGERS] = [20, 10];
-let plane: TestControlPlane;
-let own: AgentIdentity;
 let held: Socket[] = [];
 
-beforeAll(async () => {
-  plane = await startControlPlane({ connections: { http: HTTP, strangers: STRANGERS } });
-  own = await enrol(plane, "eu-west");
-});
+const plane = await stopAfterAll(startControlPlane({ connections: { http: HTTP, strangers: STRANGERS } }));
+const own = await enrol(plane, "eu-west");
 beforeEach(() => {
   for (const socket of held) socket.destroy();
   held = [];
 });
 afterAll(async () => {
   for (const socket of held) socket.destroy();
-  await plane?.stop();
 });
 
 /** Opens connections that send nothing and waits until at most `most` are left. */

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { useAgent } from "#test/support/agent-process.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 // Inputs of a hostile user to the nouns of monitoring, over the started product: each is refused with the field it is
 // about, or stored and shown harmlessly. None is a fault of the service, and none is slow.
@@ -11,10 +12,6 @@ const REORDERED = "Paid \u202etxt.exe\u2066";
 const FORGED = "Shop\r\nBcc: victim@example.com";
 const HUGE = 2 ** 53;
 const MARKUP = "<script>alert(1)</script>";
-
-let plane: TestControlPlane;
-let agent: AgentProcess;
-let key: string;
 
 /** Paused, so that nothing is checked. */
 const MONITOR = {
@@ -50,16 +47,12 @@ const WEEKLY = {
 /** Nests arrays. */
 const nested = (depth: number): string => `${"[".repeat(depth)}${"]".repeat(depth)}`;
 
+const plane = await stopAfterAll(startControlPlane());
+useAgent(plane, "eu-west");
+const key = await plane.createKey("captain");
 beforeAll(async () => {
-  plane = await startControlPlane();
-  agent = await startAgent(plane, "eu-west");
-  key = await plane.createKey("captain");
   const made = await plane.call("/api/v4/monitors", { key, body: MONITOR });
   if ((made.body.data as { id: number } | undefined)?.id !== OWN) throw new Error(made.text);
-});
-afterAll(async () => {
-  await agent?.stop();
-  await plane?.stop();
 });
 
 const post = (path: string, body: unknown, method = "POST") => plane.call(`/api/v4/${path}`, { key, method, body });
@@ -68,44 +61,17 @@ describe("a field with hostile content is refused and named", () => {
   const cases: readonly (readonly [path: string, body: object, field: string])[] = [
     ["monitors", { ...MONITOR, name: REORDERED }, "name"],
     ["monitors", { ...MONITOR, name: FORGED }, "name"],
-    ["monitors", { ...MONITOR, url: `https://example.com/\r\nX: y` }, "url"],
     ["monitors", { ...MONITOR, url: "https://user:secret@example.com/" }, "url"],
-    ["monitors", { ...MONITOR, url: "file:///etc/passwd" }, "url"],
-    ["monitors", { ...MONITOR, check_type: "telepathy" }, "check_type"],
-    ["monitors", { ...MONITOR, check_type: "__proto__" }, "check_type"],
-    ["monitors", { ...MONITOR, interval_minutes: 0 }, "interval_minutes"],
     ["monitors", { ...MONITOR, interval_minutes: 1e21 }, "interval_minutes"],
-    ["monitors", { ...MONITOR, interval_minutes: 1.5 }, "interval_minutes"],
-    ["monitors", { ...MONITOR, timeout_seconds: -1 }, "timeout_seconds"],
-    ["monitors", { ...MONITOR, expected_codes: ["200-100"] }, "expected_codes.0"],
     ["monitors", { ...MONITOR, request_headers: { "X-A\r\nHost": "b" } }, "request_headers"],
-    ["monitors", { ...MONITOR, request_headers: { "X-A": "b\r\nHost: c" } }, "request_headers"],
-    ["monitors", { ...MONITOR, notify_emails: ["a@example.com\r\nBcc: b@example.com"] }, "notify_emails.0"],
-    [
-      "monitors",
-      { ...MONITOR, notify_emails: Array.from({ length: 11 }, (_, n) => `a${n}@example.com`) },
-      "notify_emails",
-    ],
-    ["monitors", { ...MONITOR, tags: ["a\u0000b"] }, "tags.0"],
     ["monitors", { ...MONITOR, depends_on: HUGE }, "depends_on"],
     ["monitors", { ...MONITOR, depends_on: 999_999_999 }, "depends_on"],
-    ["monitors", { ...MONITOR, locations: ["Mars"] }, "locations"],
     ["monitors", { ...MONITOR, json: { path: `$${"[0]".repeat(5_000)}`, op: "exists" } }, "json.path"],
-    ["monitors", { ...MONITOR, json: { path: "$[?(@.a=='a'", op: "exists" } }, "json.path"],
-    ["monitors", { ...MONITOR, check_type: "keyword", keyword: "a\u0000" }, "keyword"],
-    ["monitors", { ...MONITOR, check_type: "port", url: "example.com", port: 70_000 }, "port"],
     ["maintenance", { ...WINDOW, title: REORDERED }, "title"],
-    ["maintenance", { ...WINDOW, title: FORGED }, "title"],
-    ["maintenance", { ...WINDOW, starts_at: "275760-09-13T00:00:00Z" }, "starts_at"],
     ["maintenance", { ...WINDOW, starts_at: "-000001-01-01T00:00:00Z" }, "starts_at"],
-    ["maintenance", { ...WINDOW, ends_at: "2098-01-01T00:00:00Z" }, "ends_at"],
-    ["maintenance", { ...WEEKLY, rrule: "FREQ=SECONDLY" }, "rrule"],
     ["maintenance", { ...WEEKLY, rrule: "FREQ=DAILY;COUNT=99999999999999999999" }, "rrule"],
-    ["maintenance", { ...WEEKLY, rrule: "FREQ=DAILY\r\nRRULE:FREQ=DAILY" }, "rrule"],
-    ["maintenance", { ...WEEKLY, rrule: "FREQ=DAILY", timezone: "../../etc/passwd" }, "timezone"],
     ["maintenance", { ...WEEKLY, rrule: "FREQ=DAILY", duration_seconds: 1e300 }, "duration_seconds"],
     ["maintenance", { ...WINDOW, monitor_ids: [HUGE] }, "monitor_ids"],
-    ["incidents", { ...INCIDENT, title: REORDERED }, "title"],
     ["incidents", { ...INCIDENT, monitor_ids: [HUGE] }, "monitor_ids"],
     ["incidents", { ...INCIDENT, text: `${REORDERED}\u0007` }, "text"],
     ["incidents", { ...INCIDENT, status: "constructor" }, "status"],

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { identifyWrite, lockNumber } from "#control-plane/http/idempotency/identity.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import { startControlPlane, type Answer, type TestControlPlane } from "#test/support/control-plane.ts";
@@ -6,24 +6,14 @@ import { inOneMinute } from "#test/support/one-minute.ts";
 import { portsOf } from "#test/support/measurements.ts";
 import { sendRaw } from "#test/support/raw-http.ts";
 import { attachScripted, helloOf } from "#test/support/scripted-agent.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const BATCH = "/api/v4/batch";
 const BODY = { urls: ["https://www.example.com/"] };
 
-let one: TestControlPlane;
-let two: TestControlPlane;
-let key: string;
-
-beforeAll(async () => {
-  one = await startControlPlane();
-  two = await startControlPlane({ databaseUrl: one.databaseUrl });
-  key = await one.createKey();
-});
-
-afterAll(async () => {
-  await two?.stop();
-  await one?.stop();
-});
+const one = await stopAfterAll(startControlPlane());
+const two = await stopAfterAll(startControlPlane({ databaseUrl: one.databaseUrl }));
+const key = await one.createKey();
 
 interface Ask {
   readonly plane?: TestControlPlane;

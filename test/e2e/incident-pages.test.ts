@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { pino } from "pino";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { toChangedEvent } from "#control-plane/notify/events/visual-event.ts";
 import { makeToken } from "#control-plane/public/incident-pages/link.ts";
@@ -11,40 +11,31 @@ import {
   refusedAt,
   STARTED,
 } from "#test/control-plane/outages/incidents/database.ts";
-import { startMailSink, type MailSink } from "#test/servers/mail-sink.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
-import { manyChanges, openMailWorld, type MailWorld } from "#test/support/mail-world.ts";
+import { startMailSink } from "#test/servers/mail-sink.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
+import { manyChanges, openMailWorld } from "#test/support/mail-world.ts";
 import { pngOf } from "#test/support/pictures.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { createTestDatabase } from "#test/support/postgres.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const BASE = "https://status.example.com";
 const OPS = "ops@example.com";
 const HOSTILE = 'Shop"><script>alert(1)</script>';
 
-let database: TestDatabase;
-let plane: TestControlPlane;
-let sink: MailSink;
-let world: MailWorld;
 let logged = "";
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  sink = await startMailSink();
-  const server = { host: "127.0.0.1", port: sink.port, tls: "offered", isVerified: true, credentials: null } as const;
-  plane = await startControlPlane({
+const database = await stopAfterAll(createTestDatabase());
+const sink = await stopAfterAll(startMailSink());
+const server = { host: "127.0.0.1", port: sink.port, tls: "offered", isVerified: true, credentials: null } as const;
+const plane = await stopAfterAll(
+  startControlPlane({
     databaseUrl: database.url,
     config: { mail: { server, from: "Vantage <alerts@example.com>" }, baseUrl: BASE },
     log: pino({ level: "trace" }, { write: (line: string) => (logged += line) }),
-  });
-  world = await openMailWorld(database.url);
-  await world.confirm(OPS);
-});
-afterAll(async () => {
-  await plane?.stop();
-  await world?.close();
-  await sink?.close();
-  await database?.drop();
-});
+  }),
+);
+const world = await stopAfterAll(openMailWorld(database.url));
+await world.confirm(OPS);
 
 /** Opens an incident of a new monitor of an account. */
 async function openIncident(name = "Shop", accountId = world.accountId) {

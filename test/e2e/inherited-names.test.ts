@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ADMIN_TOKEN, startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { describe, expect, it } from "vitest";
+import { ADMIN_TOKEN, startControlPlane } from "#test/support/control-plane.ts";
 import { WIDE_PLANS } from "#test/support/wide-plans.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 // Names that every object inherits are, as keys of a request, unknown fields like any other.
 
 const NAMES = ["constructor", "__proto__", "toString", "hasOwnProperty", "valueOf", "toJSON", "then"];
 
-let plane: TestControlPlane;
-let key: string;
-
-beforeAll(async () => {
-  plane = await startControlPlane({ plans: WIDE_PLANS });
-  key = await plane.createKey("captain");
-});
-afterAll(() => plane?.stop());
+const plane = await stopAfterAll(startControlPlane({ plans: WIDE_PLANS }));
+const key = await plane.createKey("captain");
 
 const MONITOR = { url: "https://example.com/", is_active: false };
 

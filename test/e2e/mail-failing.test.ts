@@ -1,19 +1,16 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createTestDatabase } from "#test/support/postgres.ts";
 import { OPS, startRefusingMail, type RefusingMail } from "#test/support/refusing-mail.ts";
 import { until } from "#test/support/until.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let database: TestDatabase;
 let mail: RefusingMail;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
+const database = await stopAfterAll(createTestDatabase());
 beforeEach(async () => {
   mail = await startRefusingMail(database.url);
 });
 afterEach(() => mail?.stop());
-afterAll(() => database?.drop());
 
 /** Returns the seconds from the end of the newest attempt to the next one. */
 async function waits(): Promise<number> {

@@ -1,21 +1,18 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createTestDatabase } from "#test/support/postgres.ts";
 import { OPS, startRefusingMail, type RefusingMail } from "#test/support/refusing-mail.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 /** The plan has 60 requests a minute. */
 const SLOWLY = { interval: 500 };
 
-let database: TestDatabase;
 let mail: RefusingMail;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
+const database = await stopAfterAll(createTestDatabase());
 beforeEach(async () => {
   mail = await startRefusingMail(database.url);
 });
 afterEach(() => mail?.stop());
-afterAll(() => database?.drop());
 
 /** Opens an incident. Returns its id, and a reader of the lines about mails in its timeline. */
 async function opened(): Promise<{ readonly incidentId: number; readonly timeline: () => Promise<readonly string[]> }> {

@@ -1,22 +1,20 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { MailServer } from "#shared/settings/mail-server.ts";
 import { startMailSink, type MailSink, type MailSinkOptions } from "#test/servers/mail-sink.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { manyChanges, openMailWorld, type MailWorld } from "#test/support/mail-world.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { createTestDatabase } from "#test/support/postgres.ts";
 import type { ReceivedMail } from "#test/support/received-mail.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const BASE = "https://status.example.com";
 const OPS = "ops@example.com";
-let database: TestDatabase;
 let plane: TestControlPlane | undefined;
 let sink: MailSink;
 let world: MailWorld;
 let behaviour: Pick<MailSinkOptions, "onRecipient" | "onMessage">;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
+const database = await stopAfterAll(createTestDatabase());
 beforeEach(async () => {
   behaviour = {};
   sink = await startMailSink({
@@ -32,7 +30,6 @@ afterEach(async () => {
   await world.close();
   await sink.close();
 });
-afterAll(() => database?.drop());
 
 /** Starts the control plane with the mail server of this test. */
 async function start(): Promise<TestControlPlane> {

@@ -1,26 +1,17 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { CONTRACTS } from "#shared/tools/index.ts";
-import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
-import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
+import { startHttpServer } from "#test/servers/http.ts";
+import { useAgent } from "#test/support/agent-process.ts";
 import { freePort } from "#test/support/free-port.ts";
-import { startControlPlane, type Answer, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane, type Answer } from "#test/support/control-plane.ts";
 import { inOneMinute } from "#test/support/one-minute.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let plane: TestControlPlane;
-let agent: AgentProcess;
-let site: HttpServer;
-let key: string;
-
-beforeAll(async () => {
-  plane = await startControlPlane();
-  [key, site, agent] = await Promise.all([plane.createKey(), startHttpServer(), startAgent(plane, "local")]);
-});
-
-afterAll(async () => {
-  await agent?.stop();
-  await Promise.all([site?.close(), plane?.stop()]);
-});
+const plane = await stopAfterAll(startControlPlane());
+useAgent(plane, "local");
+const key = await plane.createKey();
+const site = await stopAfterAll(startHttpServer());
 
 interface Sent {
   readonly token?: string;

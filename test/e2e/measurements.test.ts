@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createManualClock } from "#test/support/clock.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { clientCredentials } from "#test/support/dial.ts";
@@ -14,28 +14,20 @@ import {
   type StreamedEvent,
 } from "#test/support/measurements.ts";
 import { attachScripted, helloOf, startScriptedAgent, type ScriptedAgent } from "#test/support/scripted-agent.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 /** A lost probe is waited for half a minute. */
 const SOON = { interval: 300 };
 
-let one: TestControlPlane;
-let two: TestControlPlane;
 let key: string;
 let agents: ScriptedAgent[] = [];
 
-beforeAll(async () => {
-  one = await startControlPlane();
-  two = await startControlPlane({ databaseUrl: one.databaseUrl });
-});
+const one = await stopAfterAll(startControlPlane());
+const two = await stopAfterAll(startControlPlane({ databaseUrl: one.databaseUrl }));
 
 afterEach(() => {
   for (const agent of agents) agent.cut();
   agents = [];
-});
-
-afterAll(async () => {
-  await two?.stop();
-  await one?.stop();
 });
 
 /** Attaches an agent with a stream to each of these replicas. The job can arrive on any of them. */

@@ -1,25 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { CONTRACTS } from "#shared/tools/index.ts";
-import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
-import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
+import { startHttpServer } from "#test/servers/http.ts";
+import { useAgent } from "#test/support/agent-process.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import { freePort } from "#test/support/free-port.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let plane: TestControlPlane;
-let agent: AgentProcess;
-let site: HttpServer;
-
-beforeAll(async () => {
-  plane = await startControlPlane({ config: { openPerMinute: 100_000, openPerDay: 100_000 } });
-  site = await startHttpServer();
-  agent = await startAgent(plane, "local");
-});
-
-afterAll(async () => {
-  await agent?.stop();
-  await Promise.all([site?.close(), plane?.stop()]);
-});
+const plane = await stopAfterAll(startControlPlane({ config: { openPerMinute: 100_000, openPerDay: 100_000 } }));
+const site = await stopAfterAll(startHttpServer());
+useAgent(plane, "local");
 
 /** Returns the path of a headers check of this test's own server. */
 function headersPath(path: string, more = ""): string {

@@ -1,24 +1,22 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { CONTRACTS } from "#shared/tools/index.ts";
-import { ADMIN_TOKEN, startControlPlane, type Answer, type TestControlPlane } from "#test/support/control-plane.ts";
+import { ADMIN_TOKEN, startControlPlane, type Answer } from "#test/support/control-plane.ts";
 import { operationsOf, type ApiOperation } from "#test/support/openapi-samples.ts";
 import { WIDE_PLANS } from "#test/support/wide-plans.ts";
-
-let plane: TestControlPlane;
-let operations: readonly ApiOperation[];
-let document: { readonly components: { readonly schemas: Readonly<Record<string, Branch>> } };
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 interface Branch {
   readonly examples?: readonly unknown[];
   readonly properties: Readonly<Record<string, { readonly properties?: Readonly<Record<string, unknown>> }>>;
 }
 
-beforeAll(async () => {
-  plane = await startControlPlane({ plans: WIDE_PLANS, config: { openPerMinute: 100_000, openPerDay: 100_000 } });
-  document = JSON.parse((await plane.call("/openapi.json")).text) as typeof document;
-  operations = operationsOf(document);
-});
-afterAll(() => plane.stop());
+const plane = await stopAfterAll(
+  startControlPlane({ plans: WIDE_PLANS, config: { openPerMinute: 100_000, openPerDay: 100_000 } }),
+);
+const document = JSON.parse((await plane.call("/openapi.json")).text) as {
+  readonly components: { readonly schemas: Readonly<Record<string, Branch>> };
+};
+const operations = operationsOf(document);
 
 type Values = Readonly<Record<string, unknown>>;
 

@@ -1,32 +1,27 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { ok, overloaded, type Outcome } from "#shared/contracts/outcome.ts";
 import { httpStatus } from "#shared/tools/http-status/contract.ts";
 import { httpStatus as httpStatusTool } from "#probe-agent/tools/http-status/http-status.ts";
 import { startHttpServer } from "#test/servers/http.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { attachScripted, helloOf, type ScriptedAgent } from "#test/support/scripted-agent.ts";
 import { callEverySurface } from "#test/support/surfaces.ts";
 import { resultOf } from "#test/support/tool.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const url = "https://example.com/";
 const STARVED = overloaded("response", "its threads got no processor time.", { repeatable: true });
 const SHOWN = { code: "request_failed", stage: "response", source: "probe", reason: "probe_overloaded" };
 
-let plane: TestControlPlane;
-let key: string;
-let result: object;
 const agents: ScriptedAgent[] = [];
 
-beforeAll(async () => {
-  plane = await startControlPlane();
-  key = await plane.createKey();
-  const web = await startHttpServer();
-  result = await resultOf(httpStatusTool, { url: `${web.url}/` });
-  await web.close();
-});
+const plane = await stopAfterAll(startControlPlane());
+const key = await plane.createKey();
+const web = await startHttpServer();
+const result = await resultOf(httpStatusTool, { url: `${web.url}/` });
+await web.close();
 afterAll(async () => {
   for (const agent of agents) agent.cut();
-  await plane?.stop();
 });
 
 /** Attaches an agent that answers every job so. */

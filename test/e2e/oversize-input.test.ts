@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { describe, expect, it } from "vitest";
+import { startControlPlane } from "#test/support/control-plane.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 // Bodies as large as the service takes, filled with one list, object or text: each is refused, and its field is named.
 
 const MB = 1_048_576;
 
-let plane: TestControlPlane;
-let key: string;
-
-beforeAll(async () => {
-  plane = await startControlPlane();
-  key = await plane.createKey();
-});
-afterAll(() => plane?.stop());
+const plane = await stopAfterAll(startControlPlane());
+const key = await plane.createKey();
 
 const list = (item: string, bytes: number): string =>
   `[${`${item},`.repeat(Math.floor(bytes / (item.length + 1)) - 1)}${item}]`;

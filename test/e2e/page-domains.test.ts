@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
+import { afterAll, describe, expect, it } from "vitest";
+import { startDnsServer } from "#test/servers/dns.ts";
 import { recordsOf } from "#test/servers/dnssec/zone.ts";
-import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
+import { useAgent } from "#test/support/agent-process.ts";
 import { systemClock } from "#test/support/clock.ts";
 import { startControlPlane, type Answer, type TestControlPlane } from "#test/support/control-plane.ts";
 import { askWire } from "#test/support/raw-http.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -16,19 +17,13 @@ let offset = 0;
 const clock = { ...systemClock, now: () => new Date(Date.now() + offset) };
 /** Values of TXT records by name; null: the server fails. */
 const published = new Map<string, readonly string[] | null>();
-/** A replica without a probe, and one with a probe. */
-let planes: readonly TestControlPlane[] = [];
-let agent: AgentProcess;
-let resolver: DnsServer;
-let mine: string;
-let theirs: string;
 let names = 0;
 
 const bare = () => planes[0] as TestControlPlane;
 const probed = () => planes[1] as TestControlPlane;
 
-beforeAll(async () => {
-  resolver = await startDnsServer({
+const resolver = await stopAfterAll(
+  startDnsServer({
     answer(name) {
       const values = published.get(name.toLowerCase());
       if (values === null) return SERVFAIL;
@@ -36,18 +31,17 @@ beforeAll(async () => {
       const answers = values === undefined ? [] : recordsOf(lines.join("\n"));
       return { status: values === undefined ? "NXDOMAIN" : "NOERROR", answers, authority: [] };
     },
-  });
-  const first = await startControlPlane({ overrides: { clock } });
-  planes = [first, await startControlPlane({ overrides: { clock }, databaseUrl: first.databaseUrl })];
-  agent = await startAgent(probed(), "eu-west", { VANTAGE_DNS_SERVERS: resolver.address });
-  mine = await first.createKey();
-  theirs = await first.createKey();
-});
+  }),
+);
+const base = await startControlPlane({ overrides: { clock } });
+/** A replica without a probe, and one with a probe. */
+const planes = [base, await startControlPlane({ overrides: { clock }, databaseUrl: base.databaseUrl })];
+useAgent(probed(), "eu-west", { VANTAGE_DNS_SERVERS: resolver.address });
+const mine = await base.createKey();
+const theirs = await base.createKey();
 afterAll(async () => {
-  await agent?.stop();
   await planes[1]?.stop();
   await planes[0]?.stop();
-  await resolver?.close();
 });
 
 interface Shown {

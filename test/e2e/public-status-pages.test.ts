@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { describe, expect, it } from "vitest";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { askWire, sendRaw } from "#test/support/raw-http.ts";
 import { serveAt } from "#test/support/verified-domain.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let plane: TestControlPlane;
-let key: string;
-let monitorId: number;
-
-beforeAll(async () => {
-  plane = await startControlPlane();
-  key = await plane.createKey("pro");
-  monitorId = await create("/api/v4/monitors", { name: "Shop", check_type: "heartbeat", interval_minutes: 5 });
-});
-afterAll(() => plane.stop());
+const plane = await stopAfterAll(startControlPlane());
+const key = await plane.createKey("pro");
+const monitorId = await create("/api/v4/monitors", { name: "Shop", check_type: "heartbeat", interval_minutes: 5 });
 
 async function create(path: string, body: object): Promise<number> {
   const answer = await plane.call(path, { key, method: "POST", body });

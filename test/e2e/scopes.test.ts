@@ -1,27 +1,23 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { describe, expect, it } from "vitest";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { keepAlive } from "#test/support/measurements.ts";
 import { attachScripted, helloOf } from "#test/support/scripted-agent.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let plane: TestControlPlane;
-let accountId: number;
 /** Scopes of all tools. */
 const TOOLS = "check,dns,ssl,ip,ping";
 /** Keys of one account by their scopes. */
 const keys = new Map<string, string>();
 
-beforeAll(async () => {
-  plane = await startControlPlane();
-  const { body } = await plane.operate("POST", "/api/admin/keys", { plan: "captain" });
-  accountId = (body.data as { account_id: number }).account_id;
-  const lists = [["check"], ["check", "dns"], ["dns"], ["monitors"], ["monitors:read"], ["check", "monitors"]];
-  for (const scopes of [...lists, TOOLS.split(",")]) {
-    const made = await plane.operate("POST", "/api/admin/keys", { account_id: accountId, scopes });
-    keys.set((made.body.data["scopes"] as readonly string[]).join(), made.body.data["key"]);
-  }
-  keepAlive(await attachScripted(plane, helloOf("eu-west")));
-});
-afterAll(() => plane?.stop());
+const plane = await stopAfterAll(startControlPlane());
+const issued = await plane.operate("POST", "/api/admin/keys", { plan: "captain" });
+const accountId = (issued.body.data as { account_id: number }).account_id;
+const lists = [["check"], ["check", "dns"], ["dns"], ["monitors"], ["monitors:read"], ["check", "monitors"]];
+for (const scopes of [...lists, TOOLS.split(",")]) {
+  const made = await plane.operate("POST", "/api/admin/keys", { account_id: accountId, scopes });
+  keys.set((made.body.data["scopes"] as readonly string[]).join(), made.body.data["key"]);
+}
+keepAlive(await attachScripted(plane, helloOf("eu-west")));
 
 const keyOf = (scopes: string): string => keys.get(scopes) ?? "";
 const get = (scopes: string, path: string) => plane.call(`/api/${path}`, { key: keyOf(scopes) });

@@ -1,25 +1,20 @@
 import { Webhook } from "standardwebhooks";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { beforeEach, expect, it } from "vitest";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { createWebhook, failHeartbeat, webhookSettings } from "#test/support/webhooks.ts";
-import { startWebhookReceiver, type ReceivedDelivery, type WebhookReceiver } from "#test/support/webhook-receiver.ts";
+import { startWebhookReceiver, type ReceivedDelivery } from "#test/support/webhook-receiver.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 // Real deliveries, verified by the JavaScript library that the authors of Standard Webhooks 1.0.0 publish.
 
-let plane: TestControlPlane;
-let receiver: WebhookReceiver;
 let key: string;
 
-beforeAll(async () => {
-  plane = await startControlPlane({
+const plane = await stopAfterAll(
+  startControlPlane({
     config: { allow: { targets: ["127.0.0.1/32"], names: [] }, webhooks: webhookSettings([0, 100, 200]) },
-  });
-  receiver = await startWebhookReceiver();
-});
-afterAll(async () => {
-  await plane?.stop();
-  await receiver?.close();
-});
+  }),
+);
+const receiver = await stopAfterAll(startWebhookReceiver());
 beforeEach(async () => {
   key = await plane.createKey();
   receiver.received.length = 0;

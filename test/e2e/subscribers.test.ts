@@ -1,22 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { BASE, linkIn, startSubscriberWorld, type SubscriberWorld } from "#test/support/page-subscribers.ts";
+import { describe, expect, it } from "vitest";
+import { BASE, linkIn, startSubscriberWorld } from "#test/support/page-subscribers.ts";
 import type { ReceivedMail } from "#test/support/received-mail.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let world: SubscriberWorld;
-let plane: SubscriberWorld["plane"];
-let clock: SubscriberWorld["clock"];
-let key: SubscriberWorld["key"];
-let createPage: SubscriberWorld["createPage"];
-let subscribe: SubscriberWorld["subscribe"];
-let subscribeAndConfirm: SubscriberWorld["subscribeAndConfirm"];
-let mailsTo: SubscriberWorld["mailsTo"];
-let mailTo: SubscriberWorld["mailTo"];
-
-beforeAll(async () => {
-  world = await startSubscriberWorld();
-  ({ plane, clock, key, createPage, subscribe, subscribeAndConfirm, mailsTo, mailTo } = world);
-});
-afterAll(() => world?.stop());
+const world = await stopAfterAll(startSubscriberWorld());
+const { plane, clock, key, createPage, subscribe, subscribeAndConfirm, mailsTo, mailTo } = world;
 
 /** Waits until the statuses follow the pings: a call with the key of their account does. */
 async function untilFollowed(): Promise<void> {

@@ -1,29 +1,14 @@
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { dataUri, drawPng } from "#test/support/logos.ts";
 import { askWire } from "#test/support/raw-http.ts";
 import { serveAt } from "#test/support/verified-domain.ts";
-import {
-  BASE,
-  linkIn,
-  startSubscriberWorld,
-  type SubscribedPage,
-  type SubscriberWorld,
-} from "#test/support/page-subscribers.ts";
+import { BASE, linkIn, startSubscriberWorld, type SubscribedPage } from "#test/support/page-subscribers.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let world: SubscriberWorld;
-let plane: SubscriberWorld["plane"];
-let clock: SubscriberWorld["clock"];
-let createPage: SubscriberWorld["createPage"];
-let subscribe: SubscriberWorld["subscribe"];
-let mailTo: SubscriberWorld["mailTo"];
-
-beforeAll(async () => {
-  world = await startSubscriberWorld();
-  ({ plane, clock, createPage, subscribe, mailTo } = world);
-});
-afterAll(() => world?.stop());
+const world = await stopAfterAll(startSubscriberWorld());
+const { plane, clock, createPage, subscribe, mailTo } = world;
 
 describe("a link in a mail", () => {
   const multipart = '--x\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--x--\r\n';

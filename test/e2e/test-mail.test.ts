@@ -1,24 +1,21 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { signInOwner } from "#test/support/dashboard.ts";
 import { startControlPlane } from "#test/support/control-plane.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { createTestDatabase } from "#test/support/postgres.ts";
 import { OPS, startRefusingMail, type RefusingMail } from "#test/support/refusing-mail.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const GONE = "gone@example.com";
 const NEW = "new@example.com";
 
-let database: TestDatabase;
 let mail: RefusingMail;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
+const database = await stopAfterAll(createTestDatabase());
 beforeEach(async () => {
   mail = await startRefusingMail(database.url);
   await mail.world.confirm(GONE);
 });
 afterEach(() => mail?.stop());
-afterAll(() => database?.drop());
 
 const test = (id: number | string, headers: Record<string, string> = {}, key = mail.key) =>
   mail.plane.call(`/api/v4/monitors?action=test-mail&id=${id}`, { method: "POST", key, headers });

@@ -1,38 +1,29 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { CONTRACTS } from "#shared/tools/index.ts";
-import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
+import { startHttpServer } from "#test/servers/http.ts";
 import { createPki } from "#test/servers/pki.ts";
-import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { useAgent } from "#test/support/agent-process.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { callEverySurface } from "#test/support/surfaces.ts";
 import { identityOf } from "#test/support/http-engine.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let plane: TestControlPlane;
-let agent: AgentProcess;
-let site: HttpServer;
-let key: string;
+const plane = await stopAfterAll(startControlPlane({ config: { openPerMinute: 1_000, openPerDay: 1_000 } }));
+const folder = mkdtempSync(join(tmpdir(), "vantage-typed-"));
+const pki = await createPki();
+const roots = join(folder, "root.pem");
+writeFileSync(roots, pki.root.pem);
+const leaf = await pki.issue({ dns: ["localhost"], ip: ["127.0.0.1"] });
+const site = await stopAfterAll(startHttpServer({ tls: identityOf(leaf, pki.intermediate) }));
 /** The site as people type it: host, port and path. */
-let typed: string;
-let folder: string;
-
-beforeAll(async () => {
-  plane = await startControlPlane({ config: { openPerMinute: 1_000, openPerDay: 1_000 } });
-  folder = mkdtempSync(join(tmpdir(), "vantage-typed-"));
-  const pki = await createPki();
-  const roots = join(folder, "root.pem");
-  writeFileSync(roots, pki.root.pem);
-  const leaf = await pki.issue({ dns: ["localhost"], ip: ["127.0.0.1"] });
-  site = await startHttpServer({ tls: identityOf(leaf, pki.intermediate) });
-  typed = `LocalHost:${site.port}/status/204`;
-  [key, agent] = await Promise.all([plane.createKey(), startAgent(plane, "local", { NODE_EXTRA_CA_CERTS: roots })]);
-});
+const typed = `LocalHost:${site.port}/status/204`;
+useAgent(plane, "local", { NODE_EXTRA_CA_CERTS: roots });
+const key = await plane.createKey();
 
 afterAll(async () => {
-  await agent?.stop();
-  await Promise.all([site?.close(), plane?.stop()]);
   rmSync(folder, { recursive: true });
 });
 

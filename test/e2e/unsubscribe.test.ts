@@ -1,37 +1,28 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { startMailSink, type MailSink } from "#test/servers/mail-sink.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
-import { openMailWorld, type MailWorld } from "#test/support/mail-world.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { expect, it } from "vitest";
+import { startMailSink } from "#test/servers/mail-sink.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
+import { openMailWorld } from "#test/support/mail-world.ts";
+import { createTestDatabase } from "#test/support/postgres.ts";
 import { createMonitor } from "#test/support/create-monitor.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const BASE = "https://status.example.com";
 const OPS = "ops@example.com";
 const OTHER = "other@example.com";
 
-let database: TestDatabase;
-let plane: TestControlPlane;
-let sink: MailSink;
-let world: MailWorld;
 let isBusy = false;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  sink = await startMailSink({ onRecipient: () => (isBusy ? 451 : "accept") });
-  const server = { host: "127.0.0.1", port: sink.port, tls: "offered", isVerified: true, credentials: null } as const;
-  plane = await startControlPlane({
+const database = await stopAfterAll(createTestDatabase());
+const sink = await stopAfterAll(startMailSink({ onRecipient: () => (isBusy ? 451 : "accept") }));
+const server = { host: "127.0.0.1", port: sink.port, tls: "offered", isVerified: true, credentials: null } as const;
+const plane = await stopAfterAll(
+  startControlPlane({
     databaseUrl: database.url,
     config: { mail: { server, from: "Vantage <alerts@example.com>" }, baseUrl: BASE },
-  });
-  world = await openMailWorld(database.url);
-  await world.confirm(OPS, OTHER);
-});
-afterAll(async () => {
-  await plane?.stop();
-  await world?.close();
-  await sink?.close();
-  await database?.drop();
-});
+  }),
+);
+const world = await stopAfterAll(openMailWorld(database.url));
+await world.confirm(OPS, OTHER);
 
 async function arrived(count: number): Promise<void> {
   await expect.poll(() => sink.mails.length).toBe(count);

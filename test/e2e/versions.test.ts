@@ -1,28 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
-import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { describe, expect, it } from "vitest";
+import { startHttpServer } from "#test/servers/http.ts";
+import { useAgent } from "#test/support/agent-process.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let plane: TestControlPlane;
-let sunk: TestControlPlane;
-let agent: AgentProcess;
-let web: HttpServer;
-let key: string;
-
-beforeAll(async () => {
-  plane = await startControlPlane({ config: { v1V2Sunset: new Date("2999-01-01T00:00:00Z") } });
-  sunk = await startControlPlane({ config: { v1V2Sunset: new Date("2026-10-01T00:00:00Z") } });
-  agent = await startAgent(plane, "eu-west");
-  web = await startHttpServer();
-  key = await plane.createKey();
-});
-
-afterAll(async () => {
-  await agent?.stop();
-  await plane?.stop();
-  await sunk?.stop();
-  await web?.close();
-});
+const plane = await stopAfterAll(startControlPlane({ config: { v1V2Sunset: new Date("2999-01-01T00:00:00Z") } }));
+const sunk = await stopAfterAll(startControlPlane({ config: { v1V2Sunset: new Date("2026-10-01T00:00:00Z") } }));
+useAgent(plane, "eu-west");
+const web = await stopAfterAll(startHttpServer());
+const key = await plane.createKey();
 
 describe("version 3", () => {
   it.each(["/api/v3/check", "/api/v3/check.php", "/api/v3/check.php/"])(

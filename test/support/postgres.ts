@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import postgres from "postgres";
 import { inject } from "vitest";
+import { connect, type Sql } from "#control-plane/core/database/connect.ts";
 
 /** A separate database of one test file, with every migration applied. */
 export interface TestDatabase {
@@ -28,5 +29,27 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   return {
     url: `${server}${name}`,
     drop: () => asSuperuser(server, (sql) => sql`drop database if exists ${sql(name)} with (force)`),
+  };
+}
+
+/** A database of a test file with a client. */
+export interface OpenDatabase {
+  readonly url: string;
+  readonly sql: Sql;
+  /** Ends the client and drops the database. */
+  close(): Promise<void>;
+}
+
+/** Creates a database and opens a client of it. */
+export async function openDatabase(options: Partial<Parameters<typeof connect>[1]> = {}): Promise<OpenDatabase> {
+  const database = await createTestDatabase();
+  const sql = connect(database.url, { name: "test", connections: 4, statementTimeoutMs: 30_000, ...options });
+  return {
+    url: database.url,
+    sql,
+    async close() {
+      await sql.end();
+      await database.drop();
+    },
   };
 }

@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createManualClock } from "#test/support/clock.ts";
-import { ADMIN_TOKEN, call, callAdmin, startGate, type Answer, type TestGate } from "#test/support/gate.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { ADMIN_TOKEN, call, callAdmin, startGate, type Answer } from "#test/support/gate.ts";
+import { createTestDatabase } from "#test/support/postgres.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let database: TestDatabase;
-let gate: TestGate;
 const clock = createManualClock(new Date("2026-03-01T12:00:10.500Z"));
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  gate = await startGate({ databaseUrl: database.url, overrides: { clock }, trustedProxies: ["127.0.0.1"] });
-});
-
-afterAll(async () => {
-  await gate.close();
-  await database.drop();
-});
+const database = await stopAfterAll(createTestDatabase());
+const gate = await stopAfterAll(
+  startGate({ databaseUrl: database.url, overrides: { clock }, trustedProxies: ["127.0.0.1"] }),
+);
 
 interface Key {
   id: number;

@@ -1,27 +1,22 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startControlPlane, type Answer, type TestControlPlane } from "#test/support/control-plane.ts";
+import { describe, expect, it } from "vitest";
+import { startControlPlane, type Answer } from "#test/support/control-plane.ts";
 import { operationsOf, type ApiOperation } from "#test/support/openapi-samples.ts";
 import { WIDE_PLANS } from "#test/support/wide-plans.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly security?: readonly object[] }>>>>;
 }
 
-let plane: TestControlPlane;
+// Wrong keys are limited by the address of the client: each request has one of its own.
+const plane = await stopAfterAll(startControlPlane({ plans: WIDE_PLANS, config: { trustedProxies: ["127.0.0.0/8"] } }));
+const document = JSON.parse((await plane.call("/openapi.json")).text) as Document;
+const needsKey = ({ path, method }: ApiOperation): boolean => {
+  const ways = document.paths[path]?.[method]?.security ?? [];
+  return ways.some((way) => "apiKey" in way) && !ways.some((way) => Object.keys(way).length === 0);
+};
 /** Every operation that needs a key. */
-let keyed: readonly ApiOperation[];
-
-beforeAll(async () => {
-  // Wrong keys are limited by the address of the client: each request has one of its own.
-  plane = await startControlPlane({ plans: WIDE_PLANS, config: { trustedProxies: ["127.0.0.0/8"] } });
-  const document = JSON.parse((await plane.call("/openapi.json")).text) as Document;
-  const needsKey = ({ path, method }: ApiOperation): boolean => {
-    const ways = document.paths[path]?.[method]?.security ?? [];
-    return ways.some((way) => "apiKey" in way) && !ways.some((way) => Object.keys(way).length === 0);
-  };
-  keyed = operationsOf(document).filter(needsKey);
-});
-afterAll(() => plane?.stop());
+const keyed = operationsOf(document).filter(needsKey);
 
 async function openAccount(): Promise<{ readonly key: string; readonly id: number }> {
   const { body } = await plane.operate("POST", "/api/admin/keys", { plan: "captain" });

@@ -1,25 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createManualClock } from "#test/support/clock.ts";
-import { call, makeTestKey, startGate, type TestGate } from "#test/support/gate.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { call, makeTestKey, startGate } from "#test/support/gate.ts";
+import { createTestDatabase } from "#test/support/postgres.ts";
 import { sendRaw } from "#test/support/raw-http.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let database: TestDatabase;
-let gate: TestGate;
-let key: string;
 const clock = createManualClock(new Date("2026-09-30T23:00:00Z"));
 const SUNSET = new Date("2026-10-01T00:00:00Z");
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  gate = await startGate({ databaseUrl: database.url, overrides: { clock }, sunset: SUNSET });
-  key = await makeTestKey(gate, { plan: "free" });
-});
-
-afterAll(async () => {
-  await gate.close();
-  await database.drop();
-});
+const database = await stopAfterAll(createTestDatabase());
+const gate = await stopAfterAll(startGate({ databaseUrl: database.url, overrides: { clock }, sunset: SUNSET }));
+const key = await makeTestKey(gate, { plan: "free" });
 
 /** One request for each refusal of the gate: path below the version, request, status, code. */
 const REFUSALS: readonly [string, RequestInit & { keyless?: true }, number, string][] = [

@@ -1,22 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { createKey } from "#control-plane/accounts/keys/format.ts";
 import { createManualClock, systemRandom } from "#test/support/clock.ts";
-import { call, callAdmin, makeTestKey, startGate, type TestGate } from "#test/support/gate.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { call, callAdmin, makeTestKey, startGate } from "#test/support/gate.ts";
+import { createTestDatabase } from "#test/support/postgres.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let database: TestDatabase;
-let gate: TestGate;
 const clock = createManualClock(new Date("2026-03-01T12:00:10.500Z"));
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  gate = await startGate({ databaseUrl: database.url, overrides: { clock }, trustedProxies: ["127.0.0.1"] });
-});
-
-afterAll(async () => {
-  await gate.close();
-  await database.drop();
-});
+const database = await stopAfterAll(createTestDatabase());
+const gate = await stopAfterAll(
+  startGate({ databaseUrl: database.url, overrides: { clock }, trustedProxies: ["127.0.0.1"] }),
+);
 
 // Every test has a separate minute.
 beforeEach(() => clock.advance(60_000));

@@ -1,22 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createManualClock } from "#test/support/clock.ts";
-import { call, startGate, type TestGate } from "#test/support/gate.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { call, startGate } from "#test/support/gate.ts";
+import { createTestDatabase } from "#test/support/postgres.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let database: TestDatabase;
-let gate: TestGate;
 let agents = 0;
 const clock = createManualClock(new Date("2026-03-01T12:00:00Z"));
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  gate = await startGate({ databaseUrl: database.url, overrides: { clock }, agents: () => agents });
-});
-
-afterAll(async () => {
-  await gate.close();
-  await database.drop();
-});
+const database = await stopAfterAll(createTestDatabase());
+const gate = await stopAfterAll(startGate({ databaseUrl: database.url, overrides: { clock }, agents: () => agents }));
 
 const ready = async () => {
   // The state of the database is cached for a second.

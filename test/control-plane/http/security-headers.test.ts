@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { expect, it } from "vitest";
+import { startControlPlane } from "#test/support/control-plane.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let plane: TestControlPlane;
-beforeAll(async () => {
-  plane = await startControlPlane();
-});
-afterAll(() => plane.stop());
+const plane = await stopAfterAll(startControlPlane());
 
 it.each(["/api/v4/tools", "/api/v1/check", "/nowhere", "/healthz", "/mcp"])(
   "an answer of %s cannot run scripts, be framed or be stored by a cache",

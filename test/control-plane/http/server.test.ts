@@ -1,23 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { call, makeTestKey, startGate, type TestGate } from "#test/support/gate.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { describe, expect, it } from "vitest";
+import { call, makeTestKey, startGate } from "#test/support/gate.ts";
+import { createTestDatabase } from "#test/support/postgres.ts";
 import { countTaken, sendAllThenRead, sendRaw } from "#test/support/raw-http.ts";
 import { until } from "#test/support/until.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let database: TestDatabase;
-let gate: TestGate;
-let key: string;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  gate = await startGate({ databaseUrl: database.url });
-  key = await makeTestKey(gate);
-});
-
-afterAll(async () => {
-  await gate.close();
-  await database.drop();
-});
+const database = await stopAfterAll(createTestDatabase());
+const gate = await stopAfterAll(startGate({ databaseUrl: database.url }));
+const key = await makeTestKey(gate);
 
 const post = (path: string, body: string | URLSearchParams, headers: Record<string, string> = {}) =>
   call(`${gate.url}${path}`, { key, method: "POST", body, headers });

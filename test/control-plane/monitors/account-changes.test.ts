@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connect, type Sql } from "#control-plane/core/database/connect.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { describe, expect, it } from "vitest";
+import { connect } from "#control-plane/core/database/connect.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { createWatchedAccount } from "#test/support/watched-account.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let plane: TestControlPlane;
-let sql: Sql;
-
-beforeAll(async () => {
-  plane = await startControlPlane();
-  sql = connect(plane.databaseUrl, { name: "test", connections: 2, statementTimeoutMs: 30_000 });
-});
-
-afterAll(async () => {
-  await sql?.end();
-  await plane?.stop();
-});
+const plane = await stopAfterAll(startControlPlane());
+const sql = await stopAfterAll(
+  connect(plane.databaseUrl, { name: "test", connections: 2, statementTimeoutMs: 30_000 }),
+);
 
 const changeAccount = (id: number, change: object) => plane.operate("PUT", `/api/admin/accounts?id=${id}`, change);
 

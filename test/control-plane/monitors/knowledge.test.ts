@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connect, type Sql } from "#control-plane/core/database/connect.ts";
+import { describe, expect, it } from "vitest";
+import { connect } from "#control-plane/core/database/connect.ts";
 import type { CertificateFacts } from "#control-plane/watching/expiry/observed/certificate.ts";
 import { encodeState } from "#control-plane/outages/state/encoding.ts";
 import { NEW_STATE } from "#control-plane/outages/state/state.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { until } from "#test/support/until.ts";
 import { createWatchedAccount } from "#test/support/watched-account.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const CERTIFICATE: CertificateFacts = {
   fingerprint: "ab".repeat(32),
@@ -18,18 +19,10 @@ const CERTIFICATE: CertificateFacts = {
   trustError: null,
 };
 
-let plane: TestControlPlane;
-let sql: Sql;
-
-beforeAll(async () => {
-  plane = await startControlPlane();
-  sql = connect(plane.databaseUrl, { name: "test", connections: 1, statementTimeoutMs: 30_000 });
-});
-
-afterAll(async () => {
-  await sql?.end();
-  await plane?.stop();
-});
+const plane = await stopAfterAll(startControlPlane());
+const sql = await stopAfterAll(
+  connect(plane.databaseUrl, { name: "test", connections: 1, statementTimeoutMs: 30_000 }),
+);
 
 describe("a monitor that was degraded when it was last known", () => {
   it.each([

@@ -1,21 +1,11 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { insertAccount } from "#control-plane/accounts/store.ts";
 import { ALL } from "#control-plane/accounts/changes/changes.ts";
 import { deleteOldChanges, insertChanges, listChanges } from "#control-plane/accounts/changes/store.ts";
-import { connect, type Sql } from "#control-plane/core/database/connect.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { openDatabase } from "#test/support/postgres.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let database: TestDatabase;
-let sql: Sql;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = connect(database.url, { connections: 2, name: "changes", statementTimeoutMs: 10_000 });
-});
-afterAll(async () => {
-  await sql.end();
-  await database.drop();
-});
+const { sql } = await stopAfterAll(openDatabase());
 
 it("old changes are deleted in steps, and the others stay", async () => {
   const now = new Date("2026-03-10T12:00:00Z");

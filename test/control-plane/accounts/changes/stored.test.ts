@@ -1,26 +1,16 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import type { Actor } from "#control-plane/http/access/changes.ts";
 import { insertAccount } from "#control-plane/accounts/store.ts";
 import { ALL } from "#control-plane/accounts/changes/changes.ts";
 import { insertChanges, listChanges } from "#control-plane/accounts/changes/store.ts";
 import { showChange } from "#control-plane/accounts/changes/serialize.ts";
-import { connect, type Sql } from "#control-plane/core/database/connect.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { openDatabase } from "#test/support/postgres.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const NOW = new Date("2026-03-10T12:00:00Z");
-let database: TestDatabase;
-let sql: Sql;
-let accountId: number;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = connect(database.url, { connections: 2, name: "changes", statementTimeoutMs: 10_000 });
-  accountId = (await insertAccount(sql, { email: null, plan: "free" }, NOW))?.id ?? 0;
-});
-afterAll(async () => {
-  await sql.end();
-  await database.drop();
-});
+const { sql } = await stopAfterAll(openDatabase());
+const accountId = (await insertAccount(sql, { email: null, plan: "free" }, NOW))?.id ?? 0;
 
 function log(actor: Actor, address: string | null): Promise<void> {
   const changes = [{ resource: "session", id: null, name: null, action: "created" }] as const;

@@ -1,25 +1,16 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { deleteAccount, insertAccount, lockAccount } from "#control-plane/accounts/store.ts";
 import { isAccountGone } from "#control-plane/core/database/codes.ts";
-import { connect, type Sql } from "#control-plane/core/database/connect.ts";
 import { deleteKey, insertKey } from "#control-plane/accounts/keys/store.ts";
 import { untilLockIsAwaited } from "#test/support/database-locks.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { openDatabase } from "#test/support/postgres.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const NOW = new Date("2026-03-01T12:00:00Z");
 
-let database: TestDatabase;
-let sql: Sql;
 let made = 0;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = connect(database.url, { connections: 3, name: "erasure", statementTimeoutMs: 10_000 });
-});
-afterAll(async () => {
-  await sql.end();
-  await database.drop();
-});
+const { sql } = await stopAfterAll(openDatabase());
 
 async function createAccountWithKey(): Promise<{ accountId: number; keyId: number }> {
   const account = await insertAccount(sql, { email: null, plan: "free" }, NOW);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import {
   BATCH_RUNS,
   finishBatch,
@@ -6,26 +6,15 @@ import {
   writeResults,
   type NewResult,
 } from "#control-plane/checks/batches/store.ts";
-import { connect, type Sql } from "#control-plane/core/database/connect.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { openDatabase } from "#test/support/postgres.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const NOW = new Date("2026-01-01T00:00:00Z");
-let database: TestDatabase;
-let sql: Sql;
-let accountId: number;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = connect(database.url, { name: "test", connections: 2, statementTimeoutMs: 10_000 });
-  const [row] = await sql<{ id: number }[]>`
-    insert into accounts (plan, created_at, updated_at) values ('pro', ${NOW}, ${NOW}) returning id`;
-  accountId = row?.id ?? 0;
-});
-
-afterAll(async () => {
-  await sql?.end();
-  await database?.drop();
-});
+const { sql } = await stopAfterAll(openDatabase());
+const [row] = await sql<{ id: number }[]>`
+  insert into accounts (plan, created_at, updated_at) values ('pro', ${NOW}, ${NOW}) returning id`;
+const accountId = row?.id ?? 0;
 
 /** Runs a batch with these results to its end. Returns its final status. */
 async function finish(id: string, results: readonly Omit<NewResult, "ordinal" | "durationMs">[]) {

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { pino } from "pino";
-import { connect, connectListener, type Sql } from "#control-plane/core/database/connect.ts";
+import { connectListener } from "#control-plane/core/database/connect.ts";
 import { createNotifications } from "#control-plane/core/database/notifications.ts";
 import { recordEvents, type NewEvent } from "#control-plane/checks/measurements/journal-store.ts";
 import {
@@ -14,25 +14,15 @@ import { readEvents } from "#control-plane/checks/measurements/stream-store.ts";
 import { tailEvents, sweepMeasurements } from "#control-plane/checks/measurements/measurements.ts";
 import { createWatch } from "#control-plane/checks/measurements/watch.ts";
 import { createManualClock } from "#test/support/clock.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { openDatabase } from "#test/support/postgres.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const NOW = new Date("2026-01-01T00:00:00Z");
-let database: TestDatabase;
-let sql: Sql;
-let accountId: number;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = connect(database.url, { name: "test", connections: 4, statementTimeoutMs: 10_000 });
-  const [row] = await sql<{ id: number }[]>`
-    insert into accounts (plan, created_at, updated_at) values ('pro', ${NOW}, ${NOW}) returning id`;
-  accountId = row?.id ?? 0;
-});
-
-afterAll(async () => {
-  await sql?.end();
-  await database?.drop();
-});
+const { sql, url } = await stopAfterAll(openDatabase());
+const [row] = await sql<{ id: number }[]>`
+  insert into accounts (plan, created_at, updated_at) values ('pro', ${NOW}, ${NOW}) returning id`;
+const accountId = row?.id ?? 0;
 
 async function insert(id: string, days = 7, locations = 1): Promise<void> {
   const base = { id, accountId, tool: "ping", params: "{}", expression: null, shareId: null } as const;
@@ -92,7 +82,7 @@ describe("a write of a claim", () => {
     await finishMeasurement(sql, run, NOW);
     const page = await readEvents(sql, "many-results", 0);
     expect(page.filter(({ event }) => event === "result")).toHaveLength(4);
-    const listener = connectListener(database.url, "test");
+    const listener = connectListener(url, "test");
     const watch = createWatch(sql, createNotifications(listener));
     const streamed: number[] = [];
     for await (const { number } of tailEvents({ sql, watch }, "many-results", 0, new AbortController().signal)) {

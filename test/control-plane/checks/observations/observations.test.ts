@@ -1,23 +1,14 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { connect, type Sql } from "#control-plane/core/database/connect.ts";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createObservations, type Observations } from "#control-plane/checks/observations.ts";
 import { pruneObservations } from "#control-plane/checks/observations-store.ts";
 import { createManualClock } from "#test/support/clock.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { openDatabase } from "#test/support/postgres.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let database: TestDatabase;
-let sql: Sql;
 let clock: ReturnType<typeof createManualClock>;
 let observations: Observations;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = connect(database.url, { connections: 2, name: "test", statementTimeoutMs: 10_000 });
-});
-afterAll(async () => {
-  await sql.end();
-  await database.drop();
-});
+const { sql } = await stopAfterAll(openDatabase());
 beforeEach(async () => {
   await sql`truncate observations`;
   clock = createManualClock(new Date("2026-03-01T11:59:59Z"));

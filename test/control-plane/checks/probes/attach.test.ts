@@ -1,7 +1,7 @@
 import { status } from "@grpc/grpc-js";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { systemClock } from "#test/support/clock.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { clientCredentials } from "#test/support/dial.ts";
 import {
   callEnroll,
@@ -15,20 +15,15 @@ import {
 } from "#test/support/enrol.ts";
 import { helloOf, startScriptedAgent, type ScriptedAgent } from "#test/support/scripted-agent.ts";
 import { issue } from "#test/servers/pki.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let first: TestControlPlane;
-let second: TestControlPlane;
 const agents: ScriptedAgent[] = [];
 
-beforeAll(async () => {
-  first = await startControlPlane();
-  second = await startControlPlane({ databaseUrl: first.databaseUrl });
-});
+const first = await stopAfterAll(startControlPlane());
+const second = await stopAfterAll(startControlPlane({ databaseUrl: first.databaseUrl }));
 
 afterAll(async () => {
   for (const agent of agents) agent.cut();
-  await second.stop();
-  await first.stop();
 });
 
 /** Attaches with an identity, by default to the first replica. */

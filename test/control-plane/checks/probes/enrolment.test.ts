@@ -1,19 +1,17 @@
 import { pino } from "pino";
 import { Registry } from "prom-client";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { connect, type Sql } from "#control-plane/core/database/connect.ts";
-import { guardDatabase, type GuardedDatabase } from "#control-plane/core/database/guarded.ts";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { connect } from "#control-plane/core/database/connect.ts";
+import { guardDatabase } from "#control-plane/core/database/guarded.ts";
 import type { Enrolment, Issuance } from "#control-plane/checks/dispatch/security.ts";
 import { createAuthority, openAuthority, type Authority } from "#control-plane/checks/probes/authority.ts";
 import { createEnrolment } from "#control-plane/checks/probes/probes.ts";
 import { createToken, parseToken, type TokenRequest } from "#control-plane/checks/probes/tokens.ts";
 import { createManualClock, systemRandom } from "#test/support/clock.ts";
 import { makeRequest } from "#test/support/enrol.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { createTestDatabase } from "#test/support/postgres.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let database: TestDatabase;
-let sql: Sql;
-let guarded: GuardedDatabase;
 let authority: Authority;
 let clock: ReturnType<typeof createManualClock>;
 let enrolment: Enrolment;
@@ -21,16 +19,13 @@ let registry: Registry;
 let lines: string[];
 const PEER = "192.0.2.7";
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  const open = () => connect(database.url, { name: "test", connections: 4, statementTimeoutMs: 30_000 });
-  sql = open();
-  guarded = guardDatabase(open, 30_000);
-});
+const database = await stopAfterAll(createTestDatabase());
+const open = () => connect(database.url, { name: "test", connections: 4, statementTimeoutMs: 30_000 });
+const sql = open();
+const guarded = guardDatabase(open, 30_000);
 
 afterAll(async () => {
   await Promise.all([sql.end(), guarded.close()]);
-  await database.drop();
 });
 
 beforeEach(async () => {

@@ -1,13 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { describe, expect, it } from "vitest";
+import { startControlPlane } from "#test/support/control-plane.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let plane: TestControlPlane;
-
-beforeAll(async () => {
-  plane = await startControlPlane();
-});
-
-afterAll(() => plane.stop());
+const plane = await stopAfterAll(startControlPlane());
 
 /** Returns the status and the data of the answer. */
 async function ask(method: string, path: string, body?: unknown) {

@@ -1,38 +1,26 @@
 import { setImmediate as turn, setTimeout as wait } from "node:timers/promises";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { isDatabaseAway } from "#control-plane/core/database/database-away.ts";
-import { connect, connectListener, type Sql } from "#control-plane/core/database/connect.ts";
+import { connect, connectListener } from "#control-plane/core/database/connect.ts";
 import { guardDatabase } from "#control-plane/core/database/guarded.ts";
 import { createNotifications } from "#control-plane/core/database/notifications.ts";
 import { createPump } from "#control-plane/core/database/pump.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
-import { startTcpProxy, type TcpProxy } from "#test/servers/tcp-proxy.ts";
+import { startTcpProxy } from "#test/servers/tcp-proxy.ts";
 import { endClient } from "#test/support/end-client.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
-
-let database: TestDatabase;
-let direct: Sql;
-let proxy: TcpProxy;
-let throughProxy: string;
+import { createTestDatabase } from "#test/support/postgres.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const options = { name: "test", connections: 1, statementTimeoutMs: 30_000 };
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  direct = connect(database.url, { ...options, name: "direct" });
-  await direct`create table notes (text text)`;
-  const url = new URL(database.url);
-  proxy = await startTcpProxy(Number(url.port));
-  url.hostname = "127.0.0.1";
-  url.port = String(proxy.port);
-  throughProxy = url.href;
-});
-
-afterAll(async () => {
-  await proxy.close();
-  await direct.end();
-  await database.drop();
-});
+const database = await stopAfterAll(createTestDatabase());
+const direct = await stopAfterAll(connect(database.url, { ...options, name: "direct" }));
+await direct`create table notes (text text)`;
+const url = new URL(database.url);
+const proxy = await stopAfterAll(startTcpProxy(Number(url.port)));
+url.hostname = "127.0.0.1";
+url.port = String(proxy.port);
+const throughProxy = url.href;
 
 beforeEach(() => proxy.restore());
 

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { connect, type Sql } from "#control-plane/core/database/connect.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { expect, it } from "vitest";
+import { openDatabase } from "#test/support/postgres.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 /** Tables with accounts whose rows no foreign key deletes, and what becomes of them. */
 const WITHOUT_KEY: Readonly<Record<string, string>> = {
@@ -10,16 +10,7 @@ const WITHOUT_KEY: Readonly<Record<string, string>> = {
   request_counts: "an erasure deletes them (limits)",
 };
 
-let database: TestDatabase;
-let sql: Sql;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = connect(database.url, { connections: 1, name: "tables", statementTimeoutMs: 10_000 });
-});
-afterAll(async () => {
-  await sql.end();
-  await database.drop();
-});
+const { sql } = await stopAfterAll(openDatabase({ connections: 1 }));
 
 it("rows of an account are deleted with it, or what becomes of them is known", async () => {
   const rows = await sql<{ name: string }[]>`

@@ -2,24 +2,15 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { connect, type Sql } from "#control-plane/core/database/connect.ts";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createMigrationCheck, migrate } from "#control-plane/core/migrations/migrate.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { openDatabase } from "#test/support/postgres.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let database: TestDatabase;
-let sql: Sql;
 let folder: string;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = connect(database.url, { name: "test", connections: 2, statementTimeoutMs: 5_000 });
-});
-
-afterAll(async () => {
-  await sql.end();
-  await database.drop();
-});
+const database = await stopAfterAll(openDatabase());
+const { sql } = database;
 
 beforeEach(async () => {
   await sql.unsafe("drop schema public cascade; create schema public");

@@ -1,13 +1,14 @@
 import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Sql } from "#control-plane/core/database/connect.ts";
 import { openBrowser, signIn, signInOwner } from "#test/support/dashboard.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { keepAlive } from "#test/support/measurements.ts";
-import { openOldDatabase, type OldDatabase } from "#test/support/old-database.ts";
+import { openOldDatabase } from "#test/support/old-database.ts";
 import { askWire } from "#test/support/raw-http.ts";
 import { until } from "#test/support/until.ts";
 import { attachScripted, helloOf } from "#test/support/scripted-agent.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 // A database as release 0.1.0 left it at migration 51: written by that release itself, through its API and its pages. The
 // rows of one invite's creation in the log were deleted, and an account has an address that mail cannot reach.
@@ -33,21 +34,13 @@ const HEARTBEAT = "/api/heartbeat/TDou11rEDPIhRHC1sTsxJx5fACaIlVro";
 const NO_SLASHES = 2;
 const PASSWORD = "correct horse battery staple";
 
-let old: OldDatabase;
-let plane: TestControlPlane;
-beforeAll(async () => {
-  old = await openOldDatabase("mail-addresses");
-  await load(old.sql);
-  const halves = String.raw`"keyword":"\ud800 \\ud800 \u0000"`;
-  await old.sql`
-    update monitors set settings = replace(settings, '"keyword":null', ${halves}) where id = ${MONITORS.site}`;
-  await old.upgrade();
-  plane = await startControlPlane({ databaseUrl: old.url });
-});
-afterAll(async () => {
-  await plane?.stop();
-  await old?.drop();
-});
+const old = await stopAfterAll(openOldDatabase("mail-addresses"));
+await load(old.sql);
+const halves = String.raw`"keyword":"\ud800 \\ud800 \u0000"`;
+await old.sql`
+  update monitors set settings = replace(settings, '"keyword":null', ${halves}) where id = ${MONITORS.site}`;
+await old.upgrade();
+const plane = await stopAfterAll(startControlPlane({ databaseUrl: old.url }));
 
 /** Loads the recorded rows, with their times moved as if they had been recorded now. */
 async function load(on: Sql): Promise<void> {

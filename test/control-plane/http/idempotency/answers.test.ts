@@ -1,41 +1,27 @@
 import { pino } from "pino";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connect, type Sql, type Transaction } from "#control-plane/core/database/connect.ts";
+import { afterAll, describe, expect, it } from "vitest";
+import { type Transaction } from "#control-plane/core/database/connect.ts";
 import { createEncryption } from "#control-plane/core/secrets/encryption.ts";
-import {
-  createAnswers,
-  type Answer,
-  type Answers,
-  type KeyedWrite,
-  sweepAnswers,
-} from "#control-plane/http/idempotency/answers.ts";
+import { createAnswers, type Answer, type KeyedWrite, sweepAnswers } from "#control-plane/http/idempotency/answers.ts";
 import { identifyWrite } from "#control-plane/http/idempotency/identity.ts";
 import { createManualClock, systemRandom } from "#test/support/clock.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { openDatabase } from "#test/support/postgres.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const clock = createManualClock(new Date("2026-03-01T12:00:00Z"));
 const ANSWER: Answer = { status: 202, code: null, requestId: "req_1", body: '{"data":"a secret of the account"}' };
 
-let database: TestDatabase;
-let sql: Sql;
-let answers: Answers;
-let accountId: number;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = connect(database.url, { connections: 4, name: "test", statementTimeoutMs: 5_000 });
-  const log = pino({ level: "silent" });
-  answers = createAnswers({ sql, clock, encryption: createEncryption(MASTER_KEY, systemRandom), log });
-  const [row] = await sql<{ id: number }[]>`
-    insert into accounts (plan, created_at, updated_at) values ('pro', now(), now()) returning id`;
-  accountId = row?.id ?? 0;
-});
+const database = await stopAfterAll(openDatabase());
+const { sql } = database;
+const log = pino({ level: "silent" });
+const answers = createAnswers({ sql, clock, encryption: createEncryption(MASTER_KEY, systemRandom), log });
+const [row] = await sql<{ id: number }[]>`
+  insert into accounts (plan, created_at, updated_at) values ('pro', now(), now()) returning id`;
+const accountId = row?.id ?? 0;
 
 afterAll(async () => {
-  answers?.close();
-  await sql?.end();
-  await database?.drop();
+  answers.close();
 });
 
 const ROUTE = { keyId: 1, method: "POST", route: "/api/v4/batch", params: {}, query: {} };

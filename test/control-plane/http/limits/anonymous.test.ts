@@ -1,14 +1,12 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { connect, type Sql } from "#control-plane/core/database/connect.ts";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createAnonymousLimits, type AnonymousLimits } from "#control-plane/http/limits/anonymous.ts";
 import { countRequests, type RequestsToCount } from "#control-plane/http/limits/store.ts";
 import type { Windows } from "#control-plane/http/access/windows.ts";
 import { createManualClock } from "#test/support/clock.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { openDatabase } from "#test/support/postgres.ts";
 import { until } from "#test/support/until.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let database: TestDatabase;
-let sql: Sql;
 let clock: ReturnType<typeof createManualClock>;
 let replicas: Replica[];
 let away: boolean;
@@ -44,15 +42,8 @@ function takeMany(limits: AnonymousLimits, address: string, times: number): (str
   return Array.from({ length: times }, () => limits.take(address).denied);
 }
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = connect(database.url, { connections: 1, name: "replica", statementTimeoutMs: 10_000 });
-});
-
-afterAll(async () => {
-  await sql.end();
-  await database.drop();
-});
+const database = await stopAfterAll(openDatabase({ connections: 1 }));
+const { sql } = database;
 
 beforeEach(async () => {
   await sql`truncate request_counts`;

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { connect, type Sql } from "#control-plane/core/database/connect.ts";
 import type { Limiter, LimitKind } from "#control-plane/http/access/ports.ts";
 import { createLimiter } from "#control-plane/http/limits/account.ts";
@@ -8,11 +8,10 @@ import type { LimitState } from "#control-plane/http/access/limit-state.ts";
 import { windowsAt } from "#control-plane/http/access/windows.ts";
 import { BUILT_IN_PLANS, type Plan } from "#control-plane/core/plans.ts";
 import { createManualClock } from "#test/support/clock.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { createTestDatabase } from "#test/support/postgres.ts";
 import { until } from "#test/support/until.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let database: TestDatabase;
-let replicas: Sql[];
 let clock: ReturnType<typeof createManualClock>;
 let limiters: Limiter[];
 let statements: number[];
@@ -43,16 +42,13 @@ const denials = (states: readonly LimitState[]) => ({
   day: states.filter((state) => state.denied === "day").length,
 });
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  replicas = [1, 2, 3].map((at) =>
-    connect(database.url, { connections: 1, name: `replica ${at}`, statementTimeoutMs: 10_000 }),
-  );
-});
+const database = await stopAfterAll(createTestDatabase());
+const replicas = [1, 2, 3].map((at) =>
+  connect(database.url, { connections: 1, name: `replica ${at}`, statementTimeoutMs: 10_000 }),
+);
 
 afterAll(async () => {
   await Promise.all(replicas.map((sql) => sql.end()));
-  await database.drop();
 });
 
 beforeEach(async () => {

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { connect, type Sql } from "#control-plane/core/database/connect.ts";
 import { countTargets, pruneTargets } from "#control-plane/http/limits/store.ts";
 import {
@@ -9,10 +9,9 @@ import {
 } from "#control-plane/http/limits/target-budget.ts";
 import { targetKey } from "#control-plane/http/limits/target-key.ts";
 import { createManualClock } from "#test/support/clock.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { createTestDatabase } from "#test/support/postgres.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let database: TestDatabase;
-let replicas: Sql[];
 let clock: ReturnType<typeof createManualClock>;
 let budgets: TargetBudget[];
 let statements: number;
@@ -24,16 +23,13 @@ function take(replica: number, target: string, anonymous = false): Promise<Budge
   return budgets[replica]?.take(target, anonymous) ?? Promise.reject(new Error("no such replica"));
 }
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  replicas = [1, 2, 3].map((at) =>
-    connect(database.url, { connections: 1, name: `replica ${at}`, statementTimeoutMs: 10_000 }),
-  );
-});
+const database = await stopAfterAll(createTestDatabase());
+const replicas = [1, 2, 3].map((at) =>
+  connect(database.url, { connections: 1, name: `replica ${at}`, statementTimeoutMs: 10_000 }),
+);
 
 afterAll(async () => {
   await Promise.all(replicas.map((sql) => sql.end()));
-  await database.drop();
 });
 
 beforeEach(async () => {

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { parseBulk, type BulkChange } from "#control-plane/monitors/bulk/parse.ts";
 import { countStatements } from "#test/control-plane/watching/checking/watch/changes-world.ts";
 import { openIncident } from "#test/control-plane/monitors/routes/open-incident.ts";
-import { BODY, startMonitorsWorld, URL, type MonitorsWorld } from "#test/control-plane/monitors/routes/world.ts";
+import { BODY, startMonitorsWorld, URL } from "#test/control-plane/monitors/routes/world.ts";
 import { untilLockIsAwaited } from "#test/support/database-locks.ts";
 import { createWatchedAccount } from "#test/support/watched-account.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let world: MonitorsWorld;
-
-beforeAll(async () => {
-  world = await startMonitorsWorld();
-});
-afterAll(() => world?.stop());
+const world = await stopAfterAll(startMonitorsWorld());
 
 const send = (body: object, as = world.key) => world.call(`${URL}?action=bulk`, { method: "PUT", key: as, body });
 const create = async (body: object = BODY) => (await world.create(body)).id;

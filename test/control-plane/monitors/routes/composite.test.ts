@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
+import { describe, expect, it } from "vitest";
+import { startMonitorService } from "#test/support/monitor-service.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const URL = "/api/v4/monitors";
 
-let service: MonitorService;
-let key: string;
-
-beforeAll(async () => {
-  service = await startMonitorService();
-  service.attach("eu-west");
-  key = await service.createKey("captain");
-});
-afterAll(() => service?.stop());
+const service = await stopAfterAll(startMonitorService());
+service.attach("eu-west");
+const key = await service.createKey("captain");
 
 interface Composite {
   readonly monitor_ids: readonly number[];

@@ -1,26 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { addStatusChanges } from "#control-plane/outages/history/record.ts";
 import { encodeState } from "#control-plane/outages/state/encoding.ts";
 import { NEW_STATE, type MonitorState } from "#control-plane/outages/state/state.ts";
 import { FAULT, openIncident } from "#test/control-plane/monitors/routes/open-incident.ts";
 import { ago } from "#test/support/ago.ts";
-import {
-  BODY,
-  startMonitorsWorld,
-  URL,
-  type Monitor,
-  type MonitorsWorld,
-} from "#test/control-plane/monitors/routes/world.ts";
+import { BODY, startMonitorsWorld, URL, type Monitor } from "#test/control-plane/monitors/routes/world.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const HOUR_MS = 3_600_000;
 
-let world: MonitorsWorld;
-
-beforeAll(async () => {
-  world = await startMonitorsWorld();
-});
-afterAll(() => world?.stop());
+const world = await stopAfterAll(startMonitorsWorld());
 
 const slotsOf = (id: number) => world.app.sql`
   select location, interval_seconds as interval, timeout_seconds as seconds from monitor_slots

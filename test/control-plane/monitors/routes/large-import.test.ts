@@ -1,8 +1,9 @@
 import type { FastifyRequest } from "fastify";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { RawBody } from "#control-plane/http/body.ts";
 import { createImportBodies, type ImportBodies } from "#control-plane/monitors/routes/import-body.ts";
-import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
+import { startMonitorService } from "#test/support/monitor-service.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 // A document of more than 1 MB is parsed in a thread. Spaces make any document as long, and mean nothing.
 
@@ -12,14 +13,10 @@ const ROW = { url: "https://example.com/", locations: ["eu-west"] };
 const long = (text: string): string => `${text}${" ".repeat(MB)}`;
 const documentOf = (monitors: readonly unknown[]): string => JSON.stringify({ version: 1, monitors });
 
-let service: MonitorService;
 const open: ImportBodies[] = [];
 
-beforeAll(async () => {
-  service = await startMonitorService();
-  service.attach("eu-west");
-});
-afterAll(() => service?.stop());
+const service = await stopAfterAll(startMonitorService());
+service.attach("eu-west");
 afterEach(() => {
   for (const reader of open.splice(0)) reader.close();
 });

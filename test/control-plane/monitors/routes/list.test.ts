@@ -1,18 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  BODY,
-  startMonitorsWorld,
-  URL,
-  type Monitor,
-  type MonitorsWorld,
-} from "#test/control-plane/monitors/routes/world.ts";
+import { describe, expect, it } from "vitest";
+import { BODY, startMonitorsWorld, URL, type Monitor } from "#test/control-plane/monitors/routes/world.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let world: MonitorsWorld;
-
-beforeAll(async () => {
-  world = await startMonitorsWorld();
-});
-afterAll(() => world?.stop());
+const world = await stopAfterAll(startMonitorsWorld());
 
 describe("the list", () => {
   it("is filtered, newest first, in pages", async () => {

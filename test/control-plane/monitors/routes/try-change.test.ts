@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { ok } from "#shared/contracts/outcome.ts";
-import { GOOD, startTrialWorld, TRY, type TrialWorld } from "#test/control-plane/monitors/try/world.ts";
+import { GOOD, startTrialWorld, TRY } from "#test/control-plane/monitors/try/world.ts";
 import type { Answer } from "#test/support/control-plane.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const STORED = {
   url: "https://shop.example.com/health",
@@ -11,13 +12,10 @@ const STORED = {
   locations: ["eu-west"],
 };
 
-let world: TrialWorld;
 /** What the probes were asked for, the newest last. */
 let asked: { readonly url: string; readonly headers: unknown; readonly body?: string }[];
 
-beforeAll(async () => {
-  world = await startTrialWorld();
-});
+const world = await stopAfterAll(startTrialWorld());
 beforeEach(() => {
   asked = [];
   world.answer((job) => {
@@ -25,7 +23,6 @@ beforeEach(() => {
     return ok(GOOD);
   });
 });
-afterAll(() => world?.stop());
 
 /** Opens an account with a paused monitor, which has no checks of its own. */
 async function open(given: object = STORED) {

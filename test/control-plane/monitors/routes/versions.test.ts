@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
+import { describe, expect, it } from "vitest";
+import { startMonitorService } from "#test/support/monitor-service.ts";
 import { WIDE_PLANS } from "#test/support/wide-plans.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const OLD_FIELDS = [
   "id",
@@ -13,15 +14,9 @@ const OLD_FIELDS = [
   "status",
 ];
 
-let service: MonitorService;
-let key: string;
-
-beforeAll(async () => {
-  service = await startMonitorService({ plans: WIDE_PLANS });
-  service.attach("eu-west");
-  key = await service.createKey();
-});
-afterAll(() => service?.stop());
+const service = await stopAfterAll(startMonitorService({ plans: WIDE_PLANS }));
+service.attach("eu-west");
+const key = await service.createKey();
 
 describe("version 3", () => {
   const URL = "/api/v3/monitors";

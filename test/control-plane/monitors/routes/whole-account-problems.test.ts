@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openAccountDocuments, type AccountDocuments, type Row } from "#test/support/account-documents.ts";
-import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
+import { describe, expect, it } from "vitest";
+import { openAccountDocuments, type Row } from "#test/support/account-documents.ts";
+import { startMonitorService } from "#test/support/monitor-service.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let service: MonitorService;
-let documents: AccountDocuments;
-
-beforeAll(async () => {
-  service = await startMonitorService();
-  service.attach("eu-west");
-  documents = openAccountDocuments(service);
-});
-afterAll(() => service?.stop());
+const service = await stopAfterAll(startMonitorService());
+service.attach("eu-west");
+const documents = openAccountDocuments(service);
 
 const counts = (created: number, updated: number, unchanged: number) => ({ created, updated, unchanged });
 

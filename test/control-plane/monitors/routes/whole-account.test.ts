@@ -1,23 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { dataUri, drawPng } from "#test/support/logos.ts";
 import { openSecrets } from "#control-plane/outages/kinds/secrets.ts";
-import { openAccountDocuments, type AccountDocuments, type Document } from "#test/support/account-documents.ts";
-import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
+import { openAccountDocuments, type Document } from "#test/support/account-documents.ts";
+import { startMonitorService } from "#test/support/monitor-service.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 // Documents of version 2: monitors, status pages and maintenance of an account.
 
 const URL = "/api/v4/monitors";
 const FAR = "2099-03-01T02:00:00.000Z";
 
-let service: MonitorService;
-let documents: AccountDocuments;
-
-beforeAll(async () => {
-  service = await startMonitorService();
-  for (const region of ["eu-west", "us-east"]) service.attach(region, { capabilities: ["browser"] });
-  documents = openAccountDocuments(service);
-});
-afterAll(() => service?.stop());
+const service = await stopAfterAll(startMonitorService());
+for (const region of ["eu-west", "us-east"]) service.attach(region, { capabilities: ["browser"] });
+const documents = openAccountDocuments(service);
 
 /** Every kind of monitor, with fields that differ from the defaults; pages and maintenance that name them. */
 function documentOf(tag: string): object {

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { documentOf } from "#control-plane/monitors/transfer/parse-document.ts";
 import { countStatements } from "#test/control-plane/watching/checking/watch/changes-world.ts";
-import { startMonitorsWorld, type MonitorsWorld } from "#test/control-plane/monitors/routes/world.ts";
+import { startMonitorsWorld } from "#test/control-plane/monitors/routes/world.ts";
 import { WIDE_PLANS } from "#test/support/wide-plans.ts";
 import { createWatchedAccount } from "#test/support/watched-account.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let world: MonitorsWorld;
-
-beforeAll(async () => {
-  world = await startMonitorsWorld();
-});
-afterAll(() => world?.stop());
+const world = await stopAfterAll(startMonitorsWorld());
 
 describe("an import", () => {
   it("of 1,000 monitors that all change takes as many statements as one of two", async () => {

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { ok } from "#shared/contracts/outcome.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
-import { GOOD, startTrialWorld, type TrialWorld } from "#test/control-plane/monitors/try/world.ts";
+import { GOOD, startTrialWorld } from "#test/control-plane/monitors/try/world.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import { until } from "#test/support/until.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let world: TrialWorld;
-
-beforeAll(async () => {
-  world = await startTrialWorld();
-});
-afterAll(() => world?.stop());
+const world = await stopAfterAll(startTrialWorld());
 
 describe("the limit of tries", () => {
   it("is six a minute for an account, and says when the next is possible", async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import type { ClaimedDelivery } from "#control-plane/notify/deliveries/delivery.ts";
 import { recoverLost } from "#control-plane/notify/deliveries/worker.ts";
 import { releaseDue } from "#control-plane/notify/deliveries/release/release.ts";
@@ -14,27 +14,22 @@ import {
   openQueueDatabase,
   publish,
   readDeliveries,
-  type QueueDatabase,
 } from "#test/control-plane/notify/deliveries/queue-parts.ts";
 import { noteMailed } from "#control-plane/outages/incidents/mailed.ts";
 import { createManualClock, systemRandom } from "#test/support/clock.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { createTestDatabase } from "#test/support/postgres.ts";
 import { seeded } from "#test/support/seeded.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const LEASE_MS = 15_000;
 /** Long enough that no history of this test uses it up. */
 const SCHEDULE = [0, ...Array.from({ length: 200 }, () => 1_000)];
 const RECEIVERS = [1, 2, 3];
-let database: TestDatabase;
-let db: QueueDatabase;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = await openQueueDatabase(database.url);
-});
+const database = await stopAfterAll(createTestDatabase());
+const db = await openQueueDatabase(database.url);
 afterAll(async () => {
-  await db?.sql.end();
-  await database?.drop();
+  await db.sql.end();
 });
 
 /** Steps after which the process of a replica can be killed. */

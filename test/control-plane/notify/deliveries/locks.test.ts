@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { connect, type Sql } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { claimDeliveries, renewLeases } from "#control-plane/notify/deliveries/claims-store.ts";
@@ -8,29 +8,24 @@ import {
   eventsAbout,
   openQueueDatabase,
   publish,
-  type QueueDatabase,
 } from "#test/control-plane/notify/deliveries/queue-parts.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { createTestDatabase } from "#test/support/postgres.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const RECEIVERS = Array.from({ length: 40 }, (_, index) => index + 1);
 const ROUNDS = 150;
-let database: TestDatabase;
-let db: QueueDatabase;
 const clients: Sql[] = [];
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = await openQueueDatabase(database.url);
-  // As in a large table, so that rows are visited in the order of the arguments.
-  const [row] = await db.sql<{ name: string }[]>`select current_database() as name`;
-  for (const setting of ["enable_hashjoin", "enable_mergejoin", "enable_seqscan"]) {
-    await db.sql`alter database ${db.sql(row?.name ?? "")} set ${db.sql(setting)} = off`;
-  }
-});
+const database = await stopAfterAll(createTestDatabase());
+const db = await openQueueDatabase(database.url);
+// As in a large table, so that rows are visited in the order of the arguments.
+const [row] = await db.sql<{ name: string }[]>`select current_database() as name`;
+for (const setting of ["enable_hashjoin", "enable_mergejoin", "enable_seqscan"]) {
+  await db.sql`alter database ${db.sql(row?.name ?? "")} set ${db.sql(setting)} = off`;
+}
 afterAll(async () => {
   await Promise.all(clients.map((client) => client.end()));
-  await db?.sql.end();
-  await database?.drop();
+  await db.sql.end();
 });
 
 function openClient(): Sql {

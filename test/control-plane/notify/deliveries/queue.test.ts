@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Registry } from "prom-client";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { type Deliveries, sweep } from "#control-plane/notify/deliveries/deliveries.ts";
@@ -18,18 +18,16 @@ import {
   type QueueDatabase,
 } from "#test/control-plane/notify/deliveries/queue-parts.ts";
 import { createManualClock } from "#test/support/clock.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { createTestDatabase } from "#test/support/postgres.ts";
 import { until } from "#test/support/until.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const WEBHOOKS = { channel: "webhook", isBundled: false } as const;
 const HOUR = 3_600_000;
-let database: TestDatabase;
 let db: QueueDatabase;
 const queues: Deliveries[] = [];
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
+const database = await stopAfterAll(createTestDatabase());
 beforeEach(async () => {
   db = await openQueueDatabase(database.url);
 });
@@ -38,7 +36,6 @@ afterEach(async () => {
   await db.sql`truncate accounts cascade`;
   await db.sql.end();
 });
-afterAll(() => database?.drop());
 
 function open(senders: readonly Sender[], options?: Parameters<typeof openQueue>[3]): Deliveries {
   const queue = openQueue(database.url, db.sql, senders, options);

@@ -1,5 +1,5 @@
 import { pino } from "pino";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { readMailLines } from "#control-plane/watching/evidence/requests.ts";
 import { readHeartbeatMailDetails } from "#control-plane/watching/heartbeats/mail-details.ts";
@@ -7,21 +7,13 @@ import { openMail } from "#control-plane/notify/mail/mail.ts";
 import { createEncryption } from "#control-plane/core/secrets/encryption.ts";
 import { eventsAbout } from "#test/control-plane/notify/deliveries/queue-parts.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
-import { openMailWorld, type MailWorld } from "#test/support/mail-world.ts";
+import { openMailWorld } from "#test/support/mail-world.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { createTestDatabase } from "#test/support/postgres.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let database: TestDatabase;
-let world: MailWorld;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  world = await openMailWorld(database.url);
-});
-afterAll(async () => {
-  await world?.close();
-  await database?.drop();
-});
+const database = await stopAfterAll(createTestDatabase());
+const world = await stopAfterAll(openMailWorld(database.url));
 
 const SERVER = { host: "127.0.0.1", port: 1, tls: "never", isVerified: true, credentials: null } as const;
 

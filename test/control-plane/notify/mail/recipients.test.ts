@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { openToken, queueConfirmations } from "#control-plane/notify/mail/recipients/confirmations.ts";
 import {
@@ -7,27 +7,23 @@ import {
   type Recipients,
 } from "#control-plane/notify/mail/recipients/recipients.ts";
 import { createEncryption } from "#control-plane/core/secrets/encryption.ts";
-import { openQueueDatabase, type QueueDatabase } from "#test/control-plane/notify/deliveries/queue-parts.ts";
+import { openQueueDatabase } from "#test/control-plane/notify/deliveries/queue-parts.ts";
 import { createManualClock, systemRandom } from "#test/support/clock.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { createTestDatabase } from "#test/support/postgres.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const encryption = createEncryption(MASTER_KEY, systemRandom);
-let database: TestDatabase;
-let db: QueueDatabase;
 let clock: ReturnType<typeof createManualClock>;
 let recipients: Recipients;
 let ownAddress: string | null;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = await openQueueDatabase(database.url);
-});
+const database = await stopAfterAll(createTestDatabase());
+const db = await openQueueDatabase(database.url);
 afterAll(async () => {
-  await db?.sql.end();
-  await database?.drop();
+  await db.sql.end();
 });
 const accountEmails: AccountEmails = (_sql, ids) =>
   Promise.resolve(new Map(ownAddress === null ? [] : ids.map((id) => [id, ownAddress ?? ""])));

@@ -1,23 +1,19 @@
 import { once } from "node:events";
 import { createServer, type AddressInfo, type Socket } from "node:net";
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import type { MailServer } from "#shared/settings/mail-server.ts";
 import { createSmtpPool, type SmtpPool } from "#control-plane/notify/mail/smtp-pool.ts";
 import type { RawMail } from "#shared/process/smtp-result.ts";
 import { startMailSink, type MailSink, type MailSinkOptions } from "#test/servers/mail-sink.ts";
-import { createPki, type Issued, type Pki } from "#test/servers/pki.ts";
+import { createPki } from "#test/servers/pki.ts";
 import { endsBy } from "#test/support/deadlines.ts";
 
 const USER = { name: "vantage", password: "p\u00e4ss:@/" };
 const CREDENTIALS = { user: USER.name, password: USER.password };
 const closing: (() => unknown)[] = [];
-let pki: Pki;
-let chain: readonly Issued[];
 
-beforeAll(async () => {
-  pki = await createPki();
-  chain = [await pki.issue({ dns: ["localhost"], ip: ["127.0.0.1"] }), pki.intermediate];
-});
+const pki = await createPki();
+const chain = [await pki.issue({ dns: ["localhost"], ip: ["127.0.0.1"] }), pki.intermediate];
 afterEach(async () => {
   await Promise.all(closing.splice(0).map((close) => close()));
 });

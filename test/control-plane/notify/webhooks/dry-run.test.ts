@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
+import { beforeEach, expect, it } from "vitest";
+import { startMonitorService } from "#test/support/monitor-service.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const PATH = "/api/v4/webhooks";
 const URL = "https://hooks.example.com/vantage";
 
-let service: MonitorService;
 let key: string;
 
-beforeAll(async () => {
-  service = await startMonitorService();
-});
+const service = await stopAfterAll(startMonitorService());
 beforeEach(async () => {
   key = await service.createKey("starter");
 });
-afterAll(() => service?.stop());
 
 const post = (body: object, query = "") => service.call(`${PATH}${query}`, { key, body });
 const put = (id: number, body: object, query = "") =>

@@ -1,5 +1,5 @@
 import { pino } from "pino";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { renderBars, toStrip } from "#control-plane/core/charts/bars.ts";
 import { renderLatency } from "#control-plane/core/charts/latency.ts";
 import { viewerTimeIn } from "#control-plane/core/charts/viewer-time.ts";
@@ -13,19 +13,16 @@ import { histogramOf } from "#test/control-plane/outages/history/buckets.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import { createHistoryDatabase, NO_MAINTENANCE, type HistoryDatabase, type TestCheck } from "#test/support/history.ts";
 import { UTC } from "#test/control-plane/core/charts/zones.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const MINUTE_MS = 60_000;
 const DAY = Date.parse("2026-03-28T00:00:00Z");
 /** The running half hour has begun 10 minutes ago. */
 const NOW = DAY + DAY_MS + 10 * MINUTE_MS;
 const TIME = viewerTimeIn(UTC);
-let database: HistoryDatabase;
 
-beforeAll(async () => {
-  database = await createHistoryDatabase();
-});
+const database = await stopAfterAll(createHistoryDatabase());
 afterEach(() => database.clear());
-afterAll(() => database?.close());
 
 function historyAt(now: number, maintenanceBetween: MaintenanceBetween = NO_MAINTENANCE) {
   const clock = createManualClock(new Date(now));

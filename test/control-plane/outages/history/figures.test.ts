@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { keepPartitions } from "#control-plane/core/database/partitions/upkeep.ts";
 import { CHECKS } from "#control-plane/outages/history/history.ts";
@@ -32,17 +32,14 @@ import {
   type Life,
 } from "#test/control-plane/outages/history/naive.ts";
 import { createDice, type Dice } from "#test/control-plane/outages/history/random.ts";
-import { createHistoryDatabase, repeat, type HistoryDatabase, type TestCheck } from "#test/support/history.ts";
+import { createHistoryDatabase, repeat, type TestCheck } from "#test/support/history.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const START = Date.parse("2026-01-01T00:00:00Z");
 const KEPT = 200 * DAY_MS;
 const ERROR = 0.025;
-let database: HistoryDatabase;
 
-beforeAll(async () => {
-  database = await createHistoryDatabase();
-});
-afterAll(() => database?.close());
+const database = await stopAfterAll(createHistoryDatabase());
 
 /** A world of monitors whose lives are random, with gaps, late rows and a clock that is sometimes wrong. */
 class World {

@@ -1,5 +1,5 @@
 import { pino } from "pino";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { createHistory, type History } from "#control-plane/outages/history/history.ts";
 import { DAY_MS, HOUR_MS } from "#control-plane/outages/history/period.ts";
@@ -7,18 +7,15 @@ import { addStatusChanges } from "#control-plane/outages/history/record.ts";
 import { rollUpDays } from "#control-plane/outages/history/roll-up/days.ts";
 import { rollUpHours } from "#control-plane/outages/history/roll-up/hours.ts";
 import { createManualClock } from "#test/support/clock.ts";
-import { createHistoryDatabase, NO_MAINTENANCE, repeat, type HistoryDatabase } from "#test/support/history.ts";
+import { createHistoryDatabase, NO_MAINTENANCE, repeat } from "#test/support/history.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const DAY = Date.parse("2026-03-28T00:00:00Z");
 const MINUTE = 60_000;
-let database: HistoryDatabase;
 let history: History;
 let clock: ReturnType<typeof createManualClock>;
 
-beforeAll(async () => {
-  database = await createHistoryDatabase();
-});
-afterAll(() => database?.close());
+const database = await stopAfterAll(createHistoryDatabase());
 
 /** Opens a history whose clock shows this time. */
 async function open(now: number): Promise<void> {

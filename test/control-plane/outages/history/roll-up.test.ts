@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { sweepDeleted, CHECKS } from "#control-plane/outages/history/history.ts";
 import { mergeHistograms } from "#control-plane/outages/history/histogram.ts";
@@ -10,17 +10,14 @@ import { rollUpHours, SETTLED_MS } from "#control-plane/outages/history/roll-up/
 import { recomputeLate } from "#control-plane/outages/history/roll-up/late.ts";
 import { deleteHours } from "#control-plane/outages/history/roll-up/retention.ts";
 import { histogramOf } from "#test/control-plane/outages/history/buckets.ts";
-import { createHistoryDatabase, NO_MAINTENANCE, repeat, type HistoryDatabase } from "#test/support/history.ts";
+import { createHistoryDatabase, NO_MAINTENANCE, repeat } from "#test/support/history.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const DAY = Date.parse("2026-03-28T00:00:00Z");
 const MINUTE = 60_000;
-let database: HistoryDatabase;
 
-beforeAll(async () => {
-  database = await createHistoryDatabase();
-});
+const database = await stopAfterAll(createHistoryDatabase());
 afterEach(() => database.clear());
-afterAll(() => database?.close());
 
 async function hours() {
   return database.sql<{ at: Date; id: number; location: string; up: number; down: number; unknown: number }[]>`

@@ -1,18 +1,15 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { DAY_MS, HOUR_MS } from "#control-plane/outages/history/period.ts";
 import { searchChecks, type CheckSearch, type FoundChecks } from "#control-plane/outages/history/search.ts";
-import { createHistoryDatabase, type HistoryDatabase } from "#test/support/history.ts";
+import { createHistoryDatabase } from "#test/support/history.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const NOW = Date.parse("2026-03-28T12:30:00Z");
 const MINUTE = 60_000;
 const ALL: CheckSearch = { location: null, status: null, before: null, after: null };
-let database: HistoryDatabase;
 
-beforeAll(async () => {
-  database = await createHistoryDatabase();
-});
+const database = await stopAfterAll(createHistoryDatabase());
 afterEach(() => database.clear());
-afterAll(() => database?.close());
 
 /** Creates a monitor that is ten days old with checks these milliseconds ago, the first one newest. */
 async function createChecked(ago: readonly number[], over: object = {}): Promise<number> {

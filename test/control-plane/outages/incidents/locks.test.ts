@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { createAccounts } from "#control-plane/accounts/accounts.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { createEvents } from "#control-plane/notify/events/events.ts";
@@ -6,20 +6,11 @@ import { changeByHand, openByHand } from "#control-plane/outages/incidents/incid
 import { openIncidentDatabase, STARTED } from "#test/control-plane/outages/incidents/database.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { untilLockIsAwaited } from "#test/support/database-locks.ts";
-
-type Database = Awaited<ReturnType<typeof openIncidentDatabase>>;
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const AUTHOR = { by: "key deploy", at: STARTED };
 
-let database: Database;
-
-beforeAll(async () => {
-  database = await openIncidentDatabase();
-});
-
-afterAll(async () => {
-  await database?.close();
-});
+const database = await stopAfterAll(openIncidentDatabase());
 
 async function openIncident(accountId: number): Promise<number> {
   const { id: monitorId } = await database.createMonitor(accountId);

@@ -1,22 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import type { MailedNotice } from "#control-plane/notify/deliveries/notes.ts";
 import { openByHand, readIncident } from "#control-plane/outages/incidents/incidents.ts";
 import { noteMailed } from "#control-plane/outages/incidents/mailed.ts";
 import { openIncidentDatabase, STARTED } from "#test/control-plane/outages/incidents/database.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-type Database = Awaited<ReturnType<typeof openIncidentDatabase>>;
-
-let database: Database;
-let accountId: number;
-
-beforeAll(async () => {
-  database = await openIncidentDatabase();
-  accountId = await database.createAccount();
-});
-afterAll(async () => {
-  await database?.close();
-});
+const database = await stopAfterAll(openIncidentDatabase());
+const accountId = await database.createAccount();
 
 async function openIncident(): Promise<number> {
   const scope = { accountId, monitorIds: [], pageIds: [], isPublic: false };

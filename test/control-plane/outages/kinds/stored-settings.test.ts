@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { readSilent } from "#control-plane/watching/checking/survey.ts";
 import { judgedFinding, type Finding } from "#control-plane/watching/checking/watch/observe.ts";
 import { DEFAULT_SETTINGS } from "#control-plane/outages/kinds/defaults.ts";
 import { readStoredSettings } from "#control-plane/outages/kinds/stored-settings.ts";
-import { openSweepWorld, type SweepWorld } from "#test/control-plane/watching/checking/timeout-sweep/sweep-world.ts";
+import { openSweepWorld } from "#test/control-plane/watching/checking/timeout-sweep/sweep-world.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const REFUSED = { stage: "connect", source: "target", reason: "refused", message: "nobody listens" } as const;
 const DOWN: Finding = { ...judgedFinding("down", REFUSED), responseMs: null, httpStatus: null };
 const UP: Finding = { ...judgedFinding("up", null), responseMs: 20, httpStatus: 200 };
 
-let world: SweepWorld;
-
-beforeAll(async () => {
-  world = await openSweepWorld();
-});
-afterAll(() => world?.stop());
+const world = await stopAfterAll(openSweepWorld());
 
 /** A monitor as a release wrote it that had none of the other options. */
 async function oldMonitor(locations: readonly string[]): Promise<number> {

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { removeFromWindows } from "#control-plane/outages/maintenance/maintenance.ts";
 import { areCovered, coveredBetween } from "#control-plane/outages/maintenance/coverage/coverage.ts";
 import type { Given } from "#control-plane/outages/maintenance/resource.ts";
-import { openTestMaintenance, type TestMaintenance } from "#test/control-plane/outages/maintenance/account.ts";
+import { openTestMaintenance } from "#test/control-plane/outages/maintenance/account.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const START = "2026-03-01T10:00:00Z";
 const MINUTE = 60_000;
-let at: TestMaintenance;
 
-beforeAll(async () => {
-  at = await openTestMaintenance(START);
-});
-afterAll(() => at?.close());
+const at = await stopAfterAll(openTestMaintenance(START));
 
 /** A time some minutes after the test's present. */
 const later = (minutes: number) => new Date(at.clock.now().getTime() + minutes * MINUTE).toISOString();

@@ -1,19 +1,20 @@
 import { pino } from "pino";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openReplica, type Replica } from "#control-plane/app/replica.ts";
+import { afterAll, describe, expect, it } from "vitest";
+import { openReplica } from "#control-plane/app/replica.ts";
 import { readConfig } from "#control-plane/core/config.ts";
 import { createEvents } from "#control-plane/notify/events/events.ts";
 import { createGatedServer } from "#control-plane/accounts/gated-server.ts";
 import { createWrites } from "#control-plane/http/writes.ts";
 import { createAnswers } from "#control-plane/http/idempotency/answers.ts";
-import { createMaintenance, type Maintenance } from "#control-plane/outages/maintenance/maintenance.ts";
+import { createMaintenance } from "#control-plane/outages/maintenance/maintenance.ts";
 import { registerMaintenance } from "#control-plane/outages/maintenance/routes.ts";
 import { monitorsBelow100 } from "#test/control-plane/outages/maintenance/account.ts";
 import { createManualClock, systemClock, systemRandom } from "#test/support/clock.ts";
 import { ADMIN_TOKEN, apiOf, type Answer, type CallOptions } from "#test/support/control-plane.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { createTestDatabase } from "#test/support/postgres.ts";
 import { WIDE_PLANS } from "#test/support/wide-plans.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const PATH = "/api/v4/maintenance";
 const clock = createManualClock(new Date("2026-03-01T12:00:00Z"));
@@ -29,40 +30,32 @@ const WEEKLY = {
 };
 const ONCE = { title: "t", tags: ["x"], starts_at: "2026-03-02T00:00:00Z", ends_at: "2026-03-02T01:00:00Z" };
 
-let database: TestDatabase;
-let app: Replica;
-let maintenance: Maintenance;
-let api: ReturnType<typeof apiOf>;
-let key: string;
 const closing: (() => Promise<unknown> | void)[] = [];
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  const read = readConfig({ DATABASE_URL: database.url });
-  if (!read.ok) throw new Error(read.line);
-  const { config } = read;
-  const log = pino({ level: "silent" });
-  const inputs = { config, adminToken: ADMIN_TOKEN, masterKey: MASTER_KEY, plans: WIDE_PLANS, hostClock: systemClock };
-  app = await openReplica({ ...inputs, random: systemRandom, log }, { clock });
-  const { server, gate } = createGatedServer(app, { agents: () => 0 });
-  const answers = createAnswers(app);
-  const writes = createWrites({ ...app, answers, record: app.changes.record });
-  maintenance = createMaintenance({ sql: app.sql, clock, log, monitorsOf: monitorsBelow100 });
-  registerMaintenance(server, { gate, writes, maintenance, clock, events: createEvents({ ...app, sources: [] }) });
-  api = apiOf(await server.listen({ host: "127.0.0.1", port: 0 }));
-  closing.push(
-    () => server.close(),
-    () => maintenance.close(),
-    () => answers.close(),
-    () => app.close(),
-  );
-  app.accounts.addExporter("maintenance", (tx, accountId) => maintenance.export(tx, accountId));
-  key = await api.createKey();
-});
+const database = await stopAfterAll(createTestDatabase());
+const read = readConfig({ DATABASE_URL: database.url });
+if (!read.ok) throw new Error(read.line);
+const { config } = read;
+const log = pino({ level: "silent" });
+const inputs = { config, adminToken: ADMIN_TOKEN, masterKey: MASTER_KEY, plans: WIDE_PLANS, hostClock: systemClock };
+const app = await openReplica({ ...inputs, random: systemRandom, log }, { clock });
+const { server, gate } = createGatedServer(app, { agents: () => 0 });
+const answers = createAnswers(app);
+const writes = createWrites({ ...app, answers, record: app.changes.record });
+const maintenance = createMaintenance({ sql: app.sql, clock, log, monitorsOf: monitorsBelow100 });
+registerMaintenance(server, { gate, writes, maintenance, clock, events: createEvents({ ...app, sources: [] }) });
+const api = apiOf(await server.listen({ host: "127.0.0.1", port: 0 }));
+closing.push(
+  () => server.close(),
+  () => maintenance.close(),
+  () => answers.close(),
+  () => app.close(),
+);
+app.accounts.addExporter("maintenance", (tx, accountId) => maintenance.export(tx, accountId));
+const key = await api.createKey();
 
 afterAll(async () => {
   for (const close of closing) await close();
-  await database?.drop();
 });
 
 const call = (path: string, options: CallOptions = {}) => api.call(`${PATH}${path}`, { key, ...options });

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { pino } from "pino";
 import type { Transaction } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { createMaintenance, type Maintenance } from "#control-plane/outages/maintenance/maintenance.ts";
 import { areCovered, coveredBetween } from "#control-plane/outages/maintenance/coverage/coverage.ts";
 import type { Given } from "#control-plane/outages/maintenance/resource.ts";
-import {
-  monitorsBelow100,
-  openTestMaintenance,
-  type TestMaintenance,
-} from "#test/control-plane/outages/maintenance/account.ts";
+import { monitorsBelow100, openTestMaintenance } from "#test/control-plane/outages/maintenance/account.ts";
 import { untilEndedOrLocked } from "#test/support/database-locks.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const DAY_MS = 86_400_000;
 const START = "2026-01-01T00:00:00Z";
@@ -21,12 +18,8 @@ const DAILY: Given = {
   duration_seconds: 3_600,
   rrule: "FREQ=DAILY",
 };
-let at: TestMaintenance;
 
-beforeAll(async () => {
-  at = await openTestMaintenance(START);
-});
-afterAll(() => at?.close());
+const at = await stopAfterAll(openTestMaintenance(START));
 
 const countRows = async (table: "maintenance" | "maintenance_scopes" | "maintenance_occurrences") =>
   (await at.sql<{ n: number }[]>`select count(*) as n from ${at.sql(table)}`)[0]?.n ?? 0;

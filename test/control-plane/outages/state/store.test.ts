@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { connect, type Sql } from "#control-plane/core/database/connect.ts";
+import { beforeEach, describe, expect, it } from "vitest";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { encodeState } from "#control-plane/outages/state/encoding.ts";
 import { NEW_STATE } from "#control-plane/outages/state/state.ts";
@@ -7,20 +6,12 @@ import { insertStates, resetStates } from "#control-plane/outages/state/store.ts
 import { readStates } from "#test/support/monitor-states.ts";
 import { tellOfDown } from "#test/control-plane/outages/state/story.ts";
 import { lockMonitors } from "#control-plane/monitors/store.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { openDatabase } from "#test/support/postgres.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let database: TestDatabase;
-let sql: Sql;
 let monitors: readonly number[];
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = connect(database.url, { connections: 4, name: "test", statementTimeoutMs: 10_000 });
-});
-afterAll(async () => {
-  await sql.end();
-  await database.drop();
-});
+const { sql } = await stopAfterAll(openDatabase());
 beforeEach(async () => {
   const rows = await sql<{ id: number }[]>`
     with account as (

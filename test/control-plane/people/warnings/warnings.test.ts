@@ -1,12 +1,9 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { createWarningsDatabase, type WarningsDatabase } from "#test/support/warnings.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let database: WarningsDatabase;
-beforeAll(async () => {
-  database = await createWarningsDatabase();
-});
+const database = await stopAfterAll(createWarningsDatabase());
 afterEach(() => database.clear());
-afterAll(() => database?.close());
 
 type Opened = ReturnType<WarningsDatabase["open"]>;
 

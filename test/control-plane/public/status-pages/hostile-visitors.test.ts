@@ -1,6 +1,6 @@
 import { pino } from "pino";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { describe, expect, it } from "vitest";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { noteStrangersRoutes, type FoundRoute } from "#test/support/dashboard-routes.ts";
 import { fillAccount } from "#test/support/dashboard-world.ts";
 import {
@@ -11,6 +11,7 @@ import {
   insideOf,
   MORE_HOSTILE_VALUES,
 } from "#test/support/hostile-input.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 /** Names in the queries of these routes. */
 const QUERY_NAMES = [
@@ -36,18 +37,15 @@ const NO_SERVER = { host: "127.0.0.1", port: 1, tls: "never", isVerified: true, 
 const routes = noteStrangersRoutes();
 /** What the service has logged of its own failures. */
 const failures: string[] = [];
-let plane: TestControlPlane;
 let sent = 0;
 
-beforeAll(async () => {
-  plane = await startControlPlane({
+const plane = await stopAfterAll(
+  startControlPlane({
     log: pino({ level: "error" }, { write: (line: string) => void failures.push(line) }),
     config: { trustedProxies: ["127.0.0.0/8"], mail: { server: NO_SERVER, from: "Vantage <alerts@example.com>" } },
-  });
-  await fillAccount(plane, "visited", "plain");
-});
-
-afterAll(() => plane.stop());
+  }),
+);
+await fillAccount(plane, "visited", "plain");
 
 /** Sends a request from an address of its own. Returns what is wrong with its answer; empty: nothing. */
 async function ask(path: string, method: string, type: string | null, body: string | null): Promise<readonly object[]> {

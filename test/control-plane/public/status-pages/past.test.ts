@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startPageWorld, type Owner, type PageWorld } from "#test/control-plane/public/status-pages/world.ts";
+import { describe, expect, it } from "vitest";
+import { startPageWorld } from "#test/control-plane/public/status-pages/world.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-let world: PageWorld;
-let owner: Owner;
 let visitors = 0;
-beforeAll(async () => {
-  world = await startPageWorld();
-  owner = await world.owner();
-});
-afterAll(() => world?.stop());
+const world = await stopAfterAll(startPageWorld());
+const owner = await world.owner();
 
 const ago = (ms: number): Date => new Date(world.app.clock.now().getTime() - ms);
 const monthOf = (time: Date): string => time.toISOString().slice(0, 7);

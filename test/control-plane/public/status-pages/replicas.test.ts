@@ -1,28 +1,18 @@
 import type { Static } from "typebox";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { PUBLIC_PAGE } from "#control-plane/public/status-pages/public-json.ts";
-import { startPageWorld, type Owner, type PageWorld } from "#test/control-plane/public/status-pages/world.ts";
+import { startPageWorld } from "#test/control-plane/public/status-pages/world.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 type Shown = Static<typeof PUBLIC_PAGE>;
 
 const HOUR_MS = 3_600_000;
 
-let world: PageWorld;
+const world = await stopAfterAll(startPageWorld());
 /** Another replica on the same database. */
-let other: PageWorld;
-let owner: Owner;
-let stranger: Owner;
-
-beforeAll(async () => {
-  world = await startPageWorld();
-  other = await startPageWorld({ databaseUrl: world.databaseUrl });
-  owner = await world.owner();
-  stranger = await world.owner();
-});
-afterAll(async () => {
-  await other?.stop();
-  await world?.stop();
-});
+const other = await stopAfterAll(startPageWorld({ databaseUrl: world.databaseUrl }));
+const owner = await world.owner();
+const stranger = await world.owner();
 
 const seen = async (slug: string, on = world): Promise<Shown> => (await on.visit(slug)).body.data;
 const createPage = (more: object = {}) => world.createPage(owner, more);

@@ -1,18 +1,15 @@
 import { pino } from "pino";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { createEncryption } from "#control-plane/core/secrets/encryption.ts";
 import { createSubscribers } from "#control-plane/public/status-pages/subscribers/subscribers.ts";
-import { startPageWorld, type PageWorld } from "#test/control-plane/public/status-pages/world.ts";
+import { startPageWorld } from "#test/control-plane/public/status-pages/world.ts";
 import { createManualClock, systemRandom } from "#test/support/clock.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const HOUR_MS = 3_600_000;
 
-let world: PageWorld;
-beforeAll(async () => {
-  world = await startPageWorld();
-});
-afterAll(() => world?.stop());
+const world = await stopAfterAll(startPageWorld());
 
 it("an address is deleted 48 hours after it was asked, unless it is confirmed", async () => {
   const { id } = await world.createPage(await world.owner());

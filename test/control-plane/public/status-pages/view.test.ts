@@ -1,5 +1,5 @@
 import { pino } from "pino";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { isDatabaseAway } from "#control-plane/core/database/database-away.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { coveredBetween } from "#control-plane/outages/maintenance/coverage/coverage.ts";
@@ -7,10 +7,11 @@ import { createHistory, type History } from "#control-plane/outages/history/hist
 import { rollUpHours } from "#control-plane/outages/history/roll-up/hours.ts";
 import { addStatusChanges } from "#control-plane/outages/history/record.ts";
 import { onPageChanges } from "#control-plane/core/page-changes.ts";
-import { createStatusPages, type StatusPages } from "#control-plane/public/status-pages/status-pages.ts";
-import { startPageWorld, type Owner, type PageWorld } from "#test/control-plane/public/status-pages/world.ts";
+import { createStatusPages } from "#control-plane/public/status-pages/status-pages.ts";
+import { startPageWorld } from "#test/control-plane/public/status-pages/world.ts";
 import { createManualClock, systemRandom } from "#test/support/clock.ts";
 import { markVerified } from "#test/support/verified-domain.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const NOW = new Date("2026-05-10T12:00:00Z");
 const TODAY = Date.parse("2026-05-10T00:00:00Z");
@@ -18,54 +19,48 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 const clock = createManualClock(NOW);
-let world: PageWorld;
-let owner: Owner;
-let pages: StatusPages;
 /** Number of views that were built. */
 let built = 0;
 /** Number of writes of pages whose notification has arrived. */
 let writesSeen = 0;
 
-beforeAll(async () => {
-  world = await startPageWorld({ overrides: { clock } });
-  owner = await world.owner();
-  const { sql, notifications } = world.app;
-  const real = createHistory({
-    sql,
-    clock,
-    log: pino({ level: "silent" }),
-    retentionMs: 90 * DAY_MS,
-    maintenanceBetween: coveredBetween,
-  });
-  const history: Pick<History, "days" | "lastResponses" | "hourlyLatency"> = {
-    hourlyLatency: (ids) => real.hourlyLatency(ids),
-    lastResponses: (monitors) => real.lastResponses(monitors),
-    days(monitors, count) {
-      built += 1;
-      return real.days(monitors, count);
-    },
-  };
-  pages = createStatusPages({
-    sql,
-    clock,
-    random: systemRandom,
-    log: pino({ level: "silent" }),
-    history,
-    notifications,
-    baseUrl: "https://vantage.example.net/",
-    canSubscribe: false,
-  });
-  await pages.start();
-  // A write of a page sends this as its last notification.
-  onPageChanges(notifications, {
-    accountChanged: () => {},
-    addressesChanged: () => void (writesSeen += 1),
-    reset: () => {},
-  });
+const world = await stopAfterAll(startPageWorld({ overrides: { clock } }));
+const owner = await world.owner();
+const { sql, notifications } = world.app;
+const real = createHistory({
+  sql,
+  clock,
+  log: pino({ level: "silent" }),
+  retentionMs: 90 * DAY_MS,
+  maintenanceBetween: coveredBetween,
+});
+const history: Pick<History, "days" | "lastResponses" | "hourlyLatency"> = {
+  hourlyLatency: (ids) => real.hourlyLatency(ids),
+  lastResponses: (monitors) => real.lastResponses(monitors),
+  days(monitors, count) {
+    built += 1;
+    return real.days(monitors, count);
+  },
+};
+const pages = createStatusPages({
+  sql,
+  clock,
+  random: systemRandom,
+  log: pino({ level: "silent" }),
+  history,
+  notifications,
+  baseUrl: "https://vantage.example.net/",
+  canSubscribe: false,
+});
+await pages.start();
+// A write of a page sends this as its last notification.
+onPageChanges(notifications, {
+  accountChanged: () => {},
+  addressesChanged: () => void (writesSeen += 1),
+  reset: () => {},
 });
 afterAll(async () => {
-  pages?.close();
-  await world?.stop();
+  pages.close();
 });
 
 /** Creates a page. */

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { addStatusChanges } from "#control-plane/outages/history/record.ts";
-import { startPageWorld, URL, type Owner, type PageWorld } from "#test/control-plane/public/status-pages/world.ts";
+import { startPageWorld, URL, type PageWorld } from "#test/control-plane/public/status-pages/world.ts";
 import { createManualClock } from "#test/support/clock.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const NOON = new Date("2026-05-10T12:00:05Z");
 const HOUR_MS = 3_600_000;
@@ -10,20 +11,11 @@ const HOUR_MS = 3_600_000;
 const clock = createManualClock(NOON);
 /** The other replica reads the page 4 s later. */
 const otherClock = createManualClock(new Date(NOON.getTime() + 4_000));
-let world: PageWorld;
-let other: PageWorld;
-let owner: Owner;
 let visitors = 0;
 
-beforeAll(async () => {
-  world = await startPageWorld({ overrides: { clock } });
-  other = await startPageWorld({ overrides: { clock: otherClock }, databaseUrl: world.databaseUrl });
-  owner = await world.owner();
-});
-afterAll(async () => {
-  await other?.stop();
-  await world?.stop();
-});
+const world = await stopAfterAll(startPageWorld({ overrides: { clock } }));
+const other = await stopAfterAll(startPageWorld({ overrides: { clock: otherClock }, databaseUrl: world.databaseUrl }));
+const owner = await world.owner();
 
 /** Asks from an address that nobody else has, or from a given one. */
 function ask(replica: PageWorld, path: string, headers: Readonly<Record<string, string>> = {}) {

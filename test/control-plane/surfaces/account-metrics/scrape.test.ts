@@ -1,36 +1,28 @@
 import { gunzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Clock } from "#shared/time/clock.ts";
-import { connect, type Sql } from "#control-plane/core/database/connect.ts";
+import { connect } from "#control-plane/core/database/connect.ts";
 import type { UptimeFacts } from "#control-plane/surfaces/account-metrics/scraped.ts";
 import { FAMILIES, SAMPLES } from "#control-plane/surfaces/account-metrics/families.ts";
 import { createScrapes } from "#control-plane/surfaces/account-metrics/scrape.ts";
 import type { ReadUptimes } from "#control-plane/surfaces/account-metrics/uptimes.ts";
 import { createManualClock } from "#test/support/clock.ts";
-import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
-import { createWatchedAccount, type WatchedAccount } from "#test/support/watched-account.ts";
+import { startMonitorService } from "#test/support/monitor-service.ts";
+import { createWatchedAccount } from "#test/support/watched-account.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const MONITORS = 6;
 /** Samples of a monitor at the three locations of these tests, as the limit counts them. */
 const EACH = SAMPLES.perMonitor + 3 * SAMPLES.perLocation;
 const UPTIME: UptimeFacts = { d1: 100, d7: null, d30: null, d90: null };
 
-let service: MonitorService;
-let sql: Sql;
-let account: WatchedAccount;
-let other: WatchedAccount;
-
-beforeAll(async () => {
-  service = await startMonitorService();
-  sql = connect(service.databaseUrl, { name: "test", connections: 4, statementTimeoutMs: 30_000 });
-  account = await createWatchedAccount(service, sql, MONITORS);
-  other = await createWatchedAccount(service, sql, 1);
-  await sql`update monitor_slots set checked_at = now(), lag_ms = 5, response_ms = 100, phases = '0,1,2,3,4'`;
-});
-afterAll(async () => {
-  await sql?.end();
-  await service?.stop();
-});
+const service = await stopAfterAll(startMonitorService());
+const sql = await stopAfterAll(
+  connect(service.databaseUrl, { name: "test", connections: 4, statementTimeoutMs: 30_000 }),
+);
+const account = await createWatchedAccount(service, sql, MONITORS);
+const other = await createWatchedAccount(service, sql, 1);
+await sql`update monitor_slots set checked_at = now(), lag_ms = 5, response_ms = 100, phases = '0,1,2,3,4'`;
 
 const known: ReadUptimes = (monitors) => Promise.resolve(new Map(monitors.map(({ id }) => [id, UPTIME])));
 

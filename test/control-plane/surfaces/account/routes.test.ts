@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { createAccount } from "#test/support/audit.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let plane: TestControlPlane;
-beforeAll(async () => {
-  plane = await startControlPlane();
-});
-afterAll(() => plane?.stop());
+const plane = await stopAfterAll(startControlPlane());
 
 it("a key sees the plan of its account, its own scopes, and what is used of the limits", async () => {
   const { id, key } = await createAccount(plane, "starter");

@@ -1,17 +1,10 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
-import { signInOwner, type Browser } from "#test/support/dashboard.ts";
+import { expect, it } from "vitest";
+import { startControlPlane } from "#test/support/control-plane.ts";
+import { signInOwner } from "#test/support/dashboard.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let plane: TestControlPlane;
-let owner: Browser;
-let accountId: number;
-
-beforeAll(async () => {
-  plane = await startControlPlane();
-  ({ browser: owner, accountId } = await signInOwner(plane));
-});
-
-afterAll(() => plane.stop());
+const plane = await stopAfterAll(startControlPlane());
+const { browser: owner, accountId } = await signInOwner(plane);
 
 const logged = () => plane.app.sql`
   select actor_type, actor_name, action, subject_name, changed from account_changes

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createManualClock } from "#test/support/clock.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { createAccount, openBrowser, PASSWORD, signIn, signInOwner, type Browser } from "#test/support/dashboard.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const MINUTE_MS = 60_000;
 const NEW_PASSWORD = "another password than before";
@@ -9,17 +10,12 @@ const NEW_PASSWORD = "another password than before";
 const NO_SERVER = { host: "127.0.0.1", port: 1, tls: "never", isVerified: true, credentials: null } as const;
 
 const clock = createManualClock(new Date("2026-11-27T20:00:00Z"));
-let plane: TestControlPlane;
-let owner: Browser;
-let accountId: number;
 
-beforeAll(async () => {
-  const mail = { server: NO_SERVER, from: "Vantage <alerts@example.com>" };
-  plane = await startControlPlane({ overrides: { clock }, config: { mail, trustedProxies: ["127.0.0.0/8"] } });
-  ({ browser: owner, accountId } = await signInOwner(plane));
-});
-
-afterAll(() => plane.stop());
+const mail = { server: NO_SERVER, from: "Vantage <alerts@example.com>" };
+const plane = await stopAfterAll(
+  startControlPlane({ overrides: { clock }, config: { mail, trustedProxies: ["127.0.0.0/8"] } }),
+);
+const { browser: owner, accountId } = await signInOwner(plane);
 
 /** Creates an invite of the owner and returns its path. */
 async function invite(email = ""): Promise<string> {

@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
-import { COOKIE, signInOwner, type Browser } from "#test/support/dashboard.ts";
-import { attachScripted, helloOf, type ScriptedAgent } from "#test/support/scripted-agent.ts";
+import { afterAll, describe, expect, it } from "vitest";
+import { startControlPlane } from "#test/support/control-plane.ts";
+import { COOKIE, signInOwner } from "#test/support/dashboard.ts";
+import { attachScripted, helloOf } from "#test/support/scripted-agent.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let plane: TestControlPlane;
-let agent: ScriptedAgent;
-let owner: Browser;
-
-beforeAll(async () => {
-  plane = await startControlPlane();
-  agent = await attachScripted(plane, helloOf("eu-west"));
-  ({ browser: owner } = await signInOwner(plane));
-});
+const plane = await stopAfterAll(startControlPlane());
+const agent = await attachScripted(plane, helloOf("eu-west"));
+const { browser: owner } = await signInOwner(plane);
 
 afterAll(async () => {
-  agent?.cut();
-  await plane?.stop();
+  agent.cut();
 });
 
 describe("a browser that goes away", () => {

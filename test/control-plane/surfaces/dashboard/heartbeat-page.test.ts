@@ -1,46 +1,30 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import { createMonitor } from "#test/support/create-monitor.ts";
 import { brokenOutOf } from "#test/support/dashboard-world.ts";
 import { until } from "#test/support/until.ts";
-import {
-  createAccountKey,
-  joinAccount,
-  signInOwner,
-  type Browser,
-  type DashboardAnswer,
-} from "#test/support/dashboard.ts";
+import { createAccountKey, joinAccount, signInOwner, type DashboardAnswer } from "#test/support/dashboard.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const HOSTILE = `</pre><script>alert(1)</script>`;
 const clock = createManualClock(new Date());
-let plane: TestControlPlane;
-let owner: Browser;
-let viewer: Browser;
-let key: string;
-let id: number;
-let url: string;
+
+const plane = await stopAfterAll(startControlPlane({ overrides: { clock } }));
+const signedIn = await signInOwner(plane);
+const owner = signedIn.browser;
+const key = await createAccountKey(plane, signedIn.accountId);
+const viewer = await joinAccount(plane, signedIn.accountId, "viewer");
+const nightly = { cron: "30 2 * * *", timezone: "Europe/Berlin", grace_seconds: 600 };
+const made = await createMonitor(plane, key, { check_type: "heartbeat", name: "Backup", heartbeat: nightly });
+const id = made.id;
+const url = made.heartbeat_url;
+const composite = {
+  monitor_ids: [id, (await createMonitor(plane, key, { check_type: "heartbeat", name: "Second" })).id],
+  down_when: "any",
+};
 /** A composite. */
-let other: number;
-
-beforeAll(async () => {
-  plane = await startControlPlane({ overrides: { clock } });
-  const signedIn = await signInOwner(plane);
-  owner = signedIn.browser;
-  key = await createAccountKey(plane, signedIn.accountId);
-  viewer = await joinAccount(plane, signedIn.accountId, "viewer");
-  const heartbeat = { cron: "30 2 * * *", timezone: "Europe/Berlin", grace_seconds: 600 };
-  const made = await createMonitor(plane, key, { check_type: "heartbeat", name: "Backup", heartbeat });
-  id = made.id;
-  url = made.heartbeat_url;
-  const composite = {
-    monitor_ids: [id, (await createMonitor(plane, key, { check_type: "heartbeat", name: "Second" })).id],
-    down_when: "any",
-  };
-  other = (await createMonitor(plane, key, { check_type: "composite", name: "Both", composite })).id;
-});
-
-afterAll(() => plane?.stop());
+const other = (await createMonitor(plane, key, { check_type: "composite", name: "Both", composite })).id;
 
 /** Sends a ping to the address, at this control plane. */
 const ping = (

@@ -1,10 +1,10 @@
 import { pino } from "pino";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { failed } from "#shared/contracts/outcome.ts";
 import { createManualClock } from "#test/support/clock.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { noteDashboardRoutes } from "#test/support/dashboard-routes.ts";
-import { brokenOutOf, fillAccount, pathsOf, type FilledAccount } from "#test/support/dashboard-world.ts";
+import { brokenOutOf, fillAccount, pathsOf } from "#test/support/dashboard-world.ts";
 import { COOKIE, signIn, type Browser, type DashboardAnswer, type FormFields } from "#test/support/dashboard.ts";
 import {
   HOSTILE_BODIES,
@@ -20,25 +20,22 @@ import {
   type FoundForm,
 } from "#test/support/hostile-input.ts";
 import { until } from "#test/support/until.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const routes = noteDashboardRoutes();
 const clock = createManualClock(new Date());
 /** What the service has logged of its own failures. */
 const failures: string[] = [];
-let plane: TestControlPlane;
-let account: FilledAccount;
 
-beforeAll(async () => {
-  plane = await startControlPlane({
+const plane = await stopAfterAll(
+  startControlPlane({
     overrides: { clock },
     log: pino({ level: "error" }, { write: (line: string) => void failures.push(line) }),
     config: { trustedProxies: ["127.0.0.0/8"] },
-  });
-  account = await fillAccount(plane, "input", "plain");
-  void refuseJobs();
-});
-
-afterAll(() => plane.stop());
+  }),
+);
+const account = await fillAccount(plane, "input", "plain");
+void refuseJobs();
 
 /** Lets tries and tools have an answer at once. */
 async function refuseJobs(): Promise<void> {

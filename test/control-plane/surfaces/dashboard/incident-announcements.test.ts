@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { openBrowser, PASSWORD, startPath, type Browser, type FormFields } from "#test/support/dashboard.ts";
-import { BASE, startSubscriberWorld, type SubscriberWorld } from "#test/support/page-subscribers.ts";
+import { expect, it } from "vitest";
+import { openBrowser, PASSWORD, startPath, type FormFields } from "#test/support/dashboard.ts";
+import { BASE, startSubscriberWorld } from "#test/support/page-subscribers.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const READER = "reader@example.com";
 
-let world: SubscriberWorld;
-let owner: Browser;
-
-beforeAll(async () => {
-  world = await startSubscriberWorld();
-  const { body } = await world.plane.call("/api/v4/account", { key: world.key });
-  const { id } = body.data as { id: number };
-  owner = openBrowser(world.plane);
-  await post(await startPath(world.plane, id), { email: "owner@example.com", password: PASSWORD });
-});
-
-afterAll(() => world?.stop());
+const world = await stopAfterAll(startSubscriberWorld());
+const { body } = await world.plane.call("/api/v4/account", { key: world.key });
+const { id } = body.data as { id: number };
+const owner = openBrowser(world.plane);
+await post(await startPath(world.plane, id), { email: "owner@example.com", password: PASSWORD });
 
 /** Sends a form of the service's own address. */
 async function post(path: string, fields: FormFields): Promise<string> {

@@ -1,24 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { after, insertMonitor, openOutage, refusedAt } from "#test/control-plane/outages/incidents/database.ts";
 import { createManualClock } from "#test/support/clock.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { signInOwner, type Browser } from "#test/support/dashboard.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)>';
 const OWNER = "owner@example.com";
 
 const clock = createManualClock(new Date("2026-11-27T20:00:00Z"));
-let plane: TestControlPlane;
-let owner: Browser;
-let accountId: number;
 
-beforeAll(async () => {
-  plane = await startControlPlane({ overrides: { clock } });
-  ({ browser: owner, accountId } = await signInOwner(plane, OWNER));
-});
-
-afterAll(() => plane.stop());
+const plane = await stopAfterAll(startControlPlane({ overrides: { clock } }));
+const { browser: owner, accountId } = await signInOwner(plane, OWNER);
 
 /** Creates a monitor, which views show from now on: they read the monitors of an account every 5 s. */
 async function createMonitor(name: string, of = accountId) {

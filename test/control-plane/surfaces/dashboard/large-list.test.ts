@@ -1,14 +1,15 @@
 import { gunzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { rollUpHours } from "#control-plane/outages/history/roll-up/hours.ts";
 import { createOverviews, type Overviews } from "#control-plane/surfaces/dashboard/monitors/overviews.ts";
 import { readOverview } from "#control-plane/monitors/overview.ts";
 import { createManualClock } from "#test/support/clock.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
-import { COOKIE, signInOwner, type Browser } from "#test/support/dashboard.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
+import { COOKIE, signInOwner } from "#test/support/dashboard.ts";
 import { repeat } from "#test/support/history.ts";
 import { askWire } from "#test/support/raw-http.ts";
 import { createWatchedAccount } from "#test/support/watched-account.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const MONITORS = 1_000;
 /** Octets of the first view, as sent. */
@@ -17,28 +18,21 @@ const VIEWS = 20;
 const FIRST_ROWS = 100;
 
 const clock = createManualClock(new Date());
-let plane: TestControlPlane;
-let owner: Browser;
-let accountId: number;
 
-beforeAll(async () => {
-  // Its monitors are due, but nothing checks them in the middle of a test.
-  plane = await startControlPlane({ overrides: { clock } });
-  ({ accountId } = await createWatchedAccount(plane, plane.app.sql, MONITORS));
-  // Texts that do not compress, and a day of checks of which some fail.
-  await plane.app.sql`
-    update monitors set name = md5(id::text), url = 'https://' || md5(name) || '.example.com/', created_at = now() - interval '9 days'
-    where account_id = ${accountId}`;
-  await plane.app.sql`
-    insert into checks (monitor_id, checked_at, location, status, response_ms, http_status, lag_ms, is_recheck, missed)
-    select id, ${clock.now()}::timestamptz - half * interval '30 minutes', 'eu-west', 1 + (id + half * half) % 7 / 6, 50, 200, 0,
-      false, 0
-    from monitors, generate_series(0, 47) as half where account_id = ${accountId}`;
-  await repeat(() => rollUpHours(plane.app.sql, clock.now(), MONITORS));
-  ({ browser: owner } = await signInOwner(plane, "owner@example.com", { accountId }));
-});
-
-afterAll(() => plane.stop());
+// Its monitors are due, but nothing checks them in the middle of a test.
+const plane = await stopAfterAll(startControlPlane({ overrides: { clock } }));
+const { accountId } = await createWatchedAccount(plane, plane.app.sql, MONITORS);
+// Texts that do not compress, and a day of checks of which some fail.
+await plane.app.sql`
+  update monitors set name = md5(id::text), url = 'https://' || md5(name) || '.example.com/', created_at = now() - interval '9 days'
+  where account_id = ${accountId}`;
+await plane.app.sql`
+  insert into checks (monitor_id, checked_at, location, status, response_ms, http_status, lag_ms, is_recheck, missed)
+  select id, ${clock.now()}::timestamptz - half * interval '30 minutes', 'eu-west', 1 + (id + half * half) % 7 / 6, 50, 200, 0,
+    false, 0
+  from monitors, generate_series(0, 47) as half where account_id = ${accountId}`;
+await repeat(() => rollUpHours(plane.app.sql, clock.now(), MONITORS));
+const { browser: owner } = await signInOwner(plane, "owner@example.com", { accountId });
 
 const view = (path: string) =>
   askWire(`${plane.url}${path}`, { cookie: `${COOKIE}=${owner.cookie}`, "accept-encoding": "gzip" });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { makeToken } from "#control-plane/public/incident-pages/link.ts";
 import { createDevices } from "#control-plane/people/users/devices.ts";
@@ -11,20 +11,18 @@ import {
   STARTED,
 } from "#test/control-plane/outages/incidents/database.ts";
 import { createManualClock, systemRandom } from "#test/support/clock.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { createMonitor } from "#test/support/create-monitor.ts";
 import { createAccountKey, fieldsOfForm, joinAccount, signIn, signInOwner } from "#test/support/dashboard.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 const clock = createManualClock(new Date("2026-11-27T20:00:00Z"));
-let plane: TestControlPlane;
 
-beforeAll(async () => {
-  plane = await startControlPlane({ overrides: { clock }, config: { trustedProxies: ["127.0.0.0/8"] } });
-});
-
-afterAll(() => plane.stop());
+const plane = await stopAfterAll(
+  startControlPlane({ overrides: { clock }, config: { trustedProxies: ["127.0.0.0/8"] } }),
+);
 
 let accounts = 0;
 /** An account with an owner, and another one who leaves it: with two keys, and monitors that mail to the address. */

@@ -1,25 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
-import { createAccount, createAccountKey, openBrowser, signInOwner, type Browser } from "#test/support/dashboard.ts";
+import { describe, expect, it } from "vitest";
+import { startControlPlane } from "#test/support/control-plane.ts";
+import { createAccount, createAccountKey, openBrowser, signInOwner } from "#test/support/dashboard.ts";
 import { failHeartbeat } from "#test/support/webhooks.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let plane: TestControlPlane;
-let owner: Browser;
-let second: number;
 /** Pages of the second account of the owner, and of an account of somebody else. */
 const pages: { second: readonly string[]; foreign: readonly string[] } = { second: [], foreign: [] };
 
-beforeAll(async () => {
-  plane = await startControlPlane();
-  ({ browser: owner } = await signInOwner(plane));
-  second = await createAccount(plane);
-  await plane.app.sql`
-    insert into members (account_id, user_id, role, created_at)
-    select ${second}, id, 'viewer', now() from users where email = 'owner@example.com'`;
-  pages.second = await pagesOf(second);
-  pages.foreign = await pagesOf(await createAccount(plane));
-});
-afterAll(() => plane?.stop());
+const plane = await stopAfterAll(startControlPlane());
+const { browser: owner } = await signInOwner(plane);
+const second = await createAccount(plane);
+await plane.app.sql`
+  insert into members (account_id, user_id, role, created_at)
+  select ${second}, id, 'viewer', now() from users where email = 'owner@example.com'`;
+pages.second = await pagesOf(second);
+pages.foreign = await pagesOf(await createAccount(plane));
 
 /** Makes an outage in an account, and returns the pages of its monitor and its incident. */
 async function pagesOf(accountId: number): Promise<readonly string[]> {

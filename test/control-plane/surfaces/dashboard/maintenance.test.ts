@@ -6,7 +6,6 @@ import { planMaintenance } from "#test/support/dashboard-world.ts";
 import { signInOwner } from "#test/support/dashboard.ts";
 import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-const HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)>';
 const clock = createManualClock(new Date("2026-11-27T20:00:00Z"));
 
 const plane = await stopAfterAll(startControlPlane({ overrides: { clock } }));
@@ -200,22 +199,6 @@ describe("a maintenance window", () => {
     expect(monitor.html).toContain(`/app/maintenance/new?monitor=${monitorId}`);
     const { html } = await owner.get(`/app/maintenance/new?monitor=${monitorId}`);
     expect(html).toMatch(new RegExp(`name="monitor_ids" value="${monitorId}" checked`));
-  });
-
-  it("shows hostile titles and tags as text", async () => {
-    const id = await planMaintenance(owner, { title: HOSTILE, monitor_ids: [String(monitorId)] });
-    for (const path of [
-      "/app/maintenance",
-      `/app/maintenance/${id}`,
-      `/app/maintenance/${id}/edit`,
-      `/app/maintenance/${id}/delete`,
-    ]) {
-      // oxlint-disable-next-line no-await-in-loop -- one view after the other
-      const { status, html } = await owner.get(path);
-      expect([path, status]).toEqual([path, 200]);
-      expect(html).not.toContain("<script>alert");
-      expect(html).not.toContain("<img src=x");
-    }
   });
 
   it("lists those that are over by pages", async () => {

@@ -1,25 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { describe, expect, it } from "vitest";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import { createMonitor } from "#test/support/create-monitor.ts";
-import { createAccountKey, fieldsOfForm, signInOwner, type Browser } from "#test/support/dashboard.ts";
+import { createAccountKey, fieldsOfForm, signInOwner } from "#test/support/dashboard.ts";
 import { brokenOutOf, HOSTILE_TEXT } from "#test/support/dashboard-world.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const NOW = new Date("2026-11-28T00:00:00Z");
 const PREVIEW = /<div aria-live="polite">(.*?)<\/div>/s;
 
-let plane: TestControlPlane;
-let owner: Browser;
-let key: string;
-
-beforeAll(async () => {
-  plane = await startControlPlane({ overrides: { clock: createManualClock(NOW) } });
-  const signedIn = await signInOwner(plane);
-  owner = signedIn.browser;
-  key = await createAccountKey(plane, signedIn.accountId);
-});
-
-afterAll(() => plane?.stop());
+const plane = await stopAfterAll(startControlPlane({ overrides: { clock: createManualClock(NOW) } }));
+const signedIn = await signInOwner(plane);
+const owner = signedIn.browser;
+const key = await createAccountKey(plane, signedIn.accountId);
 
 /** Asks for the next runs of what a form has in its fields. */
 async function preview(fields: Readonly<Record<string, string>>) {

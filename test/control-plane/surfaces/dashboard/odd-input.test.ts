@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createManualClock } from "#test/support/clock.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { noteDashboardRoutes } from "#test/support/dashboard-routes.ts";
-import { fillAccount, pathsOf, type FilledAccount } from "#test/support/dashboard-world.ts";
+import { fillAccount, pathsOf } from "#test/support/dashboard-world.ts";
 import { createAccount, openBrowser, PASSWORD, signIn, startPath } from "#test/support/dashboard.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 /** Nothing listens there. */
 const NO_SERVER = { host: "127.0.0.1", port: 1, tls: "never", isVerified: true, credentials: null } as const;
@@ -30,19 +31,15 @@ const VIEW_MS = 300;
 
 const routes = noteDashboardRoutes();
 const clock = createManualClock(new Date());
-let plane: TestControlPlane;
-let account: FilledAccount;
 
-beforeAll(async () => {
-  const mail = { server: NO_SERVER, from: "Vantage <alerts@example.com>" };
-  plane = await startControlPlane({
+const mail = { server: NO_SERVER, from: "Vantage <alerts@example.com>" };
+const plane = await stopAfterAll(
+  startControlPlane({
     overrides: { clock },
     config: { mail, signUp: "open", trustedProxies: ["127.0.0.0/8"] },
-  });
-  account = await fillAccount(plane, "plain", "plain text");
-});
-
-afterAll(() => plane.stop());
+  }),
+);
+const account = await fillAccount(plane, "plain", "plain text");
 
 describe("a NUL, which the database does not store", () => {
   it("is refused in every form, with 400", async () => {

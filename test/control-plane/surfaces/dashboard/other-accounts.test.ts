@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { createManualClock } from "#test/support/clock.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { noteDashboardRoutes } from "#test/support/dashboard-routes.ts";
-import { fillAccount, pathsOf, type FilledAccount } from "#test/support/dashboard-world.ts";
+import { fillAccount, pathsOf } from "#test/support/dashboard-world.ts";
 import { readForms, type FoundForm } from "#test/support/hostile-input.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const SECRET_NAME = "Only-of-the-other-account";
 /** Fields that name things by their ids. */
@@ -11,17 +12,10 @@ const OF_IDS = /^(?:ids|monitor|add|monitor_ids|page_ids|depends_on|composite\.m
 
 const routes = noteDashboardRoutes();
 const clock = createManualClock(new Date());
-let plane: TestControlPlane;
-let other: FilledAccount;
-let own: FilledAccount;
 
-beforeAll(async () => {
-  plane = await startControlPlane({ overrides: { clock } });
-  other = await fillAccount(plane, "other", SECRET_NAME);
-  own = await fillAccount(plane, "own", "own");
-});
-
-afterAll(() => plane.stop());
+const plane = await stopAfterAll(startControlPlane({ overrides: { clock } }));
+const other = await fillAccount(plane, "other", SECRET_NAME);
+const own = await fillAccount(plane, "own", "own");
 
 /** Every page of the own account. */
 async function everyPage(): Promise<readonly { readonly path: string; readonly html: string }[]> {

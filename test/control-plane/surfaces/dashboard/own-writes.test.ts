@@ -1,39 +1,25 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
-import { openBrowser, signInOwner, type Browser } from "#test/support/dashboard.ts";
+import { describe, expect, it } from "vitest";
+import { startControlPlane } from "#test/support/control-plane.ts";
+import { openBrowser, signInOwner } from "#test/support/dashboard.ts";
 import { attachIdle } from "#test/support/idle-agent.ts";
 import { createWatchedAccount } from "#test/support/watched-account.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const API = "/api/v4/monitors";
 const LIST = "/app/monitors";
 /** Where a monitor is chosen. */
 const CHOICES = ["/app/status-pages/new", "/app/incidents/new"];
 
-let plane: TestControlPlane;
+const plane = await stopAfterAll(startControlPlane());
 /** Another replica on the same database. */
-let other: TestControlPlane;
-let agent: { stop(): void };
-let key: string;
-let owner: Browser;
+const other = await stopAfterAll(startControlPlane({ databaseUrl: plane.databaseUrl }));
+await stopAfterAll(attachIdle(plane, "eu-west"));
+const account = await createWatchedAccount(plane, plane.app.sql, 1);
+const { key } = account;
+const { browser: owner } = await signInOwner(plane, "owner@example.com", { accountId: account.accountId });
 /** The same session at the other replica. */
-let elsewhere: Browser;
-
-beforeAll(async () => {
-  plane = await startControlPlane();
-  other = await startControlPlane({ databaseUrl: plane.databaseUrl });
-  agent = await attachIdle(plane, "eu-west");
-  const account = await createWatchedAccount(plane, plane.app.sql, 1);
-  ({ key } = account);
-  ({ browser: owner } = await signInOwner(plane, "owner@example.com", { accountId: account.accountId }));
-  elsewhere = openBrowser(other);
-  elsewhere.cookie = owner.cookie;
-});
-
-afterAll(async () => {
-  agent?.stop();
-  await other?.stop();
-  await plane?.stop();
-});
+const elsewhere = openBrowser(other);
+elsewhere.cookie = owner.cookie;
 
 const write = async (method: string, path: string, body?: object) => {
   const answer = await plane.call(path, { method, key, ...(body === undefined ? {} : { body }) });

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { describe, expect, it } from "vitest";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { createAccount, createAccountKey, openBrowser, PASSWORD, signIn } from "#test/support/dashboard.ts";
 import { signInOwner, startPath, type Browser } from "#test/support/dashboard.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const NEXT_PASSWORD = "my next password of all";
 
-let plane: TestControlPlane;
-
-beforeAll(async () => {
-  plane = await startControlPlane({ config: { trustedProxies: ["127.0.0.0/8"] } });
-});
-
-afterAll(() => plane.stop());
+const plane = await stopAfterAll(startControlPlane({ config: { trustedProxies: ["127.0.0.0/8"] } }));
 
 interface Row {
   readonly actor: { readonly kind: string; readonly id: number | null; readonly name: string | null };

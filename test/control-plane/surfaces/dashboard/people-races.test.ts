@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import {
   createAccount,
@@ -9,14 +9,9 @@ import {
   type Browser,
   type DashboardAnswer,
 } from "#test/support/dashboard.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let plane: TestControlPlane;
-
-beforeAll(async () => {
-  plane = await startControlPlane({ config: { trustedProxies: ["127.0.0.0/8"] } });
-});
-
-afterAll(() => plane.stop());
+const plane = await stopAfterAll(startControlPlane({ config: { trustedProxies: ["127.0.0.0/8"] } }));
 
 async function userId(email: string): Promise<number> {
   const [row] = await plane.app.sql<{ id: number }[]>`select id from users where email = ${email}`;

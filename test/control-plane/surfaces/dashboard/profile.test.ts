@@ -1,17 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { describe, expect, it } from "vitest";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { createAccount, openBrowser, PASSWORD, signIn, signInOwner, type Browser } from "#test/support/dashboard.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let plane: TestControlPlane;
-let owner: Browser;
-let accountId: number;
-
-beforeAll(async () => {
-  plane = await startControlPlane({ config: { trustedProxies: ["127.0.0.0/8"] } });
-  ({ browser: owner, accountId } = await signInOwner(plane));
-});
-
-afterAll(() => plane.stop());
+const plane = await stopAfterAll(startControlPlane({ config: { trustedProxies: ["127.0.0.0/8"] } }));
+const { browser: owner, accountId } = await signInOwner(plane);
 
 const isIn = async (browser: Browser) => (await browser.get("/app/profile")).status === 200;
 

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createManualClock } from "#test/support/clock.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { noteDashboardRoutes, type FoundRoute } from "#test/support/dashboard-routes.ts";
-import { brokenOutOf, fillAccount, HOSTILE_TEXT, pathsOf, type FilledAccount } from "#test/support/dashboard-world.ts";
+import { brokenOutOf, fillAccount, HOSTILE_TEXT, pathsOf } from "#test/support/dashboard-world.ts";
 import { drawPng } from "#test/support/logos.ts";
 import { openBrowser, signInOwner, type Browser } from "#test/support/dashboard.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const routes = noteDashboardRoutes();
 const clock = createManualClock(new Date());
@@ -15,25 +16,17 @@ const NO_SERVER = { host: "127.0.0.1", port: 1, tls: "never", isVerified: true, 
 type Who = "owner" | "editor" | "viewer" | "nobody" | "stranger";
 type Expected = Readonly<Record<Who, number>>;
 
-let plane: TestControlPlane;
-let account: FilledAccount;
-let people: Readonly<Record<Who, Browser>>;
-
-beforeAll(async () => {
-  // Every page exists: that of the sign-up asks for both.
-  const mail = { server: NO_SERVER, from: "Vantage <alerts@example.com>" };
-  plane = await startControlPlane({ overrides: { clock }, config: { mail, signUp: "open" } });
-  account = await fillAccount(plane, "hostile", HOSTILE_TEXT);
-  people = {
-    owner: account.owner,
-    editor: await account.join("editor@example.com", "editor"),
-    viewer: await account.join("viewer@example.com", "viewer"),
-    nobody: openBrowser(plane),
-    stranger: (await signInOwner(plane, "stranger@example.com")).browser,
-  };
-});
-
-afterAll(() => plane.stop());
+// Every page exists: that of the sign-up asks for both.
+const mail = { server: NO_SERVER, from: "Vantage <alerts@example.com>" };
+const plane = await stopAfterAll(startControlPlane({ overrides: { clock }, config: { mail, signUp: "open" } }));
+const account = await fillAccount(plane, "hostile", HOSTILE_TEXT);
+const people = {
+  owner: account.owner,
+  editor: await account.join("editor@example.com", "editor"),
+  viewer: await account.join("viewer@example.com", "viewer"),
+  nobody: openBrowser(plane),
+  stranger: (await signInOwner(plane, "stranger@example.com")).browser,
+};
 
 /** Pages and forms for everybody: who is signed in makes no difference to whether they answer. */
 const OPEN = /^\/(?:sign-in|sign-out|sign-up|start\/|invite\/|reset)/;

@@ -127,22 +127,6 @@ describe("every form of the dashboard", () => {
 });
 
 describe("every page of the dashboard", () => {
-  it("below /app leads to the sign-in without a session", async () => {
-    const pages = routes().filter(({ method, path }) => method === "GET" && /^\/app(\/|$)/.test(path));
-    const visited = pages.filter(({ path }) => !path.startsWith("/app/assets/"));
-    expect(visited.length).toBeGreaterThan(1);
-    const answers = await statuses(visited, (path) => openBrowser(plane).get(path));
-    expect(others(answers, 303)).toEqual([]);
-  });
-
-  it("is kept in no cache, in no frame, and runs no foreign script", async () => {
-    const { headers } = await owner.get("/app/monitors");
-    expect(headers.get("cache-control")).toBe("no-store");
-    expect(headers.get("content-security-policy")).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
-    expect(headers.get("content-security-policy")).not.toContain("unsafe");
-    expect(headers.get("x-robots-tag")).toBe("noindex");
-  });
-
   it("is absent from the domains of status pages", async () => {
     const { body } = await plane.operate("POST", "/api/admin/keys", { account_id: accountId });
     const key = (body.data as { key: string }).key;

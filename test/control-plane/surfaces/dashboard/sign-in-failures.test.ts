@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { countersOf } from "#control-plane/people/users/failures.ts";
 import { createManualClock } from "#test/support/clock.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import {
   createAccount,
   joinAccount,
@@ -12,23 +12,20 @@ import {
   startPath,
 } from "#test/support/dashboard.ts";
 import type { Browser } from "#test/support/dashboard.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const MINUTE_MS = 60_000;
 const OWNER = "owner@example.com";
 /** Where the owner is. */
 const HOME = "192.0.2.1";
 const clock = createManualClock(new Date("2026-11-27T20:00:00Z"));
-let plane: TestControlPlane;
-let accountId: number;
 /** A browser in which the owner is signed in, with the cookie of its device. */
 let owner: Browser;
 
-beforeAll(async () => {
-  plane = await startControlPlane({ overrides: { clock }, config: { trustedProxies: ["127.0.0.0/8"] } });
-  ({ accountId } = await signInOwner(plane));
-});
-
-afterAll(() => plane.stop());
+const plane = await stopAfterAll(
+  startControlPlane({ overrides: { clock }, config: { trustedProxies: ["127.0.0.0/8"] } }),
+);
+const { accountId } = await signInOwner(plane);
 
 beforeEach(async () => {
   // Failures and visits of before do not count any more, and the page is open for too long.

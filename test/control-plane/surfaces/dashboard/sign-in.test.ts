@@ -1,21 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createPasswords } from "#control-plane/people/users/passwords.ts";
 import { createManualClock, systemRandom } from "#test/support/clock.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { openBrowser, PASSWORD, signIn, signInOwner, type DashboardAnswer } from "#test/support/dashboard.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
 
 const clock = createManualClock(new Date("2026-11-27T20:00:00Z"));
-let plane: TestControlPlane;
 
-beforeAll(async () => {
-  plane = await startControlPlane({ overrides: { clock }, config: { trustedProxies: ["127.0.0.0/8"] } });
-  await signInOwner(plane, "owner@example.com");
-});
-
-afterAll(() => plane.stop());
+const plane = await stopAfterAll(
+  startControlPlane({ overrides: { clock }, config: { trustedProxies: ["127.0.0.0/8"] } }),
+);
+await signInOwner(plane, "owner@example.com");
 
 /** Ends the time in which failed sign-ins and visits count. */
 function forgetFailures(): void {

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createManualClock } from "#test/support/clock.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { createAccount, openBrowser, PASSWORD, signIn, signInOwner, startPath } from "#test/support/dashboard.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const MINUTE_MS = 60_000;
 const clock = createManualClock(new Date("2026-11-27T20:00:00Z"));
-let plane: TestControlPlane;
 
-beforeAll(async () => {
-  plane = await startControlPlane({ overrides: { clock } });
-});
-
-afterAll(() => plane.stop());
+const plane = await stopAfterAll(startControlPlane({ overrides: { clock } }));
 
 describe("an instance without an owner", () => {
   it("cannot be taken by who finds it: only the operator's link makes the first user", async () => {
@@ -115,12 +111,6 @@ describe("a start link", () => {
 
 describe("what people type", () => {
   it("is text in every page: an address with markup runs nothing", async () => {
-    clock.advance(MINUTE_MS);
-    const markup = '"><script>alert(1)</script>';
-    const answer = await openBrowser(plane).post("/sign-in", { email: markup, password: markup, next: markup });
-    expect(answer.status).toBe(403);
-    expect(answer.html).not.toContain("<script>alert");
-    expect(answer.html).toContain("&quot;&gt;&lt;script&gt;");
     const email = '"<b>bold</b>"@example.com';
     const path = await startPath(plane, await createAccount(plane));
     const browser = openBrowser(plane);

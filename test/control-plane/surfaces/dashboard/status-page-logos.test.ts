@@ -1,31 +1,22 @@
 import { connect } from "node:net";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createManualClock } from "#test/support/clock.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { createMonitor } from "#test/support/create-monitor.ts";
-import { COOKIE, signInOwner, type Browser, type FormFields } from "#test/support/dashboard.ts";
+import { COOKIE, signInOwner, type FormFields } from "#test/support/dashboard.ts";
 import { dataUri, drawPng } from "#test/support/logos.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const clock = createManualClock(new Date("2026-11-27T20:00:00Z"));
 const HOSTILE = '<img src=x onerror="alert(1)">';
-let plane: TestControlPlane;
-let owner: Browser;
-let accountId: number;
-let key: string;
-let shop: number;
-let pay: number;
 
-beforeAll(async () => {
-  plane = await startControlPlane({ overrides: { clock } });
-  ({ browser: owner, accountId } = await signInOwner(plane));
-  key = /vtg_\w{36}/.exec((await owner.post("/app/keys")).html)?.[0] ?? "";
-  const heartbeat = { check_type: "heartbeat", heartbeat: { period_seconds: 3_600 } };
-  shop = (await createMonitor(plane, key, { ...heartbeat, name: "Shop" })).id;
-  pay = (await createMonitor(plane, key, { ...heartbeat, name: "Payments" })).id;
-  clock.advance(10_000);
-});
-
-afterAll(() => plane.stop());
+const plane = await stopAfterAll(startControlPlane({ overrides: { clock } }));
+const { browser: owner, accountId } = await signInOwner(plane);
+const key = /vtg_\w{36}/.exec((await owner.post("/app/keys")).html)?.[0] ?? "";
+const heartbeat = { check_type: "heartbeat", heartbeat: { period_seconds: 3_600 } };
+const shop = (await createMonitor(plane, key, { ...heartbeat, name: "Shop" })).id;
+const pay = (await createMonitor(plane, key, { ...heartbeat, name: "Payments" })).id;
+clock.advance(10_000);
 
 async function api(path: string): Promise<unknown> {
   return (await plane.call(path, { key })).body.data;

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { toLocalTimes } from "#control-plane/surfaces/dashboard/layout/times.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { createAccount, openBrowser, PASSWORD, startPath } from "#test/support/dashboard.ts";
 import { createWatchedAccount } from "#test/support/watched-account.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let plane: TestControlPlane;
-
-beforeAll(async () => {
-  plane = await startControlPlane();
-});
-afterAll(() => plane?.stop());
+const plane = await stopAfterAll(startControlPlane());
 
 /** Starts an account in a browser of a time zone, which its script has written into the form. */
 async function start(email: string, timezone: string, accountId?: number) {

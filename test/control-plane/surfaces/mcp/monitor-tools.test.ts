@@ -1,26 +1,19 @@
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/client/validators/ajv";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { getMonitorTool } from "#control-plane/surfaces/mcp/get-monitor.ts";
 import { listMonitorsTool } from "#control-plane/surfaces/mcp/list-monitors.ts";
 import type { McpTool } from "#control-plane/surfaces/mcp/mcp-tool.ts";
-import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
+import { startMonitorService } from "#test/support/monitor-service.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let service: MonitorService;
-let id: number;
-let accountId: number;
-
-beforeAll(async () => {
-  service = await startMonitorService();
-  service.attach("eu-west");
-  const made = await service.operate("POST", "/api/admin/keys", { plan: "pro" });
-  const { key, account_id: account } = made.body.data as { key: string; account_id: number };
-  accountId = account;
-  const headers = { Authorization: "s3cret" };
-  const body = { url: "https://example.com", name: "Shop", tags: ["web"], request_headers: headers };
-  id = (await service.call("/api/v4/monitors", { key, body })).body.data["id"];
-  await service.call("/api/v4/monitors", { key, body: { ...body, name: "Blog", tags: [] } });
-});
-afterAll(() => service?.stop());
+const service = await stopAfterAll(startMonitorService());
+service.attach("eu-west");
+const made = await service.operate("POST", "/api/admin/keys", { plan: "pro" });
+const { key, account_id: accountId } = made.body.data as { key: string; account_id: number };
+const headers = { Authorization: "s3cret" };
+const body = { url: "https://example.com", name: "Shop", tags: ["web"], request_headers: headers };
+const id = (await service.call("/api/v4/monitors", { key, body })).body.data["id"];
+await service.call("/api/v4/monitors", { key, body: { ...body, name: "Blog", tags: [] } });
 
 const call = (tool: McpTool, args: object, account = accountId) =>
   tool.call({ accountId: account } as never, args as Record<string, unknown>, new AbortController().signal);

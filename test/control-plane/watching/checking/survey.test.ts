@@ -1,42 +1,37 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Transaction } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { listLocations } from "#control-plane/watching/checking/survey-store.ts";
 import { surveyMonitors } from "#control-plane/watching/checking/survey.ts";
-import { createWarningsDatabase, type WarningsDatabase } from "#test/support/warnings.ts";
+import { createWarningsDatabase } from "#test/support/warnings.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const MONITORS = 20_000;
 const ACCOUNTS = 40;
 const PLACE = { country: "", city: "", asn: 0, tags: [], latitude: null, longitude: null } as const;
 
-let database: WarningsDatabase;
-let accounts: readonly number[];
-
-beforeAll(async () => {
-  database = await createWarningsDatabase();
-  const { sql } = database;
-  const made: number[] = [];
-  for (let n = 0; n < ACCOUNTS; n += 1) made.push(await database.addAccount());
-  accounts = made;
-  const settings = (isMailed: boolean) =>
-    JSON.stringify({ locations: ["eu-west"], timeout_seconds: 15, notify_email: isMailed });
-  await sql`
-    insert into monitors (account_id, name, url, check_type, interval_minutes, is_active, tags, settings, created_at,
-      updated_at)
-    select (${[...accounts]}::bigint[])[1 + n % ${ACCOUNTS}::integer], 'shop', 'https://shop.example', 'http', 1, true,
-      '{}', case when n % 100 = 0 then ${settings(true)} else ${settings(false)} end, now(), now()
-    from generate_series(1, ${MONITORS}::integer) as n`;
-  await sql`insert into monitor_states (monitor_id, status, state) select id, 'up', '{}' from monitors`;
-  // Each account has two locations of all, and the last one has a location that no other account has.
-  await sql`
-    insert into monitor_slots (monitor_id, location, account_id, interval_seconds, phase_ms, timeout_seconds, planned_at,
-      due_at)
-    select id, location, account_id, 60, 0, 15, now(), 'infinity' from monitors, unnest(case
-      when account_id = ${accounts.at(-1) ?? 0} then '{office}'
-      when account_id % 2 = 0 then '{eu-west,us-east}' else '{eu-west,ap-south}' end::text[]) as location`;
-  await sql`analyze monitors, monitor_slots`;
-});
-afterAll(() => database?.close());
+const database = await stopAfterAll(createWarningsDatabase());
+const { sql } = database;
+const made: number[] = [];
+for (let n = 0; n < ACCOUNTS; n += 1) made.push(await database.addAccount());
+const accounts = made;
+const settings = (isMailed: boolean) =>
+  JSON.stringify({ locations: ["eu-west"], timeout_seconds: 15, notify_email: isMailed });
+await sql`
+  insert into monitors (account_id, name, url, check_type, interval_minutes, is_active, tags, settings, created_at,
+    updated_at)
+  select (${[...accounts]}::bigint[])[1 + n % ${ACCOUNTS}::integer], 'shop', 'https://shop.example', 'http', 1, true,
+    '{}', case when n % 100 = 0 then ${settings(true)} else ${settings(false)} end, now(), now()
+  from generate_series(1, ${MONITORS}::integer) as n`;
+await sql`insert into monitor_states (monitor_id, status, state) select id, 'up', '{}' from monitors`;
+// Each account has two locations of all, and the last one has a location that no other account has.
+await sql`
+  insert into monitor_slots (monitor_id, location, account_id, interval_seconds, phase_ms, timeout_seconds, planned_at,
+    due_at)
+  select id, location, account_id, 60, 0, 15, now(), 'infinity' from monitors, unnest(case
+    when account_id = ${accounts.at(-1) ?? 0} then '{office}'
+    when account_id % 2 = 0 then '{eu-west,us-east}' else '{eu-west,ap-south}' end::text[]) as location`;
+await sql`analyze monitors, monitor_slots`;
 
 describe("the locations of active monitors", () => {
   it("are each listed once, apart for accounts with agents of their own", async () => {

@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { readBaselines } from "#control-plane/watching/evidence/gather.ts";
 import { createNameServers } from "#control-plane/watching/evidence/baselines/name-servers.ts";
 import { openEvidenceWorld } from "#test/control-plane/watching/evidence/world.ts";
 import { ROOT } from "#test/laws/source-files.ts";
 import { createManualClock } from "#test/support/clock.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 /** A recorded answer of the tool dns. */
 interface Example {
@@ -16,23 +17,15 @@ const START = Date.parse("2026-03-01T12:00:00Z");
 const TARGET = "https://shop.example.com/";
 const HTTP = { url: TARGET, checkType: "http" };
 
-let world: Awaited<ReturnType<typeof openEvidenceWorld>>;
-let replica: ReturnType<typeof world.startReplica>;
-let accountId = 0;
-let monitorId = 0;
-
-beforeAll(async () => {
-  world = await openEvidenceWorld();
-  const { data } = JSON.parse(readFileSync(`${ROOT}/shared/tools/dns/example.json`, "utf8")) as Example;
-  const record = { name: "example.com", ttl: 300, type: "NS", data: "ns1.example.net." };
-  const results = data.results.slice(0, 1).map((row) => ({ ...row, type: "NS", records: [record] }));
-  const lookup = { status: "ok", data: { ...data, results } } as const;
-  replica = world.startReplica((job) => (job.tool === "dns" ? lookup : { status: "refused" }));
-  accountId = await world.createAccount();
-  const [incident] = await world.open(accountId, [TARGET]);
-  monitorId = incident?.monitor?.id ?? 0;
-});
-afterAll(() => world?.close());
+const world = await stopAfterAll(openEvidenceWorld());
+const { data } = JSON.parse(readFileSync(`${ROOT}/shared/tools/dns/example.json`, "utf8")) as Example;
+const record = { name: "example.com", ttl: 300, type: "NS", data: "ns1.example.net." };
+const results = data.results.slice(0, 1).map((row) => ({ ...row, type: "NS", records: [record] }));
+const lookup = { status: "ok", data: { ...data, results } } as const;
+const replica = world.startReplica((job) => (job.tool === "dns" ? lookup : { status: "refused" }));
+const accountId = await world.createAccount();
+const [watched] = await world.open(accountId, [TARGET]);
+const monitorId = watched?.monitor?.id ?? 0;
 
 const whole = (code: number) => ({ ip: "192.0.2.1", code, final_url: TARGET });
 const good = (at: number, code: number, target = TARGET, of = monitorId) =>

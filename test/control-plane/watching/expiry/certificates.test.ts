@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { eraseTargets } from "#control-plane/watching/expiry/links/links.ts";
 import { readExpiryDetails } from "#control-plane/watching/expiry/read/expiry-details.ts";
@@ -10,23 +10,17 @@ import {
   handshakeResult,
   SILENT,
   fullResult,
-  type ExpiryWorld,
-  type Replica,
   type ScriptedCertificate,
 } from "#test/control-plane/watching/expiry/world.ts";
 import { createTestDatabase } from "#test/support/postgres.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const START = new Date("2026-01-01T00:00:00Z");
 const day = (days: number) => new Date(START.getTime() + days * DAY_MS);
 const HOUR_MS = 60 * MINUTE_MS;
 
-let world: ExpiryWorld;
-let replicas: readonly Replica[];
-beforeAll(async () => {
-  world = await openExpiryWorld(await createTestDatabase(), START);
-  replicas = [world.openReplica(), world.openReplica()];
-});
-afterAll(() => world?.close());
+const world = await stopAfterAll(openExpiryWorld(await createTestDatabase(), START));
+const replicas = [world.openReplica(), world.openReplica()];
 
 /** Both replicas do what is due, at the same time. */
 const round = () => Promise.all(replicas.map((replica) => replica.round()));

@@ -1,25 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   DAY_MS,
   MINUTE_MS,
   openExpiryWorld,
   handshakeResult,
   fullResult,
-  type ExpiryWorld,
-  type Replica,
 } from "#test/control-plane/watching/expiry/world.ts";
 import { createTestDatabase } from "#test/support/postgres.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const START = new Date("2026-01-01T00:00:00Z");
 const day = (days: number) => new Date(START.getTime() + days * DAY_MS);
 
-let world: ExpiryWorld;
-let replica: Replica;
-beforeAll(async () => {
-  world = await openExpiryWorld(await createTestDatabase(), START);
-  replica = world.openReplica();
-});
-afterAll(() => world?.close());
+const world = await stopAfterAll(openExpiryWorld(await createTestDatabase(), START));
+const replica = world.openReplica();
 
 /** The server has another certificate from now on. */
 const install = (digit: string) =>

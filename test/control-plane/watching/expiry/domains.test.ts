@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { failed } from "#shared/contracts/outcome.ts";
 import { judgeDomain } from "#control-plane/watching/expiry/read/domain-check.ts";
 import { readExpiryDetails } from "#control-plane/watching/expiry/read/expiry-details.ts";
@@ -8,23 +8,18 @@ import {
   openExpiryWorld,
   registration,
   fullResult,
-  type ExpiryWorld,
   type Replica,
 } from "#test/control-plane/watching/expiry/world.ts";
 import { createTestDatabase } from "#test/support/postgres.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const START = new Date("2026-01-01T00:00:00Z");
 const day = (days: number) => new Date(START.getTime() + days * DAY_MS).toISOString();
 const HOUR_MS = 60 * MINUTE_MS;
 const LIMITED = failed("response", "service", "rate_limited", "asked too often");
 
-let world: ExpiryWorld;
-let replicas: readonly Replica[];
-beforeAll(async () => {
-  world = await openExpiryWorld(await createTestDatabase(), START);
-  replicas = [world.openReplica(), world.openReplica()];
-});
-afterAll(() => world?.close());
+const world = await stopAfterAll(openExpiryWorld(await createTestDatabase(), START));
+let replicas: readonly Replica[] = [world.openReplica(), world.openReplica()];
 
 async function pass(hours: number): Promise<void> {
   for (let hour = 0; hour < hours; hour += 1) {

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { registrationEvent } from "#control-plane/watching/expiry/sweep/describe.ts";
 import { lockLinksOf, readInformed } from "#control-plane/watching/expiry/sweep/store.ts";
-import { openExpiryWorld, type ExpiryWorld } from "#test/control-plane/watching/expiry/world.ts";
+import { openExpiryWorld } from "#test/control-plane/watching/expiry/world.ts";
 import { createTestDatabase } from "#test/support/postgres.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let world: ExpiryWorld;
-beforeAll(async () => {
-  world = await openExpiryWorld(await createTestDatabase(), new Date("2026-01-01T00:00:00Z"));
-});
-afterAll(() => world?.close());
+const world = await stopAfterAll(openExpiryWorld(await createTestDatabase(), new Date("2026-01-01T00:00:00Z")));
 
 const FACTS = { registered: true, registrar: null, expires: null, status: [], source: "rdap" } as const;
 const NOTICE = { type: "domain.expiring", threshold: 7, daysLeft: 7 } as const;

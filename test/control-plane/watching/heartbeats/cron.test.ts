@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseCron } from "#control-plane/watching/heartbeats/cron.ts";
-import { openTimeZone, toLocal } from "#control-plane/core/time-zone.ts";
+import { openTimeZone } from "#control-plane/core/time-zone.ts";
 
 function runs(expression: string, zoneName: string, after: string, count: number): string[] {
   const zone = openTimeZone(zoneName);
@@ -19,32 +19,10 @@ const NEW_YORK = "America/New_York";
 /** Puts its clocks forward and back by half an hour. */
 const LORD_HOWE = "Australia/Lord_Howe";
 
+// Lines of all forms: cron-table.test.ts. What is refused, and why: cron-fields.test.ts.
 describe("parseCron", () => {
-  it.each([
-    ["0 3 * * *", "2026-11-01T03:00:00Z"],
-    [" 5   4 * * * ", "2026-11-01T04:05:00Z"],
-    ["*/15 * * * *", "2026-11-01T00:15:00Z"],
-    ["7-10/3 * * * *", "2026-11-01T00:07:00Z"],
-    ["0 0 1 jan *", "2027-01-01T00:00:00Z"],
-    ["0 9 * * MON-FRI", "2026-11-02T09:00:00Z"],
-    ["0 9 * * 0", "2026-11-01T09:00:00Z"],
-    ["0 9 * * 7", "2026-11-01T09:00:00Z"],
-    ["0 0 29 2 *", "2028-02-29T00:00:00Z"],
-    ["0,30 12 * * *", "2026-11-01T12:00:00Z"],
-  ])("reads %j", (expression, first) => {
-    expect(runs(expression, "UTC", "2026-11-01T00:00:00Z", 1)).toEqual([first]);
-  });
-
-  it("treats day of month and day of week as alternatives if both are set", () => {
-    expect(runs("0 0 13 * 5", "UTC", "2026-11-07T00:00:00Z", 3)).toEqual([
-      "2026-11-13T00:00:00Z",
-      "2026-11-20T00:00:00Z",
-      "2026-11-27T00:00:00Z",
-    ]);
-    expect(runs("0 0 1 * 5", "UTC", "2026-11-28T00:00:00Z", 2)).toEqual([
-      "2026-12-01T00:00:00Z",
-      "2026-12-04T00:00:00Z",
-    ]);
+  it("takes white space around and between the fields", () => {
+    expect(runs(" 5   4 * * * ", "UTC", "2026-11-01T00:00:00Z", 1)).toEqual(["2026-11-01T04:05:00Z"]);
   });
 
   it("finds runs strictly after a time, to the millisecond", () => {
@@ -52,34 +30,22 @@ describe("parseCron", () => {
     expect(runs("0 0 * * *", "UTC", "2026-10-31T23:59:59.999Z", 1)).toEqual(["2026-11-01T00:00:00Z"]);
   });
 
-  it.each([
-    "",
-    "* * * *",
-    "* * * * * *",
-    "@reboot",
-    "60 * * * *",
-    "* 24 * * *",
-    "* * 0 * *",
-    "* * 32 * *",
-    "* * * 13 *",
-    "* * * * 8",
-    "*/0 * * * *",
-    "a b c d e",
-    "0 0 L * *",
-    "0 0 1W * *",
-    "0 0 * * 0#1",
-    "? * * * *",
-    "H * * * *",
-    "0 0 * * FOO",
-    "5-1 * * * *",
-    "-1 * * * *",
-    "1.5 * * * *",
-    "* * * * *; rm -rf /",
-    "0 0 30 2 *",
-    "0 0 31 4,6,9,11 *",
-    `${"1,".repeat(100)}1 * * * *`,
-    "9".repeat(100_000),
-  ])("refuses %j", (expression) => {
+  it.each(
+    [
+      [
+        "",
+        "a b c d e",
+        "0 0 L * *",
+        "0 0 1W * *",
+        "? * * * *",
+        "H * * * *",
+        "0 0 * * FOO",
+        "-1 * * * *",
+        "1.5 * * * *",
+      ],
+      ["* * * * *; rm -rf /", "0 0 31 4,6,9,11 *", "* * 32 * *", "9".repeat(100_000)],
+    ].flat(),
+  )("refuses %j", (expression) => {
     const zone = openTimeZone("UTC");
     expect(zone === null ? undefined : parseCron(expression, zone)).toBeNull();
   });
@@ -88,7 +54,6 @@ describe("parseCron", () => {
 describe("a time of day that clocks skip", () => {
   it.each([
     // 02:00 becomes 03:00 on 29 March at 01:00 UTC.
-    ["30 2 * * *", BERLIN, "2026-03-28T12:00:00Z", ["2026-03-29T01:00:00Z", "2026-03-30T00:30:00Z"]],
     ["0 3 * * *", BERLIN, "2026-03-28T12:00:00Z", ["2026-03-29T01:00:00Z", "2026-03-30T01:00:00Z"]],
     [
       "30 1,2,3 * * *",
@@ -134,13 +99,10 @@ describe("a time of day that clocks show twice", () => {
 
   it.each([
     // 03:00 becomes 02:00 on 25 October at 01:00 UTC.
-    ["30 2 * * *", BERLIN, "2026-10-24T12:00:00Z", ["2026-10-25T00:30:00Z", "2026-10-26T01:30:00Z"]],
     ["30 2 * * *", BERLIN, "2026-10-25T00:45:00Z", ["2026-10-26T01:30:00Z"]],
     ["30 2 * * *", BERLIN, "2026-10-25T01:10:00Z", ["2026-10-26T01:30:00Z"]],
     // 02:00 becomes 01:00 on 1 November at 06:00 UTC.
     ["15 1 * * *", NEW_YORK, "2026-10-31T12:00:00Z", ["2026-11-01T05:15:00Z", "2026-11-02T06:15:00Z"]],
-    // 02:00 becomes 01:30 on 5 April at 15:00 UTC of the day before.
-    ["45 1 * * *", LORD_HOWE, "2026-04-04T10:00:00Z", ["2026-04-04T14:45:00Z", "2026-04-05T15:15:00Z"]],
   ])("%s in %s runs at the first", (expression, zone, after, expected) => {
     expect(runs(expression, zone, after, expected.length)).toEqual(expected);
   });
@@ -187,16 +149,5 @@ describe("a day that clocks skip", () => {
       "2011-12-30T22:00:00Z",
       "2011-12-31T22:00:00Z",
     ]);
-  });
-});
-
-describe("runs of a whole year", () => {
-  it.each([BERLIN, NEW_YORK, LORD_HOWE])("are minutes that match on the clocks of %s, with two exceptions", (name) => {
-    const zone = openTimeZone(name);
-    if (zone === null) throw new Error(name);
-    const found = runs("30 2 * * *", name, "2026-01-01T00:00:00Z", 365);
-    const others = found.filter((at) => toLocal(zone, Date.parse(at)) % 86_400_000 !== 2.5 * 3_600_000);
-    expect(new Set(found).size).toBe(365);
-    expect(others.length).toBeLessThanOrEqual(1);
   });
 });

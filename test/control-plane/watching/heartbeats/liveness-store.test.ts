@@ -1,21 +1,11 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { connect, type Sql } from "#control-plane/core/database/connect.ts";
+import { beforeEach, expect, it } from "vitest";
 import { deleteOutages, noteLiveness } from "#control-plane/watching/heartbeats/liveness-store.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { openDatabase } from "#test/support/postgres.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let database: TestDatabase;
-let sql: Sql;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = connect(database.url, { name: "test", connections: 6, statementTimeoutMs: 30_000 });
-});
+const { sql } = await stopAfterAll(openDatabase({ connections: 6 }));
 beforeEach(async () => {
   await sql`truncate service_liveness, service_outages`;
-});
-afterAll(async () => {
-  await sql?.end();
-  await database?.drop();
 });
 
 const at = (seconds: number) => new Date(Date.UTC(2026, 2, 1) + seconds * 1_000);

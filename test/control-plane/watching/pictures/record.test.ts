@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { createEvents } from "#control-plane/notify/events/events.ts";
 import { type VisualSettings, VISUAL_DEFAULT, basisOf } from "#control-plane/outages/kinds/visual.ts";
@@ -11,9 +11,10 @@ import { createPictures, type Pictures } from "#control-plane/watching/pictures/
 import { sweepPictures } from "#control-plane/watching/pictures/space.ts";
 import { ago } from "#test/support/ago.ts";
 import { systemRandom } from "#test/support/clock.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { BLUE, pngOf, sha256Of, WHITE } from "#test/support/pictures.ts";
 import { createWatchedAccount } from "#test/support/watched-account.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const URL = "https://shop.example.com/";
 const DAY_MS = 86_400_000;
@@ -22,8 +23,6 @@ const DAY_MS = 86_400_000;
 const picture = (n: number): Buffer =>
   pngOf(200, 150, WHITE, n === 0 ? [] : [[(n % 15) * 10, 10 * Math.floor(n / 15), 10, 10, BLUE]]);
 
-let plane: TestControlPlane;
-let replicas: readonly [Pictures, Pictures];
 let monitorId: number;
 let accountId: number;
 let key: string;
@@ -37,14 +36,11 @@ const open = (space?: Parameters<typeof createPictures>[0]["space"]): Pictures =
     ...(space === undefined ? {} : { space }),
   });
 
-beforeAll(async () => {
-  plane = await startControlPlane();
-  replicas = [open(), open()];
-});
+const plane = await stopAfterAll(startControlPlane());
+const replicas = [open(), open()] as const;
 
 afterAll(async () => {
-  for (const one of replicas ?? []) one.close();
-  await plane?.stop();
+  for (const one of replicas) one.close();
 });
 
 beforeEach(async () => {

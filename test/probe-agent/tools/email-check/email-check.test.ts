@@ -175,15 +175,11 @@ describe("DMARC", () => {
     expect(gone).toMatchObject({ exists: false, dmarc: { policy_effective: "none" }, spoofable: true });
   });
 
-  it.each([
-    ["v=DMARC1; p=reject; t=y", false, "weakened by t=y"],
-    ["v=DMARC1; p=reject; sp=none", false, "subdomains can be spoofed"],
-    ["v=DMARC1; p=reject; pct=10", false, "receivers that follow RFC 7489 do so for 10 % of that mail"],
-    ["v=DMARC1; p=bogus", true, "No DMARC record applies"],
-  ])("%s: spoofable %s", async (text, spoofable, reason) => {
-    const result = await check("x.test", { zones: { "x.test": { A: ["8.8.8.8"] }, ...at("x.test", text) } });
-    expect(result.spoofable).toBe(spoofable);
-    expect(result.spoofable_reason).toContain(reason);
+  it("with a policy that is none does not apply", async () => {
+    const result = await check("x.test", {
+      zones: { "x.test": { A: ["8.8.8.8"] }, ...at("x.test", "v=DMARC1; p=bogus") },
+    });
+    expect(result.spoofable_reason).toContain("No DMARC record applies");
   });
 
   it("reports repeated, misplaced and misspelt records", async () => {
@@ -223,20 +219,6 @@ describe("DMARC", () => {
     const refused = findings.find(({ id }) => id === "dmarc-report-not-authorised");
     expect(refused).toMatchObject({ severity: "info", where: "no.test" });
     expect(refused?.how).toContain('TXT record at x.test._report._dmarc.no.test: "v=DMARC1"');
-  });
-});
-
-describe("SPF", () => {
-  it("that passes every sender makes the domain spoofable despite DMARC", async () => {
-    const zones = {
-      "x.test": { TXT: [txt("v=spf1 include:open.test -all")] },
-      "open.test": { TXT: [txt("v=spf1 +all")] },
-      "_dmarc.x.test": { TXT: [txt("v=DMARC1; p=reject")] },
-    };
-    const result = await check("x.test", { zones });
-    expect(result).toMatchObject({ spoofable: true, spf: { passes_all: true, includes: ["open.test"] } });
-    expect(result.spoofable_reason).toContain("SPF passes every sender");
-    expect(points(result)["spf_all"]).toBe("0/10 fail");
   });
 });
 

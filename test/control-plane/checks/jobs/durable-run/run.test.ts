@@ -1,5 +1,5 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { connect, connectListener, type Sql } from "#control-plane/core/database/connect.ts";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { connect, connectListener } from "#control-plane/core/database/connect.ts";
 import { createNotifications, type Notifications } from "#control-plane/core/database/notifications.ts";
 import { runDurably } from "#control-plane/checks/jobs/durable-run/run.ts";
 import { sweepRuns } from "#control-plane/checks/jobs/durable-run/upkeep.ts";
@@ -15,16 +15,13 @@ import {
   type Deliver,
 } from "#test/control-plane/checks/jobs/durable-run/letters.ts";
 import { createManualClock } from "#test/support/clock.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { openDatabase } from "#test/support/postgres.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const START = new Date("2026-01-01T00:00:00Z");
 /** Notifications behind a connection pooler in transaction mode: none ever arrives. */
 const DEAF: Notifications = { listen: () => {} };
 
-let database: TestDatabase;
-let sql: Sql;
-let listener: Sql;
-let watch: RunWatch<RunState>;
 const watches: RunWatch<RunState>[] = [];
 const clock = createManualClock(START);
 const never = new AbortController().signal;
@@ -39,13 +36,11 @@ function openWatch(notifications: Notifications): RunWatch<RunState> {
   return opened;
 }
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = connect(database.url, { name: "test", connections: 4, statementTimeoutMs: 10_000 });
-  listener = connectListener(database.url, "test");
-  await createTables(sql);
-  watch = openWatch(createNotifications(listener));
-});
+const database = await stopAfterAll(openDatabase());
+const { sql } = database;
+const listener = connectListener(database.url, "test");
+await createTables(sql);
+const watch = openWatch(createNotifications(listener));
 
 afterEach(async () => {
   await sql`truncate mailings, letters`;
@@ -53,9 +48,7 @@ afterEach(async () => {
 
 afterAll(async () => {
   for (const opened of watches) opened.close();
-  await listener?.end();
-  await sql?.end();
-  await database?.drop();
+  await listener.end();
 });
 
 const attempt = (

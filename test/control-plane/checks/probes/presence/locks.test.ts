@@ -1,32 +1,22 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { connect, type Sql } from "#control-plane/core/database/connect.ts";
+import { beforeEach, expect, it } from "vitest";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { removeReplica, writePresence } from "#control-plane/checks/probes/presence/store.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { openDatabase } from "#test/support/postgres.ts";
 import { until } from "#test/support/until.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const AGENT = "agent-one";
 const LONG_AGO = new Date("2026-01-01T00:00:00Z");
 const NOW = new Date("2026-01-01T01:00:00Z");
 const HORIZON = new Date("2026-01-01T00:30:00Z");
 
-let database: TestDatabase;
-let sql: Sql;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = connect(database.url, { name: "test", connections: 4, statementTimeoutMs: 30_000 });
-});
+const { sql } = await stopAfterAll(openDatabase());
 beforeEach(async () => {
   await sql`truncate probes, replicas, attachments`;
   await sql`
     insert into probes (id, region, certificate_serial, certificate_expires_at, enrolled_at, enrolled_by)
     values (${AGENT}, 'eu-west', '1', ${NOW}, ${LONG_AGO}, sha256('one'))`;
   await write("late", LONG_AGO);
-});
-afterAll(async () => {
-  await sql.end();
-  await database.drop();
 });
 
 const write = (replicaId: string, now: Date): Promise<void> =>

@@ -1,27 +1,22 @@
 import { createHash } from "node:crypto";
 import postgres from "postgres";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { AbsentAgent } from "#control-plane/checks/dispatch/presence.ts";
-import { startTcpProxy, type TcpProxy } from "#test/servers/tcp-proxy.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { startTcpProxy } from "#test/servers/tcp-proxy.ts";
+import { createTestDatabase } from "#test/support/postgres.ts";
 import { agentOf, startReplica, type TestReplica } from "#test/control-plane/checks/probes/presence/replica.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let database: TestDatabase;
-let sql: postgres.Sql;
-let proxy: TcpProxy;
-/** The database through the proxy. */
-let proxied: string;
 let replicas: TestReplica[] = [];
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = postgres(database.url, { max: 1, onnotice: () => {} });
-  const url = new URL(database.url);
-  proxy = await startTcpProxy(Number(url.port));
-  url.hostname = "127.0.0.1";
-  url.port = String(proxy.port);
-  proxied = url.href;
-});
+const database = await stopAfterAll(createTestDatabase());
+const sql = postgres(database.url, { max: 1, onnotice: () => {} });
+const address = new URL(database.url);
+const proxy = await stopAfterAll(startTcpProxy(Number(address.port)));
+address.hostname = "127.0.0.1";
+address.port = String(proxy.port);
+/** The database through the proxy. */
+const proxied = address.href;
 
 beforeEach(async () => {
   await sql`truncate probes, replicas, attachments`;
@@ -34,9 +29,7 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
-  await proxy.close();
   await sql.end();
-  await database.drop();
 });
 
 async function start(id: string, url = database.url, options: Parameters<typeof startReplica>[2] = {}) {

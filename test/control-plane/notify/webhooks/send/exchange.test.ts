@@ -1,7 +1,7 @@
 import { createServer } from "node:tls";
 import type { AddressInfo, Socket } from "node:net";
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import { createExchanger, type Exchanger } from "#control-plane/notify/webhooks/send/exchange.ts";
+import { afterAll, afterEach, expect, it } from "vitest";
+import { createExchanger } from "#control-plane/notify/webhooks/send/exchange.ts";
 import { issueTrusted } from "#test/support/trusted-identity.ts";
 
 /** What the receiver writes, as it is, when a request has begun. */
@@ -9,24 +9,20 @@ let answer: (socket: Socket) => void = () => {};
 let connections = 0;
 const requests: string[] = [];
 const sockets = new Set<Socket>();
-let server: ReturnType<typeof createServer>;
-let exchanger: Exchanger;
 
-beforeAll(async () => {
-  server = createServer(await issueTrusted(), (socket) => {
-    connections += 1;
-    sockets.add(socket);
-    socket.on("error", () => {});
-    socket.on("data", (data) => {
-      requests.push(data.toString());
-      answer(socket);
-    });
+const server = createServer(await issueTrusted(), (socket) => {
+  connections += 1;
+  sockets.add(socket);
+  socket.on("error", () => {});
+  socket.on("data", (data) => {
+    requests.push(data.toString());
+    answer(socket);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  exchanger = createExchanger();
 });
+await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+const exchanger = createExchanger();
 afterEach(() => requests.splice(0));
-afterAll(() => {
+afterAll(async () => {
   exchanger.close();
   for (const socket of sockets) socket.destroy();
   server.close();

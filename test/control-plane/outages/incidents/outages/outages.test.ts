@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import type { Transaction } from "#control-plane/core/database/connect.ts";
 import { MOST_REPEATED } from "#control-plane/outages/incidents/entry.ts";
@@ -17,15 +17,10 @@ import {
   STARTED,
 } from "#test/control-plane/outages/incidents/database.ts";
 import { untilLockIsAwaited } from "#test/support/database-locks.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let database: Awaited<ReturnType<typeof openIncidentDatabase>>;
-let accountId: number;
-
-beforeAll(async () => {
-  database = await openIncidentDatabase();
-  accountId = await database.createAccount();
-});
-afterAll(() => database?.close());
+const database = await stopAfterAll(openIncidentDatabase());
+const accountId = await database.createAccount();
 
 const within = <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => transact(database.sql, work);
 const open = (monitor: IncidentMonitor, seconds = 0, locations: readonly string[] = ["eu-west", "us-east"]) =>

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { startPageWorld, type Owner, type PageWorld } from "#test/control-plane/public/status-pages/world.ts";
+import { expect, it } from "vitest";
+import { startPageWorld } from "#test/control-plane/public/status-pages/world.ts";
 import { createManualClock } from "#test/support/clock.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const HOUR_MS = 3_600_000;
 const clock = createManualClock(new Date());
-let world: PageWorld;
-let owner: Owner;
 
-beforeAll(async () => {
-  world = await startPageWorld({ overrides: { clock } });
-  owner = await world.owner();
-});
-afterAll(() => world?.stop());
+const world = await stopAfterAll(startPageWorld({ overrides: { clock } }));
+const owner = await world.owner();
 
 /** Returns which monitors have a check that was requested. */
 async function requested(): Promise<readonly number[]> {

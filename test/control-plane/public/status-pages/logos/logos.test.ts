@@ -1,25 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { MOST_LOGO_BYTES } from "#control-plane/public/status-pages/logos/logo.ts";
-import {
-  errorOf,
-  startPageWorld,
-  URL as STATUS,
-  type Owner,
-  type PageWorld,
-} from "#test/control-plane/public/status-pages/world.ts";
+import { errorOf, startPageWorld, URL as STATUS } from "#test/control-plane/public/status-pages/world.ts";
 import { dataUri, drawPng, PICTURES } from "#test/support/logos.ts";
 import { askWire } from "#test/support/raw-http.ts";
 import { serveAt } from "#test/support/verified-domain.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const PNG = drawPng(320, 80);
-let world: PageWorld;
-let owner: Owner;
 
-beforeAll(async () => {
-  world = await startPageWorld();
-  owner = await world.owner();
-});
-afterAll(() => world?.stop());
+const world = await stopAfterAll(startPageWorld());
+const owner = await world.owner();
 
 interface Made {
   readonly id: number;

@@ -1,8 +1,9 @@
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { makeIncident, makeView } from "#test/support/status-page-views.ts";
-import { startPublicPages, type PublicPageServer } from "#test/support/public-pages.ts";
+import { startPublicPages } from "#test/support/public-pages.ts";
 import { askWire, sendRaw } from "#test/support/raw-http.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const HOST = "status.acme.example";
 const FORMS = [
@@ -22,12 +23,8 @@ const FORMS = [
   ["/api/v2/scheduled-maintenances/upcoming.json", "application/json; charset=utf-8"],
 ] as const;
 
-let server: PublicPageServer;
-beforeAll(async () => {
-  server = await startPublicPages({ acme: makeView() });
-  server.domains.set(HOST, "acme");
-});
-afterAll(() => server.close());
+const server = await stopAfterAll(startPublicPages({ acme: makeView() }));
+server.domains.set(HOST, "acme");
 // Every test has a minute of its own.
 beforeEach(() => server.clock.advance(60_000));
 

@@ -1,31 +1,26 @@
 import { pino } from "pino";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { connect, type Sql } from "#control-plane/core/database/connect.ts";
+import { afterEach, describe, expect, it } from "vitest";
+import { connect } from "#control-plane/core/database/connect.ts";
 import { startOrphans } from "#control-plane/watching/checking/schedule/orphans.ts";
 import { claimEntries } from "#control-plane/watching/checking/schedule/store.ts";
 import { surveyMonitors } from "#control-plane/watching/checking/survey.ts";
 import { createShiftedClock } from "#test/support/shifted-clock.ts";
-import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
+import { startMonitorService } from "#test/support/monitor-service.ts";
 import { createWatchedAccount } from "#test/support/watched-account.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const LONG_MS = 60_000;
 const NONE = { absent: [], withoutAgent: [], privateAccounts: [], fullAccounts: [] };
 
-let service: MonitorService;
-let sql: Sql;
 let lease = 0;
 
-beforeAll(async () => {
-  service = await startMonitorService();
-  sql = connect(service.databaseUrl, { name: "test", connections: 3, statementTimeoutMs: 30_000 });
-});
+const service = await stopAfterAll(startMonitorService());
+const sql = await stopAfterAll(
+  connect(service.databaseUrl, { name: "test", connections: 3, statementTimeoutMs: 30_000 }),
+);
 afterEach(async () => {
   await sql`delete from monitors`;
   await sql`delete from replicas`;
-});
-afterAll(async () => {
-  await sql?.end();
-  await service?.stop();
 });
 
 async function live(id: string): Promise<void> {

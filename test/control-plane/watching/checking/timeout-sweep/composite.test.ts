@@ -1,5 +1,5 @@
 import { pino } from "pino";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { judgeComposite, type MemberStatus } from "#control-plane/watching/checking/timeout-sweep/composite.ts";
 import { wakeComposites } from "#control-plane/watching/checking/timeout-sweep/store.ts";
 import { judgedFinding, type Finding } from "#control-plane/watching/checking/watch/observe.ts";
@@ -10,8 +10,9 @@ import type { CompositeSettings } from "#control-plane/outages/kinds/composite.t
 import { DEFAULT_SETTINGS } from "#control-plane/outages/kinds/defaults.ts";
 import { insertStates } from "#control-plane/outages/state/store.ts";
 import { insertMonitors, reserveIds } from "#control-plane/monitors/store.ts";
-import { openSweepWorld, type SweepWorld } from "#test/control-plane/watching/checking/timeout-sweep/sweep-world.ts";
+import { openSweepWorld } from "#test/control-plane/watching/checking/timeout-sweep/sweep-world.ts";
 import type { WatchedAccount } from "#test/support/watched-account.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const REFUSED = { stage: "connect", source: "target", reason: "refused", message: "nobody listens" } as const;
 const DOWN: Finding = { ...judgedFinding("down", REFUSED), responseMs: null, httpStatus: null };
@@ -71,12 +72,7 @@ describe("a composite is judged by its monitors:", () => {
   });
 });
 
-let world: SweepWorld;
-
-beforeAll(async () => {
-  world = await openSweepWorld();
-});
-afterAll(() => world?.stop());
+const world = await stopAfterAll(openSweepWorld());
 
 /** Adds a composite of these monitors to their account. Returns its id. */
 async function follow(

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { CheckType } from "#control-plane/outages/kinds/kinds.ts";
 import { judgedFinding, type Finding } from "#control-plane/watching/checking/watch/observe.ts";
-import { openSweepWorld, type SweepWorld } from "#test/control-plane/watching/checking/timeout-sweep/sweep-world.ts";
+import { openSweepWorld } from "#test/control-plane/watching/checking/timeout-sweep/sweep-world.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const UP: Finding = { ...judgedFinding("up", null), responseMs: 20, httpStatus: 200 };
 const MINUTE_MS = 60_000;
 const MAILED = { locations: ["eu-west"], notify_email: true, notify_emails: ["ops@example.com"] };
 
-let world: SweepWorld;
-
-beforeAll(async () => {
-  world = await openSweepWorld();
-});
-afterAll(() => world?.stop());
+const world = await stopAfterAll(openSweepWorld());
 
 interface Sent {
   readonly type: string;

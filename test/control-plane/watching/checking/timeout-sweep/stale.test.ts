@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { summariesOf } from "#control-plane/outages/state/summary.ts";
 import { judgedFinding, NO_AGENT, type Finding } from "#control-plane/watching/checking/watch/observe.ts";
 import { findStale } from "#control-plane/public/status-pages/read/view.ts";
-import { openSweepWorld, type SweepWorld } from "#test/control-plane/watching/checking/timeout-sweep/sweep-world.ts";
+import { openSweepWorld } from "#test/control-plane/watching/checking/timeout-sweep/sweep-world.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const UP: Finding = { ...judgedFinding("up", null), responseMs: 20, httpStatus: 200 };
 /** Two intervals of a minute and a timeout of 15 s. */
 const FRESH_MS = 135_000;
 
-let world: SweepWorld;
-
-beforeAll(async () => {
-  world = await openSweepWorld();
-});
-afterAll(() => world?.stop());
+const world = await stopAfterAll(openSweepWorld());
 
 const visitAt = async (id: number): Promise<number> => {
   const [row] = await world.sql<{ at: Date }[]>`select visit_at as at from monitor_states where monitor_id = ${id}`;

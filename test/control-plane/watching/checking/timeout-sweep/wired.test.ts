@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { connect, type Sql } from "#control-plane/core/database/connect.ts";
+import { expect, it } from "vitest";
+import { connect } from "#control-plane/core/database/connect.ts";
 import { encodeState } from "#control-plane/outages/state/encoding.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { tellOfUp } from "#test/control-plane/outages/state/story.ts";
 import { createWatchedAccount } from "#test/support/watched-account.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let plane: TestControlPlane;
-let sql: Sql;
-
-beforeAll(async () => {
-  plane = await startControlPlane();
-  sql = connect(plane.databaseUrl, { name: "test", connections: 2, statementTimeoutMs: 30_000 });
-});
-afterAll(async () => {
-  await sql?.end();
-  await plane?.stop();
-});
+const plane = await stopAfterAll(startControlPlane());
+const sql = await stopAfterAll(
+  connect(plane.databaseUrl, { name: "test", connections: 2, statementTimeoutMs: 30_000 }),
+);
 
 it("a running control plane sweeps monitors by itself, without any agent", async () => {
   const { ids } = await createWatchedAccount(plane, sql, 1);

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { MonitorSettings } from "#control-plane/outages/kinds/monitor.ts";
 import { DOWN, EMAILS, openRecording, UP } from "#test/control-plane/watching/checking/watch/recording.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let recording: Awaited<ReturnType<typeof openRecording>>;
-
-beforeAll(async () => {
-  recording = await openRecording();
-});
-afterAll(() => recording?.close());
+const recording = await stopAfterAll(openRecording());
 
 /** A monitor that is up, whose location us-east has failed alone for a number of checks. */
 async function failAlone(settings: Partial<MonitorSettings>, checks: number) {

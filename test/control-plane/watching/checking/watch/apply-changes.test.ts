@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import type { AppliedChange, MonitorChange } from "#control-plane/watching/checking/watch/apply-changes.ts";
 import {
   openChangesWorld,
@@ -18,14 +18,9 @@ const MONITORS = 300;
 /** Statements for all changes that begin and end outages. */
 const MOST_STATEMENTS = 12;
 
-let single: ChangesWorld;
-let together: ChangesWorld;
-
-beforeAll(async () => {
-  [single, together] = await Promise.all([openChangesWorld(MONITORS), openChangesWorld(MONITORS)]);
-});
+const [single, together] = await Promise.all([openChangesWorld(MONITORS), openChangesWorld(MONITORS)]);
 afterAll(async () => {
-  await Promise.all([single?.close(), together?.close()]);
+  await Promise.all([single.close(), together.close()]);
 });
 
 /** Monitors of a world in an order that is not that of their ids. */

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Finding } from "#control-plane/watching/checking/watch/observe.ts";
 import { DOWN, EMAILS, LOCATIONS, openRecording, UP } from "#test/control-plane/watching/checking/watch/recording.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let recording: Awaited<ReturnType<typeof openRecording>>;
-
-beforeAll(async () => {
-  recording = await openRecording();
-});
-afterAll(() => recording?.close());
+const recording = await stopAfterAll(openRecording());
 
 const ANSWER = { stage: "response", source: "target", reason: "unexpected_status" } as const;
 const UNAVAILABLE: Finding = { ...DOWN, httpStatus: 503, fault: { ...ANSWER, message: "expected 200, got 503" } };

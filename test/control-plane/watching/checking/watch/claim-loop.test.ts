@@ -1,6 +1,5 @@
 import { pino } from "pino";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { connect, type Sql } from "#control-plane/core/database/connect.ts";
+import { expect, it } from "vitest";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { createRoster } from "#control-plane/checks/dispatch/roster.ts";
 import { insertEntries } from "#control-plane/watching/checking/schedule/store.ts";
@@ -11,25 +10,15 @@ import { startClaimLoop } from "#control-plane/watching/checking/watch/claim-loo
 import { createWatchedMonitors } from "#control-plane/watching/checking/watch/watched.ts";
 import { ago } from "#test/support/ago.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { openDatabase } from "#test/support/postgres.ts";
 import { until } from "#test/support/until.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const LOCATIONS = ["eu-west", "us-east"];
 const MONITORS = 10;
 const MINUTE_MS = 60_000;
 
-let database: TestDatabase;
-let sql: Sql;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = connect(database.url, { name: "test", connections: 2, statementTimeoutMs: 30_000 });
-});
-
-afterAll(async () => {
-  await sql?.end();
-  await database?.drop();
-});
+const { sql } = await stopAfterAll(openDatabase());
 
 /** Creates monitors whose checks are overdue, the first ones by the longest time. */
 async function createOverdue(): Promise<void> {

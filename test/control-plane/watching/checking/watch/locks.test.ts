@@ -1,9 +1,9 @@
 import { randomInt } from "node:crypto";
 import { pino } from "pino";
 import { Registry } from "prom-client";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Clock } from "#shared/time/clock.ts";
-import { connect, type Sql } from "#control-plane/core/database/connect.ts";
+import { connect } from "#control-plane/core/database/connect.ts";
 import { createEvents } from "#control-plane/notify/events/events.ts";
 import { requestEvidence } from "#control-plane/watching/evidence/requests.ts";
 import { claimEntries, releaseEntries } from "#control-plane/watching/checking/schedule/store.ts";
@@ -13,26 +13,19 @@ import { createRecordWithEvents } from "#control-plane/watching/checking/watch/r
 import { createRecorder } from "#control-plane/watching/checking/watch/recorder.ts";
 import { createWatchedMonitors } from "#control-plane/watching/checking/watch/watched.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
-import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane } from "#test/support/control-plane.ts";
 import { countDeadlocks } from "#test/support/database-locks.ts";
-import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { createTestDatabase } from "#test/support/postgres.ts";
 import { createWatchedAccount, type WatchedAccount } from "#test/support/watched-account.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const MONITORS = 25;
 const ACCOUNTS = 6;
 const MINUTE_MS = 60_000;
 
-let database: TestDatabase;
-let plane: TestControlPlane;
-let sql: Sql;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  plane = await startControlPlane({ databaseUrl: database.url });
-  sql = connect(plane.databaseUrl, { name: "test", connections: 3, statementTimeoutMs: 60_000 });
-});
-
-afterAll(() => database?.drop());
+const database = await stopAfterAll(createTestDatabase());
+const plane = await startControlPlane({ databaseUrl: database.url });
+const sql = connect(plane.databaseUrl, { name: "test", connections: 3, statementTimeoutMs: 60_000 });
 
 /** A replica that claims checks, of which half fail, and records them, until it is stopped. */
 function startReplica(clock: Clock): { readonly recorded: () => Promise<number>; readonly stop: () => Promise<void> } {

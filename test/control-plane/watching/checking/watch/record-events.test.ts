@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { readGoodChecks } from "#control-plane/watching/evidence/baselines/store.ts";
 import { decodeGoodCheck } from "#control-plane/watching/checking/snapshots/good-check.ts";
 import { connect } from "#control-plane/core/database/connect.ts";
@@ -6,13 +6,9 @@ import { transact } from "#control-plane/core/database/transaction.ts";
 import { lockMonitors } from "#control-plane/monitors/store.ts";
 import { DOWN, EMAILS, LOCATIONS, openRecording, UP } from "#test/control-plane/watching/checking/watch/recording.ts";
 import { untilEndedOrLocked } from "#test/support/database-locks.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let recording: Awaited<ReturnType<typeof openRecording>>;
-
-beforeAll(async () => {
-  recording = await openRecording();
-});
-afterAll(() => recording?.close());
+const recording = await stopAfterAll(openRecording());
 
 describe("a change of a monitor during the check that finds its outage", () => {
   // For each: what changes, the settings before, the change, and who is mailed.

@@ -1,7 +1,7 @@
 import { Registry } from "prom-client";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { createLog } from "#shared/process/log.ts";
-import { connect, type Sql } from "#control-plane/core/database/connect.ts";
+import { connect } from "#control-plane/core/database/connect.ts";
 import { MAX_INTEGER } from "#control-plane/core/database/integer.ts";
 import { createEvents } from "#control-plane/notify/events/events.ts";
 import { requestEvidence } from "#control-plane/watching/evidence/requests.ts";
@@ -13,8 +13,9 @@ import { createRecorder } from "#control-plane/watching/checking/watch/recorder.
 import { createWatchedMonitors } from "#control-plane/watching/checking/watch/watched.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { BUILT_IN_PLANS } from "#control-plane/core/plans.ts";
-import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
+import { startMonitorService } from "#test/support/monitor-service.ts";
 import { createWatchedAccount, type WatchedAccount } from "#test/support/watched-account.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const MONITORS = 4;
 const DAY_MS = 86_400_000;
@@ -26,22 +27,16 @@ const REFUSED = judgedFinding("down", {
 });
 const UP: Finding = { ...judgedFinding("up", null), responseMs: 20, httpStatus: 200 };
 
-let service: MonitorService;
-let sql: Sql;
 let lines: string[];
 let next = 0;
 
-beforeAll(async () => {
-  const free = { ...BUILT_IN_PLANS.free, locations: 1 };
-  service = await startMonitorService({ plans: { ...BUILT_IN_PLANS, free } });
-  sql = connect(service.databaseUrl, { name: "test", connections: 4, statementTimeoutMs: 30_000 });
-});
+const free = { ...BUILT_IN_PLANS.free, locations: 1 };
+const service = await stopAfterAll(startMonitorService({ plans: { ...BUILT_IN_PLANS, free } }));
+const sql = await stopAfterAll(
+  connect(service.databaseUrl, { name: "test", connections: 4, statementTimeoutMs: 30_000 }),
+);
 beforeEach(() => {
   lines = [];
-});
-afterAll(async () => {
-  await sql?.end();
-  await service?.stop();
 });
 
 /** Two accounts, whose monitors have one location each. */

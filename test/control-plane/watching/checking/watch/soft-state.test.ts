@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { DOWN, openRecording, UP } from "#test/control-plane/watching/checking/watch/recording.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let recording: Awaited<ReturnType<typeof openRecording>>;
-
-beforeAll(async () => {
-  recording = await openRecording();
-});
-afterAll(() => recording?.close());
+const recording = await stopAfterAll(openRecording());
 
 describe("a monitor whose planned checks fail at one location and pass on the re-check", () => {
   it("shows the fault from the first on, and an advisory, degraded and a count from the third", async () => {
