@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import { FORMAT_NAMES } from "#control-plane/notify/webhooks/formats/formats.ts";
-import { EVENT_TYPES } from "#control-plane/notify/webhooks/webhook.ts";
+import { EVENT_TYPES } from "#control-plane/notify/webhooks/resource.ts";
 import { withToolTable } from "../../deploy/tool-lists.ts";
 import { BLOCKS } from "#test/laws/readme-not-run.ts";
 import { ROOT } from "#test/laws/source-files.ts";

@@ -3,7 +3,7 @@ import type { NewEvent } from "#control-plane/notify/events/event.ts";
 import { endOldKeys, readOldKeys } from "#control-plane/notify/webhooks/alert-keys-store.ts";
 import { alertChange } from "#control-plane/notify/webhooks/formats/dedup.ts";
 import type { FormatEvent, FormatTarget } from "#control-plane/notify/webhooks/formats/format.ts";
-import { EVENT_TYPES } from "#control-plane/notify/webhooks/webhook.ts";
+import { EVENT_TYPES } from "#control-plane/notify/webhooks/resource.ts";
 
 /** Returns what writes the keys of the alerts of an event for a webhook. Rejects while the database is away. */
 export async function readKeyOf(

@@ -1,6 +1,7 @@
 import type { EventType } from "#control-plane/notify/events/event.ts";
 import type { PlanName } from "#control-plane/core/plans.ts";
-import { EVENT_TYPES, NAMED_ONLY, type WebhookFilter } from "#control-plane/notify/webhooks/webhook.ts";
+import { EVENT_TYPES, NAMED_ONLY } from "#control-plane/notify/webhooks/resource.ts";
+import type { WebhookFilter } from "#control-plane/notify/webhooks/webhook.ts";
 
 /** The types that the smallest plan allows. */
 const FREE_TYPES: ReadonlySet<EventType> = new Set(["monitor.down", "monitor.up", "test"]);

@@ -16,8 +16,9 @@ import {
   replaceSecret,
   secretProblem,
   signingSecrets,
+  type WebhookSecrets,
 } from "#control-plane/notify/webhooks/secrets.ts";
-import type { WebhookDraft, WebhookFilter, WebhookSecrets } from "#control-plane/notify/webhooks/webhook.ts";
+import type { WebhookDraft, WebhookFilter } from "#control-plane/notify/webhooks/webhook.ts";
 
 /** A subscription to which a write was applied. */
 export interface ReadWebhook extends WebhookDraft {

@@ -4,8 +4,28 @@ import { LONGEST_VALUE } from "#control-plane/core/header-fields.ts";
 import { readLabel } from "#control-plane/core/user-text.ts";
 import { IdField } from "#control-plane/http/params.ts";
 import { defineResource, type GivenOf, type ShownOf, stored } from "#control-plane/http/resource.ts";
+import type { EventType } from "#control-plane/notify/events/event.ts";
 import { adviseOn, FORMAT_NAMES, FORMATS } from "#control-plane/notify/webhooks/formats/formats.ts";
-import { EVENT_TYPES } from "#control-plane/notify/webhooks/webhook.ts";
+
+/** Every type of event that accounts can subscribe to, in the order in which answers list them. */
+export const EVENT_TYPES = [
+  "monitor.down",
+  "monitor.up",
+  "monitor.degraded",
+  "monitor.advisory",
+  "ssl.expiring",
+  "ssl.expired",
+  "ssl.chain_changed",
+  "domain.expiring",
+  "domain.expired",
+  "visual.changed",
+  "monitor.unwatched",
+  "monitor.watched",
+  "test",
+] as const satisfies readonly EventType[];
+
+/** Types that a subscription gets only if it names them. */
+export const NAMED_ONLY: ReadonlySet<EventType> = new Set(["monitor.advisory", "monitor.unwatched", "monitor.watched"]);
 
 /** Maximum number of own header fields of a subscription. */
 export const MOST_HEADERS = 10;

@@ -1,6 +1,5 @@
 import type { Random } from "#shared/time/clock.ts";
 import type { Encryption } from "#control-plane/core/secrets/encryption.ts";
-import type { WebhookSecrets } from "#control-plane/notify/webhooks/webhook.ts";
 
 const PURPOSE = "webhooks.secrets";
 const PREFIX = "whsec_";
@@ -16,6 +15,26 @@ const VISIBLE = /^[\x21-\x7e]{8,256}$/;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 /** How long a replaced secret signs too, milliseconds. */
 const OVERLAP_MS = 24 * 3_600_000;
+
+/** The secret values of a subscription; encrypted at rest. */
+export interface WebhookSecrets {
+  /** Signs deliveries. */
+  readonly secret: string;
+  /** The secret before it; null: there was none, or its time is over. */
+  readonly previous: {
+    readonly secret: string;
+    /** ISO 8601. It signs too until then. */ readonly until: string;
+  } | null;
+  /** Header fields of the user, by name. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** What a provider needs beside the address. */
+  readonly format_options: Readonly<Record<string, string>>;
+  /**
+   * Who manages the subscription, such as the owner of a document; absent or null: nobody. It is no secret, and is kept here
+   * because nothing selects by it.
+   */
+  readonly managed_by?: string | null;
+}
 
 /** Generates a secret in the form of Standard Webhooks: `whsec_` and the base64 of 32 random bytes. */
 export function generateSecret(random: Random): string {

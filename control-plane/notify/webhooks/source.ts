@@ -3,7 +3,7 @@ import type { ReceiverSource } from "#control-plane/notify/events/event.ts";
 import { noteResolved } from "#control-plane/notify/webhooks/alert-keys.ts";
 import { matchesEvent } from "#control-plane/notify/webhooks/match.ts";
 import { listSubscriptions } from "#control-plane/notify/webhooks/store.ts";
-import { EVENT_TYPES } from "#control-plane/notify/webhooks/webhook.ts";
+import { EVENT_TYPES } from "#control-plane/notify/webhooks/resource.ts";
 
 /** Returns the tags of monitors by id. A monitor that was deleted is missing. */
 type TagsOf = (sql: Queryable, monitorIds: readonly number[]) => Promise<ReadonlyMap<number, readonly string[]>>;

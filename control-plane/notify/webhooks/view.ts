@@ -4,8 +4,8 @@ import { adviseOn, FORMATS, maskOptions } from "#control-plane/notify/webhooks/f
 import { selectedTypes } from "#control-plane/notify/webhooks/match.ts";
 import { webhook as resource, type ShownWebhook } from "#control-plane/notify/webhooks/resource.ts";
 import { show } from "#control-plane/http/resource.ts";
-import { maskSecret, MASK } from "#control-plane/notify/webhooks/secrets.ts";
-import type { StoredWebhook, WebhookSecrets } from "#control-plane/notify/webhooks/webhook.ts";
+import { maskSecret, MASK, type WebhookSecrets } from "#control-plane/notify/webhooks/secrets.ts";
+import type { StoredWebhook } from "#control-plane/notify/webhooks/webhook.ts";
 
 /**
  * Returns a subscription as the API shows it. Types that the plan does not allow are not sent, so they are not listed.

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { Nullable } from "#shared/tools/fields.ts";
 import { IdField, PageFields } from "#control-plane/http/params.ts";
-import { EVENT_TYPES } from "#control-plane/notify/webhooks/webhook.ts";
+import { EVENT_TYPES } from "#control-plane/notify/webhooks/resource.ts";
 
 const STATUSES = ["pending", "retrying", "delivered", "failed", "dead"] as const;
 const MOST_ID = Number.MAX_SAFE_INTEGER;

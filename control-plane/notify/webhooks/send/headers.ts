@@ -1,7 +1,7 @@
 import type { ClaimedDelivery } from "#control-plane/notify/deliveries/delivery.ts";
 import { signLegacy, signStandard, signV2 } from "#shared/webhooks/signature.ts";
 import { signingSecrets } from "#control-plane/notify/webhooks/secrets.ts";
-import type { WebhookSecrets } from "#control-plane/notify/webhooks/webhook.ts";
+import type { WebhookSecrets } from "#control-plane/notify/webhooks/secrets.ts";
 
 /** What is signed. */
 interface SignedRequest {

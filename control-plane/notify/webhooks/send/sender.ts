@@ -16,9 +16,9 @@ import type { SendFault } from "#control-plane/notify/webhooks/send/fault.ts";
 import { signRequest } from "#control-plane/notify/webhooks/send/headers.ts";
 import { createLookup, type Lookup } from "#control-plane/notify/webhooks/send/lookup.ts";
 import { failWith, toOutcome } from "#control-plane/notify/webhooks/send/outcome.ts";
-import type { StoredWebhook, WebhookSecrets } from "#control-plane/notify/webhooks/webhook.ts";
+import type { StoredWebhook } from "#control-plane/notify/webhooks/webhook.ts";
 import { LRUCache } from "lru-cache";
-import { openSecrets } from "#control-plane/notify/webhooks/secrets.ts";
+import { openSecrets, type WebhookSecrets } from "#control-plane/notify/webhooks/secrets.ts";
 import { readWebhooks } from "#control-plane/notify/webhooks/store.ts";
 
 const MOST_KEPT = 1_000;

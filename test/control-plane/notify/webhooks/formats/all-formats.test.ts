@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { FORMAT_NAMES, FORMATS } from "#control-plane/notify/webhooks/formats/formats.ts";
 import type { FormatEvent, FormatName, FormatRequest } from "#control-plane/notify/webhooks/formats/format.ts";
-import { EVENT_TYPES } from "#control-plane/notify/webhooks/webhook.ts";
+import { EVENT_TYPES } from "#control-plane/notify/webhooks/resource.ts";
 import {
   AT,
   EVENTS,
