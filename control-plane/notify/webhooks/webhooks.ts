@@ -1,7 +1,7 @@
 import type { Egress } from "#shared/internet/egress.ts";
 import type { App } from "#control-plane/core/app.ts";
 import type { ChangedField } from "#control-plane/http/access/diff-resource.ts";
-import { changedFields } from "#control-plane/http/resource.ts";
+import { changedFields, columnsOf } from "#control-plane/http/resource.ts";
 import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
 import type { FailingReceivers } from "#control-plane/notify/deliveries/failing.ts";
 import type { PlanName, Plans } from "#control-plane/core/plans.ts";
@@ -230,15 +230,20 @@ interface Webhook extends WebhookDraft {
 /** Returns the names of the fields in which two drafts differ; of header fields and options each has its own. */
 function changedNames(before: WebhookDraft, after: WebhookDraft): readonly string[] {
   const fieldsOf = ({ settings, secrets }: WebhookDraft) => ({
-    ...settings,
+    ...columnsOf(resource, settings),
+    events: settings.events,
+    filter: settings.filter,
     secret: secrets.secret,
     ...named("headers", secrets.headers),
     ...named("format_options", secrets.format_options),
     managed_by: secrets.managed_by ?? null,
   });
   const [one, other]: readonly Readonly<Record<string, unknown>>[] = [fieldsOf(before), fieldsOf(after)];
-  const fields = Object.keys({ ...one, ...other });
-  return fields.filter((field) => JSON.stringify(one?.[field]) !== JSON.stringify(other?.[field]));
+  const order = Object.keys(resource.fields);
+  const placeOf = (field: string) => order.indexOf(field.split(".", 1)[0] ?? "");
+  return Object.keys({ ...one, ...other })
+    .filter((field) => JSON.stringify(one?.[field]) !== JSON.stringify(other?.[field]))
+    .toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
 /**
