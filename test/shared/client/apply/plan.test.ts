@@ -64,10 +64,10 @@ describe("the plan of a document", () => {
     const row = { name: "a", body: null, request_headers: { accept: "hidden-1", B: "hidden-2" } };
     const fields = ["request_headers.Accept", "request_headers.B", "request_headers.A", "body"];
     expect(linesOf(row, hidden, fields)).toEqual([
+      "body: (secret) removed",
       "request_headers.Accept: (secret) changed",
       "request_headers.B: (secret) set",
       "request_headers.A: (secret) removed",
-      "body: (secret) removed",
     ]);
   });
 
