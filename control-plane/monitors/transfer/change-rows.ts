@@ -27,7 +27,7 @@ export interface Update {
 }
 
 /** What a row makes of its monitor. */
-export interface DraftedRow extends DraftedChange {
+interface DraftedRow extends DraftedChange {
   readonly index: number;
 }
 

@@ -18,7 +18,7 @@ export type PropertyChange =
   | { readonly field: string; readonly secret: "set" | "changed" | "removed" };
 
 /** A row of the document. */
-export interface PlannedRow {
+interface PlannedRow {
   readonly list: ListName;
   /** Index in the list of the document. */
   readonly index: number;
@@ -28,7 +28,7 @@ export interface PlannedRow {
 }
 
 /** A row whose counterpart in the account changes. */
-export interface ChangedRow extends PlannedRow {
+interface ChangedRow extends PlannedRow {
   /** Empty: the service reads a value otherwise than it is written, and finds that it changes. */
   readonly changes: readonly PropertyChange[];
 }
