@@ -27,11 +27,18 @@ export interface RowCounts {
   readonly ids: readonly number[];
 }
 
+/** A row of a list that an import creates or changes. */
+export interface RowChange {
+  readonly index: number;
+  /** For the log of changes. */
+  readonly change: Change;
+}
+
 /** The result of an import for the rows of one list. */
 export interface WrittenPart {
   readonly counts: RowCounts;
   readonly problems: readonly RowProblem[];
-  readonly changes: readonly Change[];
+  readonly changes: readonly RowChange[];
   /** Rows that an import leaves out, and why. */
   readonly leftOut: readonly { readonly field: string; readonly message: string }[];
 }

@@ -101,8 +101,8 @@ export function registerChange<F extends Fields>(
     attempt,
     ...described
   }: Described & {
-    readonly write: (tx: Transaction, own: Own, given: GivenOf<Resource<F>>) => Promise<LoggedResult>;
-    readonly attempt?: (tx: Transaction, own: Own, given: GivenOf<Resource<F>>) => Promise<LoggedResult>;
+    readonly write: (tx: Transaction, own: ResourceId, given: GivenOf<Resource<F>>) => Promise<LoggedResult>;
+    readonly attempt?: (tx: Transaction, own: ResourceId, given: GivenOf<Resource<F>>) => Promise<LoggedResult>;
   },
 ): void {
   server.route({
@@ -135,7 +135,7 @@ export function registerRemoval(
   {
     remove,
     ...described
-  }: Omit<Described, "errors"> & { readonly remove: (tx: Transaction, own: Own) => Promise<string | null> },
+  }: Omit<Described, "errors"> & { readonly remove: (tx: Transaction, own: ResourceId) => Promise<string | null> },
 ): void {
   server.route({
     ...gate.keyed({ scope }),
@@ -162,7 +162,7 @@ export function registerRemoval(
 }
 
 /** One of an account. */
-export interface Own {
+export interface ResourceId {
   readonly accountId: number;
   readonly id: number;
 }

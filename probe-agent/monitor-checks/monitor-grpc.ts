@@ -9,7 +9,7 @@ import type { Http2Request, Stream, Http2Answer } from "#probe-agent/port/stream
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
-import { quoted } from "#probe-agent/monitor-checks/words.ts";
+import { quoted } from "#probe-agent/monitor-checks/octets.ts";
 
 type Params = ParamsOf<typeof contract>;
 

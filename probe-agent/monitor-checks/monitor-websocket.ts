@@ -11,7 +11,7 @@ import type { Net } from "#probe-agent/toolkit/net.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 import { createHash } from "node:crypto";
 import { headerElements, headerValues } from "#probe-agent/analysis/http/header-list.ts";
-import { quoted } from "#probe-agent/monitor-checks/words.ts";
+import { quoted } from "#probe-agent/monitor-checks/octets.ts";
 
 type Params = ParamsOf<typeof contract>;
 

@@ -1,6 +1,6 @@
 import { isIPv6 } from "node:net";
 import type { TCP_PRESETS } from "#shared/monitor-checks/monitor-tcp.ts";
-import { quoted, decodeText, octetForms } from "#probe-agent/monitor-checks/words.ts";
+import { quoted, decodeText, octetForms } from "#probe-agent/monitor-checks/octets.ts";
 import { failed, type Failed } from "#shared/contracts/outcome.ts";
 import { unredacted, type Redact } from "#shared/text/redact.ts";
 import type { MonitorFault } from "#shared/monitor-checks/define.ts";

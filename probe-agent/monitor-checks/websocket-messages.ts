@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { failed, ok, type Outcome } from "#shared/contracts/outcome.ts";
 import { unredacted, type Redact } from "#shared/text/redact.ts";
 import type { MonitorFault } from "#shared/monitor-checks/define.ts";
-import { octetForms, quoted } from "#probe-agent/monitor-checks/words.ts";
+import { octetForms, quoted } from "#probe-agent/monitor-checks/octets.ts";
 import type { Stream, StreamEnd } from "#probe-agent/port/stream.ts";
 
 /** Maximum number of octets of all frames together. */

@@ -1,7 +1,7 @@
 import { isRawNumber } from "#shared/json/exact.ts";
 import { existing, fact, MOST_ROWS, oneLine, table } from "#shared/presentation/build.ts";
 import type { Fact, Table } from "#shared/presentation/presentation.ts";
-import type { Told } from "#shared/tools/define-presenter.ts";
+import type { ToolPresentation } from "#shared/tools/define-presenter.ts";
 import { isRecord } from "#shared/text/is-record.ts";
 import { listFirst } from "#shared/text/list.ts";
 import { toPlainLine } from "#shared/text/plain-line.ts";
@@ -27,7 +27,7 @@ const MOST_NAME = 60;
  * Presents a result by its fields alone: values as facts, lists of objects as tables. For tools without a presenter,
  * and for results that are older than the contract. `data` can be anything.
  */
-export function tellByFields({ title, target }: Contract, data: unknown): Told {
+export function tellByFields({ title, target }: Contract, data: unknown): ToolPresentation {
   const fields = isRecord(data) ? Object.entries(data).filter(([name]) => !OMITTED.has(name)) : [];
   const about = target === null || !isRecord(data) ? null : (data[target.echo ?? target.param] ?? null);
   return {

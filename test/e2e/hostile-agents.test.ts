@@ -178,8 +178,8 @@ describe("an enrolled agent that becomes hostile", () => {
   it("cannot stop the recording of other accounts' checks, whatever numbers and texts it sends", async () => {
     const agent = await attach(own, "turned");
     const theirs = await plane.createKey("captain");
-    const monitorAt = async (region: string, owner: string): Promise<number> => {
-      const body = { url: `${web.url}/`, check_type: "http", interval_minutes: 1, locations: [region] };
+    const monitorAt = async (region: string, owner: string, path = ""): Promise<number> => {
+      const body = { url: `${web.url}/${path}`, check_type: "http", interval_minutes: 1, locations: [region] };
       const made = await plane.call("/api/v4/monitors", { key: owner, body });
       expect(made.status, made.text).toBe(201);
       return (made.body.data as { id: number }).id;
@@ -189,9 +189,11 @@ describe("an enrolled agent that becomes hostile", () => {
       return (body.data as { checks: readonly { status: string; error: { reason: string } | null }[] }).checks;
     };
     const ids: number[] = [];
-    for (const outcome of BAD_RESULTS) {
-      ids.push(await monitorAt("turned", theirs));
-      const job = await agent.nextJob();
+    for (const [index, outcome] of BAD_RESULTS.entries()) {
+      const path = `?bad=${index}`;
+      ids.push(await monitorAt("turned", theirs, path));
+      // Not the re-check of the monitor before it.
+      const job = await jobWith(agent, path);
       agent.accept(job);
       agent.answer(job, outcome);
     }

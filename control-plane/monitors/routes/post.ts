@@ -46,10 +46,18 @@ export async function readPost(
     const document = await bodies.read(request);
     return async (tx) => {
       const imported = requireWritten(await monitors.import(tx, accountId, document, { parts, isDryRun }));
-      const { created, updated, unchanged, ids, paused, changes, leftOut, parts: others } = imported;
+      const { created, updated, unchanged, ids, paused, changes, rows, leftOut, parts: others } = imported;
       return {
         status: isDryRun ? 200 : 201,
-        data: { created, updated, unchanged, ids, ...others, secrets_missing: paused },
+        data: {
+          created,
+          updated,
+          unchanged,
+          ids,
+          ...others,
+          secrets_missing: paused,
+          ...(isDryRun ? { changes: rows } : {}),
+        },
         changes,
         warnings: warningsOf(leftOut),
       };

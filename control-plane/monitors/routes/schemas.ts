@@ -240,6 +240,18 @@ export function importedSchema(parts: readonly Pick<DocumentPart, "name">[]) {
       }),
       { description: "Monitors that are paused because they lack a secret" },
     ),
+    changes: Type.Optional(
+      Type.Array(
+        Type.Object({
+          row: Type.String({ description: "List and index of the row, such as monitors.3" }),
+          action: Type.Enum(["created", "changed"], { description: "What would happen to what the row is" }),
+          fields: Type.Array(Type.String(), {
+            description: "Dotted names of the fields that would change; none of what would be created",
+          }),
+        }),
+        { description: "dry_run: the rows that would write something" },
+      ),
+    ),
   });
 }
 

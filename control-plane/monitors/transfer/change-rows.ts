@@ -26,7 +26,8 @@ export interface Update {
   readonly given: Given;
 }
 
-interface Drafted extends DraftedChange {
+/** What a row makes of its monitor. */
+interface DraftedRow extends DraftedChange {
   readonly index: number;
 }
 
@@ -39,7 +40,7 @@ export async function changeRows(
   tx: Transaction,
   account: MonitorAccount,
   updates: readonly Update[],
-): Promise<{ readonly drafted: readonly DraftedChange[]; readonly problems: readonly RowProblem[] }> {
+): Promise<{ readonly drafted: readonly DraftedRow[]; readonly problems: readonly RowProblem[] }> {
   const { drafted, problems } = await draftAll(deps, account, updates);
   const changed = drafted.filter(({ change }) => change.isChanged);
   if (changed.length > 0) {
@@ -67,9 +68,9 @@ async function draftAll(
   deps: WriteDeps,
   account: MonitorAccount,
   updates: readonly Update[],
-): Promise<{ readonly drafted: readonly Drafted[]; readonly problems: RowProblem[] }> {
+): Promise<{ readonly drafted: readonly DraftedRow[]; readonly problems: RowProblem[] }> {
   const plan = deps.plans[account.plan];
-  const drafted: Drafted[] = [];
+  const drafted: DraftedRow[] = [];
   const problems: RowProblem[] = [];
   const yielder = createYielder(deps.clock);
   let { active } = account;

@@ -1,6 +1,12 @@
 import type { Change } from "#control-plane/http/access/changes.ts";
 import type { Transaction } from "#control-plane/core/database/connect.ts";
-import type { DocumentPart, RowCounts, RowProblem, WrittenPart } from "#control-plane/accounts/document-part.ts";
+import type {
+  DocumentPart,
+  RowChange,
+  RowCounts,
+  RowProblem,
+  WrittenPart,
+} from "#control-plane/accounts/document-part.ts";
 import { createYielder } from "#control-plane/core/yielder.ts";
 import { refuseGone, refuseWrite, type Refused, type Written } from "#control-plane/http/written.ts";
 import { MASK } from "#control-plane/outages/kinds/mask.ts";
@@ -34,7 +40,19 @@ export interface Imported extends RowCounts {
     readonly secrets_missing: readonly string[];
   }[];
   readonly leftOut: readonly LeftOut[];
+  /** What is created and changed, for the log of changes; nothing of a dry run. */
   readonly changes: readonly Change[];
+  /** The same by the rows of the document. */
+  readonly rows: readonly ImportedRow[];
+}
+
+/** A row that an import creates or changes. */
+interface ImportedRow {
+  /** Such as `monitors.3`. */
+  readonly row: string;
+  readonly action: "created" | "changed";
+  /** Dotted names of the fields that change, as rows have them; none of what is created. */
+  readonly fields: readonly string[];
 }
 
 /** How a document is imported. */
@@ -115,6 +133,10 @@ async function importAll(
   const late = all.flatMap((part) => part.problems);
   if (late.length > 0) return refuseProblems(late);
   const isOld = document.version === 1;
+  const changed = [
+    { name: "monitors", changes: monitors.changes },
+    ...Array.from(written, ([name, { changes }]) => ({ name, changes })),
+  ] as const;
   return {
     ok: true,
     value: {
@@ -122,9 +144,22 @@ async function importAll(
       parts: isOld ? {} : Object.fromEntries(Array.from(written, ([name, { counts }]) => [name, counts])),
       paused: isOld ? [] : pausedRows(rows),
       leftOut: [...rows.flatMap((row, index) => leftOutOf(row, index, isOld)), ...all.flatMap((part) => part.leftOut)],
-      changes: [...monitors.changes, ...all.flatMap((part) => part.changes)],
+      changes: changed.flatMap(({ changes }) => changes.map(({ change }) => change)),
+      rows: changed.flatMap(({ name, changes }) => changes.map((one) => toImportedRow(name, one))),
     },
   };
+}
+
+/** Monitors are named in rows, and have their ids in the API. */
+const ROW_NAMES: Readonly<Record<string, string>> = {
+  "composite.monitor_ids": "composite.monitors",
+  monitor_ids: "monitors",
+};
+
+function toImportedRow(list: "monitors" | DocumentPart["name"], { index, change }: RowChange): ImportedRow {
+  const { changed = [] } = change;
+  const fields = changed.map(({ field }) => ROW_NAMES[field] ?? field);
+  return { row: placeOf(list, index), action: change.action === "created" ? "created" : "changed", fields };
 }
 
 /** Refuses more rows than the account can have monitors, before a row is looked at. */
@@ -167,7 +202,7 @@ function leftOutOf({ missing, own }: CheckedRow, index: number, isOld: boolean):
 interface WrittenRows {
   readonly counts: RowCounts;
   readonly problems: readonly RowProblem[];
-  readonly changes: readonly Change[];
+  readonly changes: readonly RowChange[];
 }
 
 /** Writes checked rows: the new monitors at once, then those that differ. */
@@ -217,10 +252,13 @@ async function writeRows(
     },
     problems: changed.problems,
     changes: [
-      ...made.map(({ row: { draft }, index }) => changeOf({ id: ids[index] ?? 0, name: draft.name }, "created")),
-      ...changed.drafted.flatMap(({ stored: { id }, present, draft }) =>
-        stored.has(id) ? [] : [changeOf({ id, name: draft.name }, "changed", differencesOf(present, draft))],
-      ),
+      ...made.map(({ row: { draft }, index }) => {
+        return { index, change: changeOf({ id: ids[index] ?? 0, name: draft.name }, "created") };
+      }),
+      ...changed.drafted.flatMap(({ index, stored: { id }, present, draft }) => {
+        const change = changeOf({ id, name: draft.name }, "changed", differencesOf(present, draft));
+        return stored.has(id) ? [] : [{ index, change }];
+      }),
     ],
   };
 }

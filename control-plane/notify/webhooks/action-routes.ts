@@ -8,7 +8,7 @@ import { callerOf } from "#control-plane/http/request.ts";
 import type { Writes } from "#control-plane/http/writes.ts";
 import type { WebhookActions } from "#control-plane/notify/webhooks/actions.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
-import { warningsOn } from "#control-plane/notify/webhooks/view.ts";
+import { warningsOn } from "#control-plane/notify/webhooks/serialize.ts";
 import type { Webhooks } from "#control-plane/notify/webhooks/webhooks.ts";
 
 const ACTIONS = ["rotate", "test", "replay", "recover"] as const;

@@ -22,7 +22,7 @@ import {
 import type { WebhookActions } from "#control-plane/notify/webhooks/actions.ts";
 import { warnOfRemoval } from "#control-plane/notify/webhooks/new-origin.ts";
 import { webhook } from "#control-plane/notify/webhooks/resource.ts";
-import { warningsOn } from "#control-plane/notify/webhooks/view.ts";
+import { warningsOn } from "#control-plane/notify/webhooks/serialize.ts";
 import type { Webhooks } from "#control-plane/notify/webhooks/webhooks.ts";
 
 /** Dependencies of the routes. */

@@ -20,7 +20,7 @@ import {
   resumeOldest,
   updateWebhook,
 } from "#control-plane/notify/webhooks/store.ts";
-import { showWebhook } from "#control-plane/notify/webhooks/view.ts";
+import { showWebhook } from "#control-plane/notify/webhooks/serialize.ts";
 import type { StoredWebhook, WebhookDraft } from "#control-plane/notify/webhooks/webhook.ts";
 import { maskAddress } from "#shared/webhooks/mask-address.ts";
 

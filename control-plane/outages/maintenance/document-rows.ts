@@ -4,9 +4,8 @@ import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "#shared/text/is-record.ts";
 import { parseParams } from "#shared/schema/schema.ts";
 import type { App } from "#control-plane/core/app.ts";
-import type { Change } from "#control-plane/http/access/changes.ts";
 import type { Queryable } from "#control-plane/core/database/connect.ts";
-import type { DocumentPart, IdOfName, RowProblem } from "#control-plane/accounts/document-part.ts";
+import type { DocumentPart, IdOfName, RowChange, RowProblem } from "#control-plane/accounts/document-part.ts";
 import type { Events } from "#control-plane/notify/events/events.ts";
 import type { RefusedField } from "#control-plane/http/errors.ts";
 import type { WriteRefusal } from "#control-plane/http/written.ts";
@@ -68,7 +67,7 @@ export function createWindowRows({
     async import(tx, accountId, rows, idOf) {
       const now = clock.now();
       const counts = { created: 0, updated: 0, unchanged: 0 };
-      const [ids, problems, changes]: [number[], RowProblem[], Change[]] = [[], [], []];
+      const [ids, problems, changes]: [number[], RowProblem[], RowChange[]] = [[], [], []];
       const leftOut: { field: string; message: string }[] = [];
       const own = Map.groupBy(await readWindows(tx, accountId, now), keyOf);
       let index = -1;
@@ -103,7 +102,7 @@ export function createWindowRows({
         const { id } = changed;
         ids.push(id);
         counts[window === null ? "created" : "updated"] += 1;
-        changes.push(changeOf(changed, before));
+        changes.push({ index, change: changeOf(changed, before) });
       }
       return { counts: { ...counts, ids }, problems, changes, leftOut };
     },

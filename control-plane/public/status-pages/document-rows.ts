@@ -7,7 +7,7 @@ import { Nullable } from "#shared/tools/fields.ts";
 import type { App } from "#control-plane/core/app.ts";
 import type { Change } from "#control-plane/http/access/changes.ts";
 import type { Transaction } from "#control-plane/core/database/connect.ts";
-import type { DocumentPart, IdOfName, RowProblem } from "#control-plane/accounts/document-part.ts";
+import type { DocumentPart, IdOfName, RowChange, RowProblem } from "#control-plane/accounts/document-part.ts";
 import type { RefusedField } from "#control-plane/http/errors.ts";
 import { writableOf } from "#control-plane/http/resource.ts";
 import type { Refused, WriteRefusal, Written } from "#control-plane/http/written.ts";
@@ -103,7 +103,7 @@ export function createPageRows(deps: Pick<App, "clock" | "random"> & { readonly 
     },
     async import(tx, accountId, rows, idOf) {
       const counts = { created: 0, updated: 0, unchanged: 0 };
-      const [ids, problems, changes]: [number[], RowProblem[], Change[]] = [[], [], []];
+      const [ids, problems, changes]: [number[], RowProblem[], RowChange[]] = [[], [], []];
       let index = 0;
       for (const row of rows) {
         const read = readRow(row, idOf);
@@ -113,7 +113,7 @@ export function createPageRows(deps: Pick<App, "clock" | "random"> & { readonly 
         if (written.ok) {
           ids.push(written.value.id);
           counts[outcome] += 1;
-          if (written.value.change !== null) changes.push(written.value.change);
+          if (written.value.change !== null) changes.push({ index, change: written.value.change });
         } else problems.push(refusalAt(index, written.refusal));
         index += 1;
       }

@@ -16,7 +16,7 @@ import { findLogo, listLogos } from "#control-plane/public/status-pages/logos/st
 import { lookOf } from "#control-plane/public/status-pages/look.ts";
 import { createPageUrls } from "#control-plane/public/status-pages/page-url.ts";
 import { createSeenPages, type SeenPages } from "#control-plane/public/status-pages/read/seen-pages.ts";
-import { buildView, readOverall } from "#control-plane/public/status-pages/read/view.ts";
+import { buildView, readOverall } from "#control-plane/public/status-pages/read/build-page.ts";
 import type { Given, ShownPage } from "#control-plane/public/status-pages/settings/resource.ts";
 import type { StatusPage } from "#control-plane/public/status-pages/settings/page-settings.ts";
 import { showPage } from "#control-plane/public/status-pages/show-page.ts";

@@ -8,7 +8,7 @@ import type { McpTool } from "#control-plane/surfaces/mcp/mcp-tool.ts";
 import { publishArguments, publishResult } from "#control-plane/surfaces/mcp/publish-schemas.ts";
 import { refuseArgument } from "#control-plane/surfaces/mcp/refuse-argument.ts";
 import { DELIVERY, FILTERS } from "#control-plane/notify/webhooks/log/schemas.ts";
-import { showDelivery } from "#control-plane/notify/webhooks/log/view.ts";
+import { showDelivery } from "#control-plane/notify/webhooks/log/serialize.ts";
 
 const ARGUMENTS = Type.Object({ ...FILTERS.properties, ...PageFields });
 const RESULT = Type.Object({

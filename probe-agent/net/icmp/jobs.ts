@@ -16,7 +16,7 @@ import type { PathMtu, TraceHop } from "#probe-agent/port/packets.ts";
 import { createIcmpProber } from "#probe-agent/net/icmp/probers/icmp.ts";
 import { createTcpProber } from "#probe-agent/net/icmp/probers/tcp.ts";
 import { createUdpProber } from "#probe-agent/net/icmp/probers/udp.ts";
-import { paceOf } from "#probe-agent/net/icmp/trace/pace.ts";
+import { timingOf } from "#probe-agent/net/icmp/trace/trace-timing.ts";
 import { createTracePlan } from "#probe-agent/net/icmp/trace/plan.ts";
 
 /** Running jobs of the ICMP process. */
@@ -199,7 +199,7 @@ const PROBERS = { icmp: createIcmpProber, udp: createUdpProber, tcp: createTcpPr
 /** Runs a trace, as its plan decides, until it ends or its budget is used up. Returns a function that cancels it. */
 function startTrace(tools: ProberTools, request: BoundedTrace, events: TraceEvents): () => void {
   const { clock } = tools;
-  const plan = createTracePlan(paceOf(request), tools.ledger);
+  const plan = createTracePlan(timingOf(request), tools.ledger);
   let reported = 0;
   let number = 0;
   let over = false;

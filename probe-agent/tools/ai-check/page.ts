@@ -9,7 +9,7 @@ import {
 import { semanticHtml } from "#probe-agent/tools/ai-check/semantics.ts";
 import { locateData } from "#probe-agent/analysis/page/html-metadata.ts";
 import { visibleText } from "#probe-agent/analysis/html/text.ts";
-import { countWords } from "#probe-agent/analysis/html/words.ts";
+import { countWords } from "#probe-agent/analysis/html/count-words.ts";
 import { definePageAnalysis, type Page, type ReadPage } from "#probe-agent/analysis/html/read-page.ts";
 import { readEntities } from "#probe-agent/analysis/page/structured/entity.ts";
 

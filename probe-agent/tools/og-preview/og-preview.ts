@@ -71,7 +71,7 @@ export const ogPreview = implement(contract, async (net, { url }) => {
  * them.
  */
 const IMAGE_BYTES = 512 * 1024;
-const NO_FACTS = {
+const NO_REGISTRATION = {
   code: null,
   content_type: null,
   format: null,
@@ -93,13 +93,21 @@ async function fetchImage(net: Net, url: string | null) {
  * Fetches the beginning of an image and reads its format and size. Never throws: the reason of a failure is in `error`.
  */
 async function checkImage(net: Net, url: string) {
-  if (!/^https?:/.test(url)) return { url: url.slice(0, 200), ...NO_FACTS, error: "not an http or https address" };
+  if (!/^https?:/.test(url))
+    return { url: url.slice(0, 200), ...NO_REGISTRATION, error: "not an http or https address" };
   const fetched = await net.http.fetch({ url, method: "GET", follow: true, maxBodyBytes: IMAGE_BYTES });
-  if (fetched.status === "failed") return { url, ...NO_FACTS, error: fetched.message };
-  if (fetched.status !== "ok") return { url, ...NO_FACTS, error: "leads to an address that probes must not contact" };
+  if (fetched.status === "failed") return { url, ...NO_REGISTRATION, error: fetched.message };
+  if (fetched.status !== "ok")
+    return { url, ...NO_REGISTRATION, error: "leads to an address that probes must not contact" };
   const { final, body } = fetched.data;
   const contentType = joinedHeader(final.headers, "content-type");
-  const response = { url, ...NO_FACTS, code: final.code, content_type: contentType, bytes: bytesOf(fetched.data) };
+  const response = {
+    url,
+    ...NO_REGISTRATION,
+    code: final.code,
+    content_type: contentType,
+    bytes: bytesOf(fetched.data),
+  };
   if (final.code !== 200) return { ...response, error: `responds with status ${final.code}` };
   const header = readImageHeader(body.bytes);
   const size = header?.size ?? null;

@@ -1,6 +1,6 @@
 import { CHECK_ADVICE, type PerformanceCheckId } from "#probe-agent/tools/performance/advice.ts";
 import { logNormalScore, type ScoreCurve } from "#probe-agent/analysis/page/log-normal.ts";
-import type { PerformanceFacts } from "#probe-agent/tools/performance/facts.ts";
+import type { ScoreInput } from "#probe-agent/tools/performance/score-input.ts";
 
 /** One part of the score as in the result. */
 export interface PerformanceCheck {
@@ -23,7 +23,7 @@ interface CheckOutcome {
 }
 
 interface Definition extends Pick<PerformanceCheck, "id" | "name" | "max" | "expected"> {
-  readonly find: (facts: PerformanceFacts) => CheckOutcome;
+  readonly find: (facts: ScoreInput) => CheckOutcome;
 }
 
 const KIB = 1024;
@@ -189,7 +189,7 @@ const DEFINITIONS: readonly Definition[] = [
 ];
 
 /** Returns all checks of a page in a fixed order. */
-export function performanceChecks(facts: PerformanceFacts): PerformanceCheck[] {
+export function performanceChecks(facts: ScoreInput): PerformanceCheck[] {
   return DEFINITIONS.map(({ find, ...definition }) => {
     const { share: earned, value, detail } = find(facts);
     const status = earned === null ? "na" : earned >= 0.9 ? "pass" : earned >= 0.5 ? "warn" : "fail";

@@ -19,7 +19,7 @@ import {
 } from "#probe-agent/analysis/page/page-resources/measured.ts";
 import { performanceChecks, performanceScore } from "#probe-agent/tools/performance/checks.ts";
 import { connectionReuse, performanceFindings } from "#probe-agent/tools/performance/findings.ts";
-import type { PerformanceFacts } from "#probe-agent/tools/performance/facts.ts";
+import type { ScoreInput } from "#probe-agent/tools/performance/score-input.ts";
 import { isKeptForWeek, isStatic, isText, resourceReport } from "#probe-agent/tools/performance/resources.ts";
 import { plain } from "#probe-agent/analysis/text/plain-data.ts";
 import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
@@ -131,7 +131,7 @@ function collectFacts(
   { found, dom }: ReturnType<typeof pageResources>,
   { measured }: Measurement,
   resources: ReturnType<typeof resourceReport>,
-): PerformanceFacts {
+): ScoreInput {
   const { final, hops, body } = snapshot;
   const texts = measured.filter(isText);
   const ownText = isCompressible(contentType) && body.decodedBytes >= WORTH_COMPRESSING_BYTES;

@@ -3,7 +3,7 @@ import { documentBase } from "#probe-agent/analysis/http/address.ts";
 import { metaContent } from "#probe-agent/analysis/html/page.ts";
 import { visibleText } from "#probe-agent/analysis/html/text.ts";
 import { readViewport } from "#probe-agent/analysis/html/viewport.ts";
-import { countWords } from "#probe-agent/analysis/html/words.ts";
+import { countWords } from "#probe-agent/analysis/html/count-words.ts";
 import { definePageAnalysis, type Page } from "#probe-agent/analysis/html/read-page.ts";
 import { isLanguageTag } from "#probe-agent/analysis/http/language-tag.ts";
 import { readContent } from "#probe-agent/tools/seo-audit/content.ts";

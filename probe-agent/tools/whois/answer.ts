@@ -3,7 +3,7 @@ import type { ResultOf } from "#shared/tools/define.ts";
 import type { whois as contract } from "#shared/tools/whois/contract.ts";
 import type { RdapReply } from "#probe-agent/sources/rdap.ts";
 import { serviceSource } from "#probe-agent/sources/service-source.ts";
-import type { DomainFacts } from "#probe-agent/tools/whois/facts.ts";
+import type { DomainRegistration } from "#probe-agent/tools/whois/registration.ts";
 
 /** Result of the tool. */
 export type Result = ResultOf<typeof contract>;
@@ -12,7 +12,7 @@ export type Result = ResultOf<typeof contract>;
 export interface Found {
   readonly registered: boolean | null;
   readonly state: Result["state"];
-  readonly facts?: DomainFacts;
+  readonly facts?: DomainRegistration;
   readonly network?: Result["network"];
   readonly autnum?: Result["autnum"];
   readonly rdapServer?: string;

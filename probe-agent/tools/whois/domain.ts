@@ -11,7 +11,12 @@ import { runAnalysis } from "#probe-agent/sources/run-analysis.ts";
 import { askRegistry, fetchRegistration, type RdapReply } from "#probe-agent/sources/rdap.ts";
 import { askWhois, type Reading } from "#probe-agent/sources/whois.ts";
 import { isLimited, noRegistration, rdapBase, type Found, type Lookup } from "#probe-agent/tools/whois/answer.ts";
-import { mergeFacts, NO_FACTS, rdapFacts, whoisFacts } from "#probe-agent/tools/whois/facts.ts";
+import {
+  mergeRegistrations,
+  NO_REGISTRATION,
+  readRdapRegistration,
+  readWhoisRegistration,
+} from "#probe-agent/tools/whois/registration.ts";
 
 /** Part of the 30 s, in milliseconds, so that WHOIS still has time if RDAP is slow. */
 const RDAP_MS = 10_000;
@@ -43,7 +48,7 @@ function absent(url: string): Found {
   return {
     registered: false,
     state: "absent",
-    facts: NO_FACTS,
+    facts: NO_REGISTRATION,
     rdapServer: rdapBase(url),
     raw: null,
     servers: [{ server: url, protocol: "rdap", outcome: "absent" }],
@@ -62,7 +67,7 @@ async function withRegistrar(
   const found = {
     registered: true,
     state: "registered",
-    facts: rdapFacts(domain),
+    facts: readRdapRegistration(domain),
     rdapServer: rdapBase(reply.url),
     raw: reply.raw,
     servers: [{ server: reply.url, protocol: "rdap", outcome: "found" }],
@@ -79,7 +84,7 @@ async function withRegistrar(
   const outcome = registrar === null ? (other.status === "failed" ? other.reason : "unknown") : "found";
   return {
     ...found,
-    facts: registrar === null ? found.facts : mergeFacts(found.facts, rdapFacts(registrar)),
+    facts: registrar === null ? found.facts : mergeRegistrations(found.facts, readRdapRegistration(registrar)),
     servers: [...found.servers, { server: domain.related.slice(0, 300), protocol: "rdap", outcome }],
     limitations: registrar === null ? [`RDAP: the registrar's own service returned no registration (${outcome}).`] : [],
   };
@@ -121,7 +126,7 @@ async function lookUpByWhois(net: Net, subject: DomainSubject, reply: DomainRepl
     return { ok: false, failure: noRegistration({ why: [why, ...limitations, ...none], failure, limited, unlisted }) };
   }
   const registrar = others.find(({ state }) => state === "registered");
-  const facts = whoisFacts(registry.record);
+  const facts = readWhoisRegistration(registry.record);
   const rdapStep =
     reply.status === "failed" ? [{ server: "RDAP", protocol: "rdap", outcome: reply.reason } as const] : [];
   const { created_before: before } = registry.record;
@@ -130,7 +135,7 @@ async function lookUpByWhois(net: Net, subject: DomainSubject, reply: DomainRepl
     found: {
       registered: registry.record.registered,
       state: registry.state,
-      facts: registrar === undefined ? facts : mergeFacts(facts, whoisFacts(registrar.record)),
+      facts: registrar === undefined ? facts : mergeRegistrations(facts, readWhoisRegistration(registrar.record)),
       whoisServer: serverText(registry.server),
       raw: answers.map(({ text }) => text).join("\n"),
       servers: [

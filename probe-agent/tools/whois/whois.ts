@@ -5,7 +5,7 @@ import { domainSubject, type DomainSubject } from "#probe-agent/tools/whois/subj
 import { implement, type Untimed } from "#probe-agent/tools/implement.ts";
 import { rawOf, type Found, type Result } from "#probe-agent/tools/whois/answer.ts";
 import { lookUpDomain } from "#probe-agent/tools/whois/domain.ts";
-import { daysLeft, NO_FACTS, privacyOf } from "#probe-agent/tools/whois/facts.ts";
+import { daysLeft, NO_REGISTRATION, privacyOf } from "#probe-agent/tools/whois/registration.ts";
 import { lookUpNumber } from "#probe-agent/tools/whois/number.ts";
 import { registrationFindings } from "#probe-agent/tools/whois/findings.ts";
 
@@ -38,7 +38,7 @@ function describe(
   subject: DomainSubject | null,
   now: Date,
 ): Omit<Result, "host" | "kind" | "observed_at" | "elapsed_ms"> {
-  const facts = found.facts ?? NO_FACTS;
+  const facts = found.facts ?? NO_REGISTRATION;
   const left = daysLeft(facts.expires, now);
   const privateSuffix = subject?.privateSuffix ?? null;
   return {

@@ -99,7 +99,7 @@ export function titleOf(list: ListName, row: Row): string {
 }
 
 /** Returns the time of an ISO 8601 text in milliseconds; null if it is none. */
-export function timeOf(value: unknown): number | null {
+function timeOf(value: unknown): number | null {
   const isTime = typeof value === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(value);
   const time = isTime ? Date.parse(value) : Number.NaN;
   return Number.isNaN(time) ? null : time;

@@ -1,11 +1,10 @@
 import { dirname, resolve, isAbsolute, relative, sep } from "node:path";
 import { keyOf, rowsOf, type ListName, type Row } from "#shared/client/apply/document.ts";
-import { planChanges, type Plan } from "#shared/client/apply/plan.ts";
+import { pairRows, planOf, type Plan } from "#shared/client/apply/plan.ts";
 import { explainRefusal, hideSecrets, listProblems } from "#shared/client/apply/problems.ts";
 import {
   locateProblem,
   readDocument,
-  VERSION,
   type ReadDocument,
   type SecretSources,
 } from "#shared/client/apply/read-document.ts";
@@ -17,7 +16,6 @@ import {
   type State,
   type Step,
 } from "#shared/client/apply/service.ts";
-import { settlePlan } from "#shared/client/apply/settle-plan.ts";
 import type { ShownPlan } from "#shared/client/apply/show-plan.ts";
 import { planWebhooks, type WebhookPlan } from "#shared/client/apply/webhooks/plan.ts";
 import { ownWebhooks } from "#shared/client/apply/webhooks/rows.ts";
@@ -75,25 +73,24 @@ export async function makePlan(context: CommandContext, flags: ClientFlags): Pro
   if (!connection.ok) return { exit: USAGE, ...connection };
   const account = await readAccount(connection, read);
   if (!account.ok) return account;
-  const first = planChanges(read.document, account.value.document, { owner: read.owner, prune });
-  const dryRun = await importDocument(connection, first.document, true);
+  const paired = pairRows(read.document, account.value.document, { owner: read.owner, prune });
+  const dryRun = await importDocument(connection, paired.document, true);
   if (!dryRun.ok) return explainRefusal(file, read, dryRun);
-  const tryRows = async (monitors: readonly Row[]): Promise<Step<number>> => {
-    const tried = await importDocument(connection, { version: VERSION, monitors }, true);
-    return tried.ok ? { ok: true, value: tried.value.updated } : tried;
-  };
-  const plan = await settlePlan(first, dryRun.value, tryRows);
-  if (!plan.ok) return { ...plan, line: hideSecrets(read, plan.line) };
-  const webhooks = await settleWebhooks({ connection, read, file, prune }, account.value, plan.value);
+  if (dryRun.value.rows === null) {
+    const line = `${connection.base} is of an older release, which does not say what an import changes`;
+    return { ok: false, line, exit: USAGE };
+  }
+  const plan = planOf(paired, dryRun.value.rows);
+  const webhooks = await settleWebhooks({ connection, read, file, prune }, account.value, plan);
   if (!webhooks.ok) return { ...webhooks, line: hideSecrets(read, webhooks.line) };
   return {
     ok: true,
     value: {
       connection,
       read,
-      plan: plan.value,
+      plan,
       webhooks: webhooks.value,
-      shown: showBoth(plan.value, webhooks.value),
+      shown: showBoth(plan, webhooks.value),
       warnings: warningsOf(dryRun.value, webhooks.value),
       fingerprint: fingerprintOf(read, account.value),
     },

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { keyOf, rowsOf, type Row } from "#shared/client/apply/document.ts";
-import { ownerTag } from "#shared/client/apply/plan.ts";
+import { ownerTag, type RowToImport } from "#shared/client/apply/plan.ts";
 import { field } from "#shared/client/call.ts";
 import { ask, type Asked, type Connection } from "#shared/client/connection.ts";
 import { isRecord } from "#shared/text/is-record.ts";
@@ -11,13 +11,10 @@ export type Step<T> = { readonly ok: true; readonly value: T } | Extract<Asked, 
 
 /** What an import has done, or would do. */
 export interface Imported {
-  /** Numbers of monitors. */
-  readonly created: number;
-  readonly updated: number;
   /** Ids of the monitors of the document, row by row; none of a dry run. */
   readonly ids: readonly number[];
-  /** Numbers of rows of the other lists that are created or changed. */
-  readonly others: Readonly<Record<"status_pages" | "maintenance", number>>;
+  /** The rows that a dry run would create or change; null: the service is of a release that does not say so. */
+  readonly rows: readonly RowToImport[] | null;
   /** What the service leaves out or removes, in sentences. */
   readonly warnings: readonly string[];
 }
@@ -61,23 +58,28 @@ export async function importDocument(
   const path = `${MONITORS}?action=import${isDryRun ? "&dry_run=1" : ""}`;
   const answer = await ask(connection, path, { method: "POST", json: document, timeoutMs: TIMEOUT_MS });
   if (!answer.ok) return answer;
-  const count = (of: unknown, name: string) => Number(field(of, name) ?? 0);
-  const others = (list: string) => {
-    const counts = field(answer.data, list);
-    return count(counts, "created") + count(counts, "updated");
-  };
   const warnings = field(answer.meta, "warnings");
   const messages = Array.isArray(warnings) ? warnings.map((one) => field(one, "message")) : [];
   return {
     ok: true,
     value: {
-      created: count(answer.data, "created"),
-      updated: count(answer.data, "updated"),
       ids: numbersOf(field(answer.data, "ids")),
-      others: { status_pages: others("status_pages"), maintenance: others("maintenance") },
+      rows: rowsToImport(field(answer.data, "changes")),
       warnings: messages.filter((one) => typeof one === "string"),
     },
   };
+}
+
+function rowsToImport(changes: unknown): readonly RowToImport[] | null {
+  if (!Array.isArray(changes)) return null;
+  return changes.map((one: unknown) => {
+    const fields = field(one, "fields");
+    return {
+      row: String(field(one, "row")),
+      action: field(one, "action") === "created" ? "created" : "changed",
+      fields: Array.isArray(fields) ? fields.map(String) : [],
+    };
+  });
 }
 
 /** Returns the ids of monitors of an owner by their names in an export. Fails if a name does not say which one it is. */

@@ -1,5 +1,5 @@
 import { existing, fact, table } from "#shared/presentation/build.ts";
-import { definePresenter, type Told } from "#shared/tools/define-presenter.ts";
+import { definePresenter, type ToolPresentation } from "#shared/tools/define-presenter.ts";
 import { tellTrace } from "#shared/tools/ping/trace.ts";
 import { counted, milliseconds, percent } from "#shared/presentation/values.ts";
 import { ping as contract, type PingResult, type PortRow } from "#shared/tools/ping/contract.ts";
@@ -13,7 +13,7 @@ export const ping = definePresenter(contract, (data) => {
   return tellPing(data);
 });
 
-function tellPing(data: PingResult): Told {
+function tellPing(data: PingResult): ToolPresentation {
   const { host, ip, port = null, packets_sent: sent = 0, packets_received: received = 0, rtt, replies = [] } = data;
   const loss = data.packet_loss_percent ?? 0;
   const target = port === null ? host : `${host} port ${port}`;
@@ -54,7 +54,7 @@ function tellPing(data: PingResult): Told {
 
 const PORT_TONES = { open: "good", closed: "neutral", filtered: "warning" } as const;
 
-function tellPorts(host: string, ip: string, ports: readonly PortRow[]): Told {
+function tellPorts(host: string, ip: string, ports: readonly PortRow[]): ToolPresentation {
   const open = ports.filter(({ state }) => state === "open");
   return {
     verdict: "neutral",

@@ -1,5 +1,5 @@
 import { existing, fact, table } from "#shared/presentation/build.ts";
-import type { Told } from "#shared/tools/define-presenter.ts";
+import type { ToolPresentation } from "#shared/tools/define-presenter.ts";
 import { counted, milliseconds, percent } from "#shared/presentation/values.ts";
 import { listFirst } from "#shared/text/list.ts";
 import { traceRtt, type HopRow, type TraceResult } from "#shared/tools/ping/trace-result.ts";
@@ -11,7 +11,15 @@ type Trace = Omit<TraceResult, "findings" | "path_hash"> & { readonly host: stri
 const MOST_ROUTERS = 3;
 
 /** Presents a route as mtr prints it: a line a hop with loss and round-trip times. */
-export function tellTrace({ host, ip, hops, reached, protocol, unreachable, path_mtu: pathMtu }: Trace): Told {
+export function tellTrace({
+  host,
+  ip,
+  hops,
+  reached,
+  protocol,
+  unreachable,
+  path_mtu: pathMtu,
+}: Trace): ToolPresentation {
   const rtt = traceRtt({ reached, hops });
   const verdict = reached ? "good" : "bad";
   const last = hops.findLast(({ stats }) => stats.received > 0);

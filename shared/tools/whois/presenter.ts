@@ -1,6 +1,6 @@
 import { existing, fact } from "#shared/presentation/build.ts";
 import type { Verdict, Fact } from "#shared/presentation/presentation.ts";
-import { definePresenter, type Told } from "#shared/tools/define-presenter.ts";
+import { definePresenter, type ToolPresentation } from "#shared/tools/define-presenter.ts";
 import { date, distance, yesNo } from "#shared/presentation/values.ts";
 import { verdictOf, worst } from "#shared/presentation/verdict.ts";
 import { listFirst } from "#shared/text/list.ts";
@@ -30,7 +30,7 @@ export const whois = definePresenter(contract, (data, now) => {
   return data.kind === "ip" ? tellNetwork(data, now) : tellAutnum(data, now);
 });
 
-function tellUnheld(data: Whois, state: Exclude<Whois["state"], "registered">): Told {
+function tellUnheld(data: Whois, state: Exclude<Whois["state"], "registered">): ToolPresentation {
   return {
     verdict: "neutral",
     headline: `${nameOf(data)} ${UNHELD[state]}`,
@@ -42,7 +42,7 @@ function tellUnheld(data: Whois, state: Exclude<Whois["state"], "registered">): 
   };
 }
 
-function tellDomain(data: Whois, now: Date): Told {
+function tellDomain(data: Whois, now: Date): ToolPresentation {
   const { registrar, expires, registrant, private_suffix: suffix } = data;
   const signed = data.dnssec.signed;
   const left = daysLeft(expires, now);
@@ -173,7 +173,7 @@ function normalize(printed: string): string {
 }
 
 /** Presents the registration of a block of addresses. */
-function tellNetwork(data: Whois, now: Date): Told {
+function tellNetwork(data: Whois, now: Date): ToolPresentation {
   const { network } = data;
   const block =
     network === null ? null : listFirst(network.cidrs, 2) || `${network.start_address} to ${network.end_address}`;
@@ -193,7 +193,7 @@ function tellNetwork(data: Whois, now: Date): Told {
 }
 
 /** Presents the registration of an AS number. */
-function tellAutnum(data: Whois, now: Date): Told {
+function tellAutnum(data: Whois, now: Date): ToolPresentation {
   const { autnum } = data;
   const holder = autnum?.organization ?? data.registrant?.org ?? autnum?.name ?? null;
   const isRange = autnum !== null && autnum.start_asn !== autnum.end_asn;

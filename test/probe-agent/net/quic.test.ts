@@ -70,7 +70,8 @@ describe("the QUIC probe", () => {
     const server = await serve({ behaviour });
     const seen = dataOf(await quic(jobLimits(60_000)).probe("127.0.0.1", server.port, 200));
     expect(seen).toEqual({ reachable: "unknown", versions: [], rttMs: null });
-    expect(server.received.length).toBeGreaterThan(0);
+    // A busy machine reads it after the time of the probe.
+    await expect.poll(() => server.received.length).toBeGreaterThan(0);
   });
 
   it("reads little of a giant answer", async () => {

@@ -8,7 +8,7 @@ import { operation } from "#control-plane/http/operations/operation.ts";
 import { pageOf, readQuery } from "#control-plane/http/params.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
 import { DELIVERY, DELIVERY_WITH_ATTEMPTS, READ } from "#control-plane/notify/webhooks/log/schemas.ts";
-import { showAttempt, showDelivery } from "#control-plane/notify/webhooks/log/view.ts";
+import { showAttempt, showDelivery } from "#control-plane/notify/webhooks/log/serialize.ts";
 
 /** Registers GET /api/v4/events: the delivery log of webhooks. */
 export function registerDeliveryLog(

@@ -6,7 +6,7 @@ import { findBySlug } from "#control-plane/public/status-pages/store.ts";
 import { publishedBetween, publishedIncident } from "#control-plane/outages/incidents/published.ts";
 import { pastWindows } from "#control-plane/outages/maintenance/published.ts";
 import { summariesOf } from "#control-plane/outages/state/summary.ts";
-import { readCovered, showIncident } from "#control-plane/public/status-pages/read/view.ts";
+import { readCovered, showIncident } from "#control-plane/public/status-pages/read/build-page.ts";
 import type { StatusPage } from "#control-plane/public/status-pages/settings/page-settings.ts";
 
 /** An incident of a page, with the account of the page. */

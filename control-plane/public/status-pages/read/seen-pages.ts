@@ -5,7 +5,7 @@ import { logoPath } from "#control-plane/public/status-pages/logos/logo.ts";
 import { findLogo, type StoredLogo } from "#control-plane/public/status-pages/logos/store.ts";
 import type { ArchiveView, IncidentView, PageView } from "#control-plane/public/status-pages/page.ts";
 import { createPastCache } from "#control-plane/public/status-pages/read/past-cache.ts";
-import { buildView } from "#control-plane/public/status-pages/read/view.ts";
+import { buildView } from "#control-plane/public/status-pages/read/build-page.ts";
 import type { StatusPage } from "#control-plane/public/status-pages/settings/page-settings.ts";
 import { isSlug } from "#control-plane/public/status-pages/settings/slug.ts";
 import { findBySlug } from "#control-plane/public/status-pages/store.ts";

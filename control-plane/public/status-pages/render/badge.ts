@@ -13,9 +13,9 @@ import { listMonitors } from "#control-plane/public/status-pages/render/monitor-
 import {
   formatPercent,
   formatSince,
-  OVERALL_WORDS,
-  STATUS_WORDS,
-} from "#control-plane/public/status-pages/render/words.ts";
+  OVERALL_LABELS,
+  STATUS_LABELS,
+} from "#control-plane/public/status-pages/render/labels.ts";
 
 /** Choices of a badge. */
 export interface BadgeChoice {
@@ -40,8 +40,8 @@ export function renderBadge(view: PageView, { label, monitorId, isUptime }: Badg
     : stale !== null
       ? (["out of date", GREY] as const)
       : monitorId === null || monitor === undefined
-        ? ([OVERALL_WORDS[view.overallStatus].toLowerCase(), OVERALL_COLOURS[view.overallStatus]] as const)
-        : ([STATUS_WORDS[monitor.status].toLowerCase(), STATUS_COLOURS[monitor.status]] as const);
+        ? ([OVERALL_LABELS[view.overallStatus].toLowerCase(), OVERALL_COLOURS[view.overallStatus]] as const)
+        : ([STATUS_LABELS[monitor.status].toLowerCase(), STATUS_COLOURS[monitor.status]] as const);
   const visible = (label ?? "").replaceAll(INVISIBLE, "").trim();
   return drawBadge(visible || (isUptime ? "uptime" : "status"), message, colour);
 }

@@ -13,7 +13,7 @@ import {
   lastChangeOfPage,
 } from "#control-plane/public/status-pages/render/changes.ts";
 import { listMonitors } from "#control-plane/public/status-pages/render/monitor-names.ts";
-import { OVERALL_WORDS } from "#control-plane/public/status-pages/render/words.ts";
+import { OVERALL_LABELS } from "#control-plane/public/status-pages/render/labels.ts";
 
 // The shape of Atlassian Statuspage's API v2, which many programs read. It has no word for an unknown status: such a
 // monitor has degraded_performance, because "operational" would be wrong, and its description has the reason.
@@ -110,7 +110,7 @@ function render(view: PageView, rest: object): string {
 }
 
 function describeStatus({ overallStatus }: PageView) {
-  return { indicator: INDICATORS[overallStatus], description: OVERALL_WORDS[overallStatus] };
+  return { indicator: INDICATORS[overallStatus], description: OVERALL_LABELS[overallStatus] };
 }
 
 function isOpen({ resolvedAt }: ShownIncident): boolean {

@@ -1,6 +1,11 @@
 import type { FastifyInstance } from "fastify";
 import type { Transaction } from "#control-plane/core/database/connect.ts";
-import { type Own, registerChange, registerCreation, registerRemoval } from "#control-plane/http/resource-routes.ts";
+import {
+  type ResourceId,
+  registerChange,
+  registerCreation,
+  registerRemoval,
+} from "#control-plane/http/resource-routes.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import type { Writes } from "#control-plane/http/writes.ts";
 import { registerReads, type ReadRoutesDeps } from "#control-plane/public/status-pages/routes/read.ts";
@@ -33,7 +38,7 @@ export function registerStatusPages(server: FastifyInstance, deps: ReadRoutesDep
     remove: async (tx, page) => requireWritten(await pages.remove(tx, page)).change.name,
   });
 
-  async function readBack(tx: Transaction, page: Own): Promise<ShownPage> {
+  async function readBack(tx: Transaction, page: ResourceId): Promise<ShownPage> {
     const found = await pages.find(tx, page);
     if (found === null) throw new Error("the page that was just written is missing");
     return found;

@@ -4,7 +4,7 @@ import { sendPage } from "#control-plane/surfaces/dashboard/layout/page.ts";
 import { counted } from "#control-plane/surfaces/dashboard/layout/amounts.ts";
 import { visibleAt, wordsOfDomain } from "#control-plane/surfaces/dashboard/status-pages/render.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
-import { OVERALL_WORDS } from "#control-plane/public/status-pages/render/words.ts";
+import { OVERALL_LABELS } from "#control-plane/public/status-pages/render/labels.ts";
 import type { OverallStatus } from "#control-plane/public/status-pages/page.ts";
 import type { ShownPage } from "#control-plane/public/status-pages/settings/resource.ts";
 import { MOST_PAGES } from "#control-plane/public/status-pages/writes.ts";
@@ -60,7 +60,7 @@ function renderList(rows: readonly Html[], canWrite: boolean): Html {
 function renderRow(page: ShownPage, status: OverallStatus, subscribers: number, canWrite: boolean): Html {
   const url = visibleAt(page);
   return html`
-    <li><span class="badge ${TONES[status]}">${OVERALL_WORDS[status]}</span>
+    <li><span class="badge ${TONES[status]}">${OVERALL_LABELS[status]}</span>
     <div class="what"><a href="/app/status-pages/${page.id}${!canWrite && "/preview"}" dir="auto">${page.title}</a><p><a href="${url}">${url}</a></p></div>
     <p class="when">${page.is_public ? "public" : "private"}, ${counted(subscribers, "subscriber")}${page.domain !== null && html`<br>${page.domain}: ${wordsOfDomain(page)}`}</p></li>`;
 }

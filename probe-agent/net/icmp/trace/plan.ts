@@ -1,6 +1,6 @@
 import { createAnswerLedger, type AnswerLedger } from "#probe-agent/net/icmp/answer-ledger.ts";
 import { evidenceOf, addressesOf, isLimited, trialsOf, type Trials } from "#probe-agent/net/icmp/trace/loss.ts";
-import type { TracePace } from "#probe-agent/net/icmp/trace/pace.ts";
+import type { TraceTiming } from "#probe-agent/net/icmp/trace/trace-timing.ts";
 import { countsOf, repliesOf } from "#probe-agent/net/icmp/trace/probe.ts";
 import {
   allProbesOf,
@@ -52,8 +52,8 @@ const OVERSHOT_PATIENCE_MS = 100;
 const OVERSHOT_PATIENCE_RTTS = 3;
 
 /** Creates the plan of one trace. All traces of the process share `ledger`. */
-export function createTracePlan(pace: TracePace, ledger: AnswerLedger = createAnswerLedger()): TracePlan {
-  const progress = createTraceProgress(pace, ledger);
+export function createTracePlan(timing: TraceTiming, ledger: AnswerLedger = createAnswerLedger()): TracePlan {
+  const progress = createTraceProgress(timing, ledger);
   return {
     next: (now) => nextStep(progress, now),
     sent(number, ttl, at) {
@@ -66,13 +66,13 @@ export function createTracePlan(pace: TracePace, ledger: AnswerLedger = createAn
 }
 
 function nextStep(progress: TraceProgress, now: number): NextStep {
-  const { pace } = progress;
+  const { timing } = progress;
   let until = Infinity;
   let unanswered = 0;
   let open = false;
   const last = lastHop(progress);
   const farthest = frontier(progress);
-  for (let ttl = pace.firstHop; ttl <= farthest; ttl += 1) {
+  for (let ttl = timing.firstHop; ttl <= farthest; ttl += 1) {
     const state = hopStateAt(progress, ttl, now);
     noteLoss(progress, state);
     if (isSettled(progress, state, now)) continue;
@@ -82,8 +82,8 @@ function nextStep(progress: TraceProgress, now: number): NextStep {
       if (waitsForAnswer) unanswered += 1;
       continue;
     }
-    const ready = Math.max(readyAt(progress, state, unanswered, now), progress.lastPacketAt + pace.packetGapMs);
-    if (ready <= now) return { do: "send", ttl, flow: (progress.byHop[ttl]?.length ?? 0) % pace.flows };
+    const ready = Math.max(readyAt(progress, state, unanswered, now), progress.lastPacketAt + timing.packetGapMs);
+    if (ready <= now) return { do: "send", ttl, flow: (progress.byHop[ttl]?.length ?? 0) % timing.flows };
     until = Math.min(until, ready, state.silentAt);
     if (waitsForAnswer) unanswered += 1;
   }
@@ -101,23 +101,23 @@ function noteLoss(progress: TraceProgress, { hop, tries, answers, open }: HopSta
  * Returns when to give up a path that became silent. A router that searches for a missing host reports it after 3 s.
  */
 function silentPathEndsAt(progress: TraceProgress): number {
-  const { pace, byHop, farthestAnswer } = progress;
+  const { timing, byHop, farthestAnswer } = progress;
   if (pathEnd(progress) < Infinity || farthestAnswer >= lastHop(progress)) return -Infinity;
-  return Math.min(...(byHop[farthestAnswer + 1] ?? []).map(({ at }) => at)) + pace.lingerMs;
+  return Math.min(...(byHop[farthestAnswer + 1] ?? []).map(({ at }) => at)) + timing.lingerMs;
 }
 
 function hopsOf(progress: TraceProgress, now: number, final: boolean): readonly TraceHop[] {
-  const { pace, byHop } = progress;
+  const { timing, byHop } = progress;
   const last = lastHop(progress);
   const hops: TraceHop[] = [];
-  for (let hop = pace.firstHop; hop <= last; hop += 1) {
+  for (let hop = timing.firstHop; hop <= last; hop += 1) {
     if (final ? byHop[hop]?.length === 0 : !isSettled(progress, hopStateAt(progress, hop, now), now)) break;
     const sent = allProbesOf(progress, hop);
     hops.push({
       hop,
-      ...countsOf(sent, now, pace.silentAfterMs),
-      evidence: evidenceOf(sent, trialsAt(progress, hop, now), { ...pace, now, enough: pace.trials }),
-      replies: repliesOf(sent, pace.queries),
+      ...countsOf(sent, now, timing.silentAfterMs),
+      evidence: evidenceOf(sent, trialsAt(progress, hop, now), { ...timing, now, enough: timing.trials }),
+      replies: repliesOf(sent, timing.queries),
     });
   }
   return hops;
@@ -125,9 +125,9 @@ function hopsOf(progress: TraceProgress, now: number, final: boolean): readonly 
 
 /** Returns the state of a hop at `now`. */
 export function hopStateAt(progress: TraceProgress, hop: number, now: number): HopState {
-  const { pace, endRttMs } = progress;
+  const { timing, endRttMs } = progress;
   const sent = probesOf(progress, hop);
-  const own = sent.filter((probe) => probe.reply === null && now < probe.at + pace.silentAfterMs);
+  const own = sent.filter((probe) => probe.reply === null && now < probe.at + timing.silentAfterMs);
   const patience = Math.max(OVERSHOT_PATIENCE_MS, OVERSHOT_PATIENCE_RTTS * endRttMs);
   const beyond = overshot(progress, hop).filter((probe) => probe.reply === null && now < probe.at + patience);
   return {
@@ -137,7 +137,7 @@ export function hopStateAt(progress: TraceProgress, hop: number, now: number): H
     open: own.length + beyond.length,
     lastAt: progress.byHop[hop]?.at(-1)?.at ?? -Infinity,
     silentAt: Math.min(
-      (own[0]?.at ?? Infinity) + pace.silentAfterMs,
+      (own[0]?.at ?? Infinity) + timing.silentAfterMs,
       ...beyond.slice(0, 1).map(({ at }) => at + patience),
     ),
   };
@@ -150,21 +150,24 @@ function isOnTrial({ firstLoss }: TraceProgress, { hop, answers }: HopState): bo
 
 /** Returns the trials of a hop at `now`. */
 function trialsAt(progress: TraceProgress, hop: number, now: number): Trials {
-  return trialsOf(probesOf(progress, hop), progress.ledger, now, progress.pace.silentAfterMs);
+  return trialsOf(probesOf(progress, hop), progress.ledger, now, progress.timing.silentAfterMs);
 }
 
 /** Reports whether a hop needs another trial. */
-export function needsTrial({ sent, valid, open }: Trials, pace: Pick<TracePace, "trials" | "extraTrials">): boolean {
-  return valid.length + open < pace.trials && sent < pace.trials + pace.extraTrials;
+export function needsTrial(
+  { sent, valid, open }: Trials,
+  timing: Pick<TraceTiming, "trials" | "extraTrials">,
+): boolean {
+  return valid.length + open < timing.trials && sent < timing.trials + timing.extraTrials;
 }
 
 /** Reports whether a hop needs no more probes and no more time. */
 export function isSettled(progress: TraceProgress, state: HopState, now: number): boolean {
-  const { pace } = progress;
-  const isSilent = state.answers === 0 && state.open === 0 && state.tries >= pace.silentTries;
-  if (!isOnTrial(progress, state)) return isSilent || state.answers >= pace.queries;
+  const { timing } = progress;
+  const isSilent = state.answers === 0 && state.open === 0 && state.tries >= timing.silentTries;
+  if (!isOnTrial(progress, state)) return isSilent || state.answers >= timing.queries;
   const trials = trialsAt(progress, state.hop, now);
-  return trials.open === 0 && !needsTrial(trials, pace);
+  return trials.open === 0 && !needsTrial(trials, timing);
 }
 
 /**
@@ -172,20 +175,20 @@ export function isSettled(progress: TraceProgress, state: HopState, now: number)
  * `unanswered` counts the nearer hops whose first probe has no answer so far.
  */
 export function readyAt(progress: TraceProgress, state: HopState, unanswered: number, now: number): number {
-  const { pace } = progress;
+  const { timing } = progress;
   const { hop, tries, answers, open, lastAt } = state;
-  if (tries === 0) return unanswered < pace.window ? -Infinity : Infinity;
+  if (tries === 0) return unanswered < timing.window ? -Infinity : Infinity;
   if (isOnTrial(progress, state)) {
-    return needsTrial(trialsAt(progress, hop, now), pace) ? trialReadyAt(progress, state) : Infinity;
+    return needsTrial(trialsAt(progress, hop, now), timing) ? trialReadyAt(progress, state) : Infinity;
   }
-  if (answers > 0) return answers + open < pace.queries ? lastAt + pace.hopGapMs : Infinity;
-  return open > 0 || tries >= pace.silentTries ? Infinity : lastAt + pace.retryGapMs;
+  if (answers > 0) return answers + open < timing.queries ? lastAt + timing.hopGapMs : Infinity;
+  return open > 0 || tries >= timing.silentTries ? Infinity : lastAt + timing.retryGapMs;
 }
 
 /** Returns when a hop can get its next trial. Other traces of the process use up answers of the same routers. */
 function trialReadyAt(progress: TraceProgress, { hop, lastAt }: HopState): number {
-  const { pace, ledger } = progress;
+  const { timing, ledger } = progress;
   const sent = probesOf(progress, hop);
-  if (!isLimited(sent)) return lastAt + pace.hopGapMs;
-  return Math.max(lastAt, ledger.lastOf(addressesOf(sent))) + pace.retryGapMs;
+  if (!isLimited(sent)) return lastAt + timing.hopGapMs;
+  return Math.max(lastAt, ledger.lastOf(addressesOf(sent))) + timing.retryGapMs;
 }

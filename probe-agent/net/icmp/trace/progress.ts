@@ -1,12 +1,12 @@
 import type { AnswerLedger } from "#probe-agent/net/icmp/answer-ledger.ts";
 import { addressesOf } from "#probe-agent/net/icmp/trace/loss.ts";
-import type { TracePace } from "#probe-agent/net/icmp/trace/pace.ts";
+import type { TraceTiming } from "#probe-agent/net/icmp/trace/trace-timing.ts";
 import type { Passage, Probe } from "#probe-agent/net/icmp/trace/probe.ts";
 import type { TraceReply } from "#probe-agent/port/packets.ts";
 
 /** Everything that one trace has sent and received so far. Times are the caller's monotonic milliseconds. */
 export interface TraceProgress {
-  readonly pace: TracePace;
+  readonly timing: TraceTiming;
   readonly ledger: AnswerLedger;
   /** Probes by the caller's number. */
   readonly probes: Map<number, Probe>;
@@ -26,14 +26,14 @@ export interface TraceProgress {
 }
 
 /** Creates the progress of a trace that has sent nothing. */
-export function createTraceProgress(pace: TracePace, ledger: AnswerLedger): TraceProgress {
+export function createTraceProgress(timing: TraceTiming, ledger: AnswerLedger): TraceProgress {
   return {
-    pace,
+    timing,
     ledger,
     probes: new Map(),
-    byHop: Array.from({ length: pace.maxHops + 1 }, () => []),
+    byHop: Array.from({ length: timing.maxHops + 1 }, () => []),
     lastPacketAt: -Infinity,
-    farthestAnswer: pace.firstHop - 1,
+    farthestAnswer: timing.firstHop - 1,
     target: Infinity,
     wall: Infinity,
     endRttMs: 0,
@@ -51,14 +51,14 @@ export function pathEnd({ target, wall }: TraceProgress): number {
 
 /** Returns the farthest hop whose answer the trace waits for. */
 export function lastHop(progress: TraceProgress): number {
-  const { pace, farthestAnswer } = progress;
-  return Math.min(pathEnd(progress), pace.maxHops, farthestAnswer + pace.silentHops);
+  const { timing, farthestAnswer } = progress;
+  return Math.min(pathEnd(progress), timing.maxHops, farthestAnswer + timing.silentHops);
 }
 
 /** Returns the farthest hop that can be probed. */
 export function frontier(progress: TraceProgress): number {
-  const { pace, farthestAnswer } = progress;
-  return Math.min(pathEnd(progress), pace.maxHops, farthestAnswer + pace.lookahead);
+  const { timing, farthestAnswer } = progress;
+  return Math.min(pathEnd(progress), timing.maxHops, farthestAnswer + timing.lookahead);
 }
 
 /**
@@ -130,13 +130,13 @@ export function recordAnswer(progress: TraceProgress, number: number, answer: Pr
  * how much it overshot. A quote with the whole TTL shows nothing, nor does one that a router's answer contradicts: some
  * hosts and middleboxes change what they quote (Malone and Luckie, "Analysis of ICMP Quotations", PAM 2007).
  */
-function distanceOf({ pace, byHop }: TraceProgress, passage: "reached" | "unreachable"): number {
+function distanceOf({ timing, byHop }: TraceProgress, passage: "reached" | "unreachable"): number {
   const passed = byHop.findLastIndex((probes) => probes.some((probe) => probe.passage === "passing"));
   const distances = byHop.flat().flatMap((probe) => {
     if (probe.passage !== passage) return [];
     const { ttl, ttlLeft } = probe;
     if (ttlLeft === null || ttlLeft < 1 || ttlLeft >= ttl) return ttl;
-    const distance = Math.max(pace.firstHop, ttl - ttlLeft + 1);
+    const distance = Math.max(timing.firstHop, ttl - ttlLeft + 1);
     return distance > passed ? distance : ttl;
   });
   return Math.min(...distances);

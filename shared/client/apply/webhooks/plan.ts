@@ -26,13 +26,12 @@ export interface PlannedWebhook {
   /** Its webhook; null: it is a new one. */
   readonly own: OwnWebhook | null;
   readonly changes: readonly PropertyChange[];
-  /** Fields whose stored values are not shown: only the service knows whether they differ. */
-  readonly unknown: readonly string[];
 }
 
 /** What an apply does with webhooks. */
 export interface WebhookPlan {
   readonly created: readonly PlannedWebhook[];
+  /** Before the service is asked: rows that are not written as the account has them. */
   readonly changed: readonly PlannedWebhook[];
   readonly unchanged: readonly PlannedWebhook[];
   readonly deleted: readonly OwnWebhook[];
@@ -71,13 +70,13 @@ export function planWebhooks(rows: readonly Row[], { own, monitors, pruned }: Ac
     if (found !== undefined) kept.add(found.id);
     findUnknownNames(row, monitors, refuse);
     findMasks(row, found ?? null, refuse);
-    planned.push({ index, title, row, ...compare(row, found ?? null) });
+    planned.push({ index, title, row, own: found ?? null, changes: [] });
   }
   const deleted = pruned === null ? [] : own.filter(({ id, managedBy }) => managedBy === pruned && !kept.has(id));
   return {
     created: planned.filter((one) => one.own === null),
-    changed: planned.filter((one) => one.own !== null && one.changes.length + one.unknown.length > 0),
-    unchanged: planned.filter((one) => one.own !== null && one.changes.length + one.unknown.length === 0),
+    changed: planned.filter((one) => one.own !== null && !isUnchanged(one)),
+    unchanged: planned.filter(isUnchanged),
     deleted,
     problems,
     present: own.length,
@@ -121,31 +120,64 @@ function isOtherOrigin(url: unknown, present: unknown): boolean {
   return origin !== undefined && origin !== URL.parse(String(present))?.origin;
 }
 
-function compare(row: Row, own: OwnWebhook | null): Pick<PlannedWebhook, "own" | "changes" | "unknown"> {
-  if (own === null) return { own, changes: [], unknown: [] };
-  const changes: PropertyChange[] = [];
-  const unknown: string[] = [];
-  const { row: present } = own;
-  const { url, secret, events, filter } = row;
-  if (url !== undefined && url !== present["url"] && url !== maskedUrl(present)) changes.push(compareUrl(row, present));
-  if (secret !== undefined && secret !== own.shownSecret) unknown.push("secret");
-  // null means all that the plan allows, which an answer lists.
-  if (events === null) unknown.push("events");
-  else if (events !== undefined && !isSameSet(events, present["events"]))
-    changes.push({ field: "events", before: present["events"], after: events });
-  if (filter !== undefined && !isSameFilter(filter, present["filter"]))
-    changes.push({ field: "filter", before: present["filter"], after: filter });
-  for (const field of ["format", "is_active"]) {
-    const { [field]: after } = row;
-    if (after !== undefined && after !== present[field]) changes.push({ field, before: present[field], after });
-  }
-  for (const field of ["headers", "format_options"] as const) {
-    if (row[field] === undefined) continue;
-    const compared = compareValues(field, valuesOf(row, field), valuesOf(present, field));
-    changes.push(...compared.changes);
-    unknown.push(...compared.unknown);
-  }
-  return { own, changes, unknown };
+function isUnchanged({ row, own }: PlannedWebhook): boolean {
+  return own !== null && Object.keys(fieldsToSend(row, own)).length === 0;
+}
+
+/** Returns the fields of a row that are not as an export shows them: only the service knows whether they differ. */
+function fieldsToSend({ name: _name, ...row }: Row, { row: present, shownSecret }: OwnWebhook): Row {
+  const shown: Row = { ...present, secret: shownSecret };
+  const isShown = (field: string, value: unknown) =>
+    toCanonicalJson(comparable(value)) === toCanonicalJson(comparable(shown[field])) ||
+    (field === "url" && value === maskedUrl(present));
+  return Object.fromEntries(Object.entries(row).filter(([field, value]) => !isShown(field, value)));
+}
+
+/** Lists are sets, an empty one is none, and options can be numbers. */
+function comparable(value: unknown): unknown {
+  if (Array.isArray(value)) return [...new Set(value.map(String))].toSorted();
+  if (typeof value === "number") return String(value);
+  if (!isRecord(value)) return value ?? null;
+  const members = Object.entries(value).filter(([, one]) => !Array.isArray(one) || one.length > 0);
+  return Object.fromEntries(members.map(([name, one]) => [name, comparable(one)]));
+}
+
+/** Returns the changes of a row by the names of the fields that differ for the service; those of the row in its order. */
+export function describeChanges(
+  row: Row,
+  { row: present }: OwnWebhook,
+  names: readonly string[],
+): readonly PropertyChange[] {
+  const differing = new Map(names.map((name) => [name.toLowerCase(), name]));
+  const take = (field: string) => differing.delete(field.toLowerCase());
+  const changes = Object.entries(row).flatMap(([field, after]): readonly PropertyChange[] => {
+    if (field === "headers" || field === "format_options") {
+      const shown = new Map(
+        Object.entries(valuesOf(present, field)).map(([name, value]) => [keyOf(field, name), value]),
+      );
+      return Object.entries(valuesOf(row, field)).flatMap(([name, value]) =>
+        take(`${field}.${name}`) ? [compareValue(`${field}.${name}`, shown.get(keyOf(field, name)), value)] : [],
+      );
+    }
+    if (!take(field)) return [];
+    if (field === "url") return [compareUrl(row, present)];
+    return [field === "secret" ? { field, secret: "changed" } : { field, before: present[field], after }];
+  });
+  // What the row leaves out of an object, the options of the format before, and the secrets of another origin.
+  const removed = [...differing.values()].map((name) => spelledAs(name, present));
+  return [...changes, ...removed.map((field) => ({ field, secret: "removed" as const }))];
+}
+
+/** A value that the account shows is compared, another one is secret. */
+function compareValue(field: string, before: unknown, after: unknown): PropertyChange {
+  if (before === undefined) return { field, secret: "set" };
+  return before === MASK ? { field, secret: "changed" } : { field, before, after };
+}
+
+/** Returns the name of a header field as the account has it. */
+function spelledAs(name: string, present: Row): string {
+  const own = Object.keys(valuesOf(present, "headers")).map((one) => `headers.${one}`);
+  return own.find((one) => one.toLowerCase() === name.toLowerCase()) ?? name;
 }
 
 /** An address that others see masked is a secret. */
@@ -154,30 +186,6 @@ function compareUrl(row: Row, present: Row): PropertyChange {
   const after = maskedUrl({ url: row["url"], format: row["format"] ?? present["format"] });
   if (before.includes(MASK) || after.includes(MASK)) return { field: "url", secret: "changed" };
   return { field: "url", before: present["url"], after: row["url"] };
-}
-
-/** Compares header fields or options. Values that the account shows are compared, the others are secret. */
-function compareValues(
-  field: "headers" | "format_options",
-  given: Row,
-  present: Row,
-): Pick<PlannedWebhook, "changes" | "unknown"> {
-  const changes: PropertyChange[] = [];
-  const unknown: string[] = [];
-  const shown = new Map(Object.entries(present).map(([name, value]) => [keyOf(field, name), value]));
-  for (const [name, value] of Object.entries(given)) {
-    const before = shown.get(keyOf(field, name));
-    const path = `${field}.${name}`;
-    if (before === undefined) changes.push({ field: path, secret: "set" });
-    else if (before === MASK && value !== MASK) unknown.push(path);
-    else if ((typeof value === "number" ? String(value) : value) !== before)
-      changes.push({ field: path, before, after: value });
-  }
-  const kept = new Set(Object.keys(given).map((name) => keyOf(field, name)));
-  for (const name of Object.keys(present)) {
-    if (!kept.has(keyOf(field, name))) changes.push({ field: `${field}.${name}`, secret: "removed" });
-  }
-  return { changes, unknown };
 }
 
 /** Names of header fields have no case. */
@@ -196,29 +204,16 @@ export function monitorsOf(filter: unknown): readonly string[] {
   return Array.isArray(names) ? names.map(nameOf) : [];
 }
 
-function isSameFilter(given: unknown, present: unknown): boolean {
-  if (!isRecord(given) || !isRecord(present)) return (given ?? null) === (present ?? null);
-  const tags = (filter: Row) => filter["tags"] ?? [];
-  return isSameSet(monitorsOf(given), monitorsOf(present)) && isSameSet(tags(given), tags(present));
-}
-
-function isSameSet(given: unknown, present: unknown): boolean {
-  const set = (list: unknown) => (Array.isArray(list) ? [...new Set(list.map(String))].toSorted() : list);
-  return toCanonicalJson(set(given)) === toCanonicalJson(set(present));
-}
-
 /**
- * Returns the body of a write. A change has what it changes alone. `idOf`: ids of monitors by their names; undefined: one
+ * Returns the body of a write. A change has what it can change alone. `idOf`: ids of monitors by their names; undefined: one
  * that is made by the same apply, and is left out as long as the write is only tried.
  */
 export function bodyOf(
-  { row, own, changes, unknown }: PlannedWebhook,
+  { row, own }: Pick<PlannedWebhook, "row" | "own">,
   owner: string | null,
   idOf: (name: string) => number | undefined,
 ): Row {
-  const touched = new Set([...changes.map(({ field }) => field), ...unknown].map((field) => field.split(".")[0]));
-  const given = Object.entries(row).filter(([field]) => own === null || touched.has(field));
-  const { filter, ...body } = Object.fromEntries(given);
+  const { filter, ...body } = own === null ? row : fieldsToSend(row, own);
   const isOwner = own === null && owner !== null;
   return { ...body, ...filterOf(filter, idOf), ...(isOwner ? { managed_by: owner } : {}) };
 }

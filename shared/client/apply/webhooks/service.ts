@@ -1,8 +1,8 @@
 import type { Row } from "#shared/client/apply/document.ts";
-import type { PropertyChange } from "#shared/client/apply/plan.ts";
 import type { Step } from "#shared/client/apply/service.ts";
 import {
   bodyOf,
+  describeChanges,
   monitorsOf,
   type PlannedWebhook,
   type WebhookPlan,
@@ -50,7 +50,9 @@ export async function tryWebhooks(
       problems.push(problem);
     } else if (planned.own !== null) {
       const names = field(tried.data, "changed");
-      const changes = settle(planned, Array.isArray(names) ? names.map(String) : [], naming);
+      const isWaiting = monitorsOf(planned.row["filter"]).some((name) => naming.idOf(name) === undefined);
+      const differing = [...(Array.isArray(names) ? names.map(String) : []), ...(isWaiting ? ["filter"] : [])];
+      const changes = describeChanges(planned.row, planned.own, differing);
       if (changes.length > 0) changed.push({ ...planned, changes });
       else unchanged.push(planned);
     }
@@ -94,31 +96,6 @@ function problemOf(
   const own = message.startsWith(`${path}: `) ? message.slice(path.length + 2) : message;
   const named = path.replace(/^filter\.monitor_ids/, "filter.monitors");
   return { index, field: path === "webhooks" ? null : named, message: own, exit };
-}
-
-/** Returns the changes of a row by the fields that differ for the service. */
-function settle(
-  { changes, unknown, row, own }: PlannedWebhook,
-  names: readonly string[],
-  { idOf }: Naming,
-): readonly PropertyChange[] {
-  const differing = new Set(names.map((name) => name.toLowerCase()));
-  const isWaiting = monitorsOf(row["filter"]).some((name) => idOf(name) === undefined);
-  const certain = changes.filter(
-    (one) => differing.has(one.field.toLowerCase()) || (one.field === "filter" && isWaiting),
-  );
-  const secrets = unknown
-    .filter((name) => differing.has(name.toLowerCase()))
-    .map(
-      (name): PropertyChange =>
-        name === "events"
-          ? { field: name, before: own?.row["events"], after: null }
-          : { field: name, secret: "changed" },
-    );
-  const known = new Set([...changes.map((one) => one.field), ...unknown].map((name) => name.toLowerCase()));
-  // Another format loses the options of the one before, and another origin the secrets.
-  const others = names.filter((name) => !known.has(name.toLowerCase()));
-  return [...certain, ...secrets, ...others.map((name): PropertyChange => ({ field: name, secret: "removed" }))];
 }
 
 /** Writes a plan row by row. `onDone` is called after each. The first failure ends it, and its line names the webhook. */

@@ -158,9 +158,17 @@ describe("a document of an account", () => {
     const dry = await documents.send(key, changed, "&dry_run=1");
     const expected = { ...counts(1, 1, 11), status_pages: counts(0, 1, 1), maintenance: counts(0, 1, 2) };
     expect([dry.status, dry.body.data]).toMatchObject([200, { ...expected, ids: [] }]);
+    const shop = document.monitors.findIndex(({ name }) => name === "Shop");
+    expect(dry.body.data["changes"]).toEqual([
+      { row: `monitors.${document.monitors.length}`, action: "created", fields: [] },
+      { row: `monitors.${shop}`, action: "changed", fields: ["retries", "depends_on"] },
+      { row: "status_pages.0", action: "changed", fields: ["title"] },
+      { row: "maintenance.1", action: "changed", fields: ["public"] },
+    ]);
     expect(await documents.exportOf(key)).toEqual(document);
     const done = await documents.send(key, changed);
     expect([done.status, done.body.data]).toMatchObject([201, expected]);
+    expect(done.body.data).not.toHaveProperty("changes");
     const after = await documents.exportOf(key);
     expect(after.monitors.find(({ name }) => name === "Shop")).toMatchObject({ depends_on: null, retries: 4 });
     expect(after.status_pages[0]).toMatchObject({ title: "Renamed" });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { OverallStatus, ShownStatus } from "#control-plane/public/status-pages/page.ts";
-import { overallStatus } from "#control-plane/public/status-pages/read/view.ts";
+import { overallStatus } from "#control-plane/public/status-pages/read/build-page.ts";
 
 /** Statuses by their first letters; x is unknown. */
 const LETTERS: Readonly<Record<string, ShownStatus>> = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { MonitorSummary } from "#control-plane/outages/state/summary.ts";
-import { findStale } from "#control-plane/public/status-pages/read/view.ts";
+import { findStale } from "#control-plane/public/status-pages/read/build-page.ts";
 
 const NOW = new Date("2026-05-01T12:00:00Z");
 const ago = (seconds: number) => new Date(NOW.getTime() - seconds * 1_000);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { visibleText } from "#probe-agent/analysis/html/text.ts";
-import { countWords } from "#probe-agent/analysis/html/words.ts";
+import { countWords } from "#probe-agent/analysis/html/count-words.ts";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 
 const textOf = (html: string, limit?: number): string => visibleText(readHtml(html).document.root, limit).text;

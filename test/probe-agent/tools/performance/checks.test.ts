@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { performanceChecks, performanceScore } from "#probe-agent/tools/performance/checks.ts";
 import { connectionReuse } from "#probe-agent/tools/performance/findings.ts";
-import type { PerformanceFacts } from "#probe-agent/tools/performance/facts.ts";
+import type { ScoreInput } from "#probe-agent/tools/performance/score-input.ts";
 
 const IMAGES = { total: 4, lazy: 0, missing_dimensions: 0, modern_formats: 4, known_formats: 4, responsive: 0 };
-const BEST: PerformanceFacts = {
+const BEST: ScoreInput = {
   navigationTtfbMs: 90,
   ttfbMs: 40,
   redirects: 0,
@@ -19,7 +19,7 @@ const BEST: PerformanceFacts = {
   elements: 200,
   images: IMAGES,
 };
-const WORST: PerformanceFacts = {
+const WORST: ScoreInput = {
   navigationTtfbMs: 20_000,
   ttfbMs: 19_000,
   redirects: 5,
@@ -35,8 +35,8 @@ const WORST: PerformanceFacts = {
   images: { ...IMAGES, missing_dimensions: 4, modern_formats: 0 },
 };
 
-const scoreOf = (facts: Partial<PerformanceFacts>) => performanceScore(performanceChecks({ ...BEST, ...facts }));
-const checkOf = (id: string, facts: Partial<PerformanceFacts> = {}) =>
+const scoreOf = (facts: Partial<ScoreInput>) => performanceScore(performanceChecks({ ...BEST, ...facts }));
+const checkOf = (id: string, facts: Partial<ScoreInput> = {}) =>
   performanceChecks({ ...BEST, ...facts }).find((check) => check.id === id);
 
 describe("the score", () => {

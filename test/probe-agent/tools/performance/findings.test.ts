@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
 import { CHECK_ADVICE } from "#probe-agent/tools/performance/advice.ts";
 import { performanceChecks } from "#probe-agent/tools/performance/checks.ts";
-import type { PerformanceFacts } from "#probe-agent/tools/performance/facts.ts";
+import type { ScoreInput } from "#probe-agent/tools/performance/score-input.ts";
 import { performanceFindings, type PerformanceSubject } from "#probe-agent/tools/performance/findings.ts";
 import { expectWellFormed, kinds } from "#test/support/findings.ts";
 
 const IMAGES = { total: 4, lazy: 0, missing_dimensions: 4, modern_formats: 0, known_formats: 4, responsive: 0 };
-const SLOW: PerformanceFacts = {
+const SLOW: ScoreInput = {
   navigationTtfbMs: 20_000,
   ttfbMs: 19_000,
   redirects: 5,
@@ -21,7 +21,7 @@ const SLOW: PerformanceFacts = {
   elements: 100_000,
   images: IMAGES,
 };
-const FAST: PerformanceFacts = {
+const FAST: ScoreInput = {
   ...SLOW,
   navigationTtfbMs: 90,
   ttfbMs: 40,
@@ -35,7 +35,7 @@ const FAST: PerformanceFacts = {
   images: { ...IMAGES, missing_dimensions: 0, modern_formats: 4 },
 };
 
-function findingsOf(facts: PerformanceFacts, more: Partial<PerformanceSubject> = {}) {
+function findingsOf(facts: ScoreInput, more: Partial<PerformanceSubject> = {}) {
   const urls = [1, 2, 3, 4].map((n) => ({ url: `https://example.com/${n}.css` }));
   return performanceFindings({
     finalUrl: "https://example.com/",

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { createEgress } from "#shared/internet/egress.ts";
-import { daysLeft } from "#probe-agent/tools/whois/facts.ts";
+import { daysLeft } from "#probe-agent/tools/whois/registration.ts";
 import { rdapDomain, rdapRegistrant } from "#test/support/registries.ts";
 import { startWhoisBench, whoisFixture } from "#test/support/whois.ts";
 

@@ -10,10 +10,10 @@ import { changesOfIncident, changesOfMaintenance } from "#control-plane/public/s
 import { namesOf } from "#control-plane/public/status-pages/render/monitor-names.ts";
 import {
   formatTime,
-  IMPACT_WORDS,
-  INCIDENT_WORDS,
-  MAINTENANCE_WORDS,
-} from "#control-plane/public/status-pages/render/words.ts";
+  IMPACT_LABELS,
+  INCIDENT_LABELS,
+  MAINTENANCE_LABELS,
+} from "#control-plane/public/status-pages/render/labels.ts";
 
 /** An entry of a feed: an incident or one occurrence of a maintenance window. */
 interface FeedEntry {
@@ -52,7 +52,7 @@ function describeIncident(view: PageView, incident: ShownIncident, serviceUrl: s
   const { id, title, status, impact, startedAt, resolvedAt, durationSeconds, regions, cause, updates } = incident;
   const { first, last } = changesOfIncident(incident);
   const facts = [
-    `${INCIDENT_WORDS[status]}. ${IMPACT_WORDS[impact]}.`,
+    `${INCIDENT_LABELS[status]}. ${IMPACT_LABELS[impact]}.`,
     resolvedAt === null
       ? `Since ${formatTime(startedAt)}.`
       : `From ${formatTime(startedAt)} to ${formatTime(resolvedAt)}, ${writeDuration(durationSeconds)}.`,
@@ -75,7 +75,7 @@ function describeMaintenance(view: PageView, window: ShownMaintenance, serviceUr
   const { id, title, status, startsAt, endsAt, monitorIds } = window;
   const { first, last } = changesOfMaintenance(window);
   const facts = [
-    `${MAINTENANCE_WORDS[status]}.`,
+    `${MAINTENANCE_LABELS[status]}.`,
     `From ${formatTime(startsAt)} to ${formatTime(endsAt)}.`,
     `Announced ${formatTime(first)}.`,
     ...affects(view, monitorIds),
@@ -93,7 +93,7 @@ function describeMaintenance(view: PageView, window: ShownMaintenance, serviceUr
 }
 
 function renderUpdate({ status, at, text }: ShownUpdate): Html {
-  return renderLines([html`<strong>${INCIDENT_WORDS[status]}, ${formatTime(at)}</strong>`, ...text.split("\n")]);
+  return renderLines([html`<strong>${INCIDENT_LABELS[status]}, ${formatTime(at)}</strong>`, ...text.split("\n")]);
 }
 
 /** Renders lines as a paragraph. */

@@ -15,10 +15,10 @@ import {
   formatDay,
   formatMonth,
   formatTime,
-  IMPACT_WORDS,
-  INCIDENT_WORDS,
-  MAINTENANCE_WORDS,
-} from "#control-plane/public/status-pages/render/words.ts";
+  IMPACT_LABELS,
+  INCIDENT_LABELS,
+  MAINTENANCE_LABELS,
+} from "#control-plane/public/status-pages/render/labels.ts";
 
 /** Id of the heading of the open incidents. */
 export const OPEN_ID = "open";
@@ -119,7 +119,7 @@ function renderIncident(view: PageView, incident: ShownIncident, base: string, l
 
 function renderOutage(incident: ShownIncident, level: Level): Html {
   const { status, startedAt, resolvedAt, cause } = incident;
-  const state = resolvedAt === null && html`<b>${INCIDENT_WORDS[status]}</b> &middot; `;
+  const state = resolvedAt === null && html`<b>${INCIDENT_LABELS[status]}</b> &middot; `;
   const period = renderPeriod(startedAt, resolvedAt, level === "h4");
   const reason = cause !== null && html` &middot; <bdi>${cause}</bdi>`;
   return html`<p class="f">${state}${lengthOf(incident)} &middot; ${period}${reason}</p>`;
@@ -131,7 +131,7 @@ function renderUpdate(update: ShownUpdate): Html {
 
 /** Renders the state of an incident at an update, and its time. */
 export function renderUpdateHead({ status, at }: ShownUpdate): Html {
-  return html`<p class="f"><b>${INCIDENT_WORDS[status]}</b> &middot; ${renderTime(at)}</p>`;
+  return html`<p class="f"><b>${INCIDENT_LABELS[status]}</b> &middot; ${renderTime(at)}</p>`;
 }
 
 /** Returns the classes of an incident that give its box the colour of its impact while it is open. */
@@ -143,9 +143,9 @@ export function colourOf({ impact, resolvedAt }: ShownIncident): string {
 export function renderFacts(view: PageView, incident: ShownIncident): Html {
   const { isOutage, status, impact, startedAt, resolvedAt, monitorIds, regions, cause } = incident;
   // Each outage has the same impact unless somebody changes it.
-  const weight = !isOutage && `${IMPACT_WORDS[impact]}, `;
+  const weight = !isOutage && `${IMPACT_LABELS[impact]}, `;
   return html`
-    <p><b>${INCIDENT_WORDS[status]}</b> &middot; ${weight}${lengthOf(incident)}</p>
+    <p><b>${INCIDENT_LABELS[status]}</b> &middot; ${weight}${lengthOf(incident)}</p>
     <p class="f">${renderPeriod(startedAt, resolvedAt)}</p>
     ${renderNames("Affects", namesOf(view, monitorIds))}
     ${renderNames("Noticed from", regions)}
@@ -158,7 +158,7 @@ function renderWindow(view: PageView, window: ShownMaintenance, level: Level): H
   return html`
     <li class="e${status === "in_progress" && " z mt"}" id="maintenance-${id}">
     <${level} dir="auto">${title}</${level}>
-    <p><b>${MAINTENANCE_WORDS[status]}</b> &middot; ${length}</p>
+    <p><b>${MAINTENANCE_LABELS[status]}</b> &middot; ${length}</p>
     <p class="f">${renderPeriod(startsAt, endsAt)}</p>
     ${renderNames("Affects", namesOf(view, monitorIds))}</li>`;
 }

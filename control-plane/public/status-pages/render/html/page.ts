@@ -11,13 +11,13 @@ import { renderDocument, renderTitle } from "#control-plane/public/status-pages/
 import { OVERALL_MARKS, type Mark, STATUS_MARKS } from "#control-plane/public/status-pages/render/html/marks.ts";
 import {
   formatTime,
-  OVERALL_WORDS,
+  OVERALL_LABELS,
   dayOf,
   formatDay,
   formatPercent,
   formatSince,
-  STATUS_WORDS,
-} from "#control-plane/public/status-pages/render/words.ts";
+  STATUS_LABELS,
+} from "#control-plane/public/status-pages/render/labels.ts";
 import { renderLatency } from "#control-plane/core/charts/latency.ts";
 import { viewerTimeIn } from "#control-plane/core/charts/viewer-time.ts";
 import { writeDuration } from "#shared/text/duration.ts";
@@ -28,7 +28,7 @@ import { writeDuration } from "#shared/text/duration.ts";
  */
 export function renderPage(view: PageView, base: string, isRefreshed = true): Html {
   const { title, description, footer, overallStatus } = view;
-  const words = OVERALL_WORDS[overallStatus];
+  const words = OVERALL_LABELS[overallStatus];
   const head = {
     title: `${words} - ${title}`,
     description: description ?? `Status of ${title}`,
@@ -94,7 +94,7 @@ function renderBanner(view: PageView): Html {
   const link = html` &middot; <a href="#${OPEN_ID}">${open} open ${open === 1 ? "incident" : "incidents"}</a>`;
   return html`
     <section class="b ${colour}">${renderMark(shape)}
-    <div><h2>${OVERALL_WORDS[overallStatus]}</h2><p>${checkedAt === null ? "Last change" : "Last checked"} ${time}${open > 0 && link}</p></div></section>`;
+    <div><h2>${OVERALL_LABELS[overallStatus]}</h2><p>${checkedAt === null ? "Last change" : "Last checked"} ${time}${open > 0 && link}</p></div></section>`;
 }
 
 function renderMark(shape: Mark["shape"]): Html {
@@ -222,7 +222,7 @@ function renderMonitor(monitor: ShownMonitor, named: Map<string, NamedDay>): Htm
   const since = uptime90 !== null && formatSince([monitor]).replaceAll(" ", "\u00A0");
   return html`
     <li class="r"><h3 dir="auto">${name}</h3>
-    <p class="t ${colour}">${renderMark(shape)}${STATUS_WORDS[status]}</p>
+    <p class="t ${colour}">${renderMark(shape)}${STATUS_LABELS[status]}</p>
     <p class="f">${response}Uptime&nbsp;<b>${uptime90 === null ? "unknown" : formatPercent(uptime90)}</b> ${since}</p>
     <ol class="d" aria-label="Last 90 days">${days.map((day) => renderBar(barOf(day, named)))}</ol></li>`;
 }

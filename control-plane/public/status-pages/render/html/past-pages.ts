@@ -7,7 +7,7 @@ import {
   renderUpdateHead,
 } from "#control-plane/public/status-pages/render/html/events.ts";
 import { homeOf, renderBelow } from "#control-plane/public/status-pages/render/html/frame.ts";
-import { formatMonth, INCIDENT_WORDS } from "#control-plane/public/status-pages/render/words.ts";
+import { formatMonth, INCIDENT_LABELS } from "#control-plane/public/status-pages/render/labels.ts";
 
 /** Renders the page of an incident. `base`: path of the status page, without a slash at its end. */
 export function renderIncidentPage({ view, incident, month }: IncidentView, base: string): Html {
@@ -16,7 +16,7 @@ export function renderIncidentPage({ view, incident, month }: IncidentView, base
     view,
     base,
     `${title} - ${view.title}`,
-    `${INCIDENT_WORDS[status]}: ${title}`,
+    `${INCIDENT_LABELS[status]}: ${title}`,
     incident.resolvedAt === null,
   );
   return renderBelow(

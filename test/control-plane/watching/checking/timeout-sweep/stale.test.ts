@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { summariesOf } from "#control-plane/outages/state/summary.ts";
 import { judgedFinding, NO_AGENT, type Finding } from "#control-plane/watching/checking/watch/observe.ts";
-import { findStale } from "#control-plane/public/status-pages/read/view.ts";
+import { findStale } from "#control-plane/public/status-pages/read/build-page.ts";
 import { openSweepWorld } from "#test/control-plane/watching/checking/timeout-sweep/sweep-world.ts";
 import { stopAfterAll } from "#test/support/stop-after-all.ts";
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { createAnswerLedger } from "#probe-agent/net/icmp/answer-ledger.ts";
 import { hopStateAt, isSettled, needsTrial, readyAt } from "#probe-agent/net/icmp/trace/plan.ts";
-import { paceOf } from "#probe-agent/net/icmp/trace/pace.ts";
+import { timingOf } from "#probe-agent/net/icmp/trace/trace-timing.ts";
 import { createTraceProgress, lastHop, recordAnswer, recordProbe } from "#probe-agent/net/icmp/trace/progress.ts";
 
-const pace = paceOf({ protocol: "icmp", maxHops: 30, queries: 3 });
-const begin = () => createTraceProgress(pace, createAnswerLedger());
+const timing = timingOf({ protocol: "icmp", maxHops: 30, queries: 3 });
+const begin = () => createTraceProgress(timing, createAnswerLedger());
 const reply = { ip: "198.18.0.1", icmpType: 11, icmpCode: 0 };
 
 describe("the state of a hop", () => {
@@ -28,7 +28,7 @@ describe("the state of a hop", () => {
   it("is ready immediately for its first probe, unless the window is full", () => {
     const progress = begin();
     const state = hopStateAt(progress, 1, 0);
-    expect([0, pace.window].map((unanswered) => readyAt(progress, state, unanswered, 0))).toEqual([
+    expect([0, timing.window].map((unanswered) => readyAt(progress, state, unanswered, 0))).toEqual([
       -Infinity,
       Infinity,
     ]);

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { paceOf, type TracePace } from "#probe-agent/net/icmp/trace/pace.ts";
+import { timingOf, type TraceTiming } from "#probe-agent/net/icmp/trace/trace-timing.ts";
 import { createTracePlan } from "#probe-agent/net/icmp/trace/plan.ts";
 import { hopLoss } from "#probe-agent/tools/ping/trace-findings.ts";
 import type { TraceHop } from "#probe-agent/port/packets.ts";
 import type { Passage } from "#probe-agent/net/icmp/trace/probe.ts";
 
-const PACE = paceOf({ protocol: "icmp", maxHops: 30, queries: 3 });
+const PACE = timingOf({ protocol: "icmp", maxHops: 30, queries: 3 });
 
 /** Answer of a simulated network, after some milliseconds. An ICMP error quotes the probe with the TTL that was left. */
 interface Given {
@@ -32,7 +32,7 @@ interface Walk {
 }
 
 /** Runs a plan over a network in simulated time. */
-function walk(network: Network, options: Partial<TracePace> = {}, endType: number | null = END_TYPES.icmp): Walk {
+function walk(network: Network, options: Partial<TraceTiming> = {}, endType: number | null = END_TYPES.icmp): Walk {
   const plan = createTracePlan({ ...PACE, ...options });
   const sends: { ttl: number; flow: number; at: number }[] = [];
   const arrivals: (Given & { probe: number; at: number })[] = [];
@@ -119,14 +119,14 @@ describe("a trace's plan", () => {
   });
 
   it("sends few probes to a target that limits its answers, because answers to overshooting probes count", () => {
-    const pace = paceOf({ protocol: "udp", maxHops: 30, queries: 3 });
+    const timing = timingOf({ protocol: "udp", maxHops: 30, queries: 3 });
     let burst = 6;
     const target: Network = (ttl) => {
       if (ttl < 8) return { ip: `r${ttl}`, ms: 1, passage: "passing" };
       burst -= 1;
       return burst < 0 ? null : { ip: "t", ms: 150, passage: "reached" };
     };
-    const { lines, reached, tookMs } = walk(target, pace);
+    const { lines, reached, tookMs } = walk(target, timing);
     expect([lines.at(-1), lines.length, reached]).toEqual(["t t t", 8, true]);
     expect(tookMs).toBeLessThan(1_000);
   });
@@ -283,8 +283,8 @@ describe("loss on the way to the fourth of seven hops", () => {
     const lossy: Network = (ttl, nth, at) => (ttl >= 4 && next() < loss ? null : line(7)(ttl, nth, at));
     const sums = Array.from({ length: 7 }, () => ({ shown: 0, count: 0, unknown: 0 }));
     for (let round = 0; round < WALKS; round += 1) {
-      const pace = paceOf({ protocol, maxHops: 30, queries });
-      const { hops } = walk(lossy, pace, END_TYPES[protocol]);
+      const timing = timingOf({ protocol, maxHops: 30, queries });
+      const { hops } = walk(lossy, timing, END_TYPES[protocol]);
       const losses = hopLoss(hops, true);
       expect(losses.slice(0, 3)).toEqual([0, 0, 0]);
       for (const [index, shown] of losses.slice(0, 7).entries()) {
@@ -323,7 +323,7 @@ describe("a router's limit on answers", () => {
         const isFree = protocol !== "udp" && ttl >= 4;
         return isFree || limits[Math.min(ttl, 4)]?.(at) === true ? line(4)(ttl, nth, at) : null;
       };
-      const { hops, reached } = walk(limited, paceOf({ protocol, maxHops: 30, queries: 5 }), END_TYPES[protocol]);
+      const { hops, reached } = walk(limited, timingOf({ protocol, maxHops: 30, queries: 5 }), END_TYPES[protocol]);
       expect(reached).toBe(true);
       expect(hopLoss(hops, true)).toEqual([0, 0, 0, 0]);
       expect(hops.map(({ evidence }) => evidence.unclear)).toEqual([0, 0, 0, 0]);
@@ -332,7 +332,7 @@ describe("a router's limit on answers", () => {
 
   it("cannot be distinguished from loss if a router with a stricter limit is the last that answers", () => {
     const harsh: Network = (ttl, nth, at) => (ttl > 2 || (ttl === 2 && nth % 3 !== 1) ? null : line(9)(ttl, nth, at));
-    const { hops } = walk(harsh, paceOf({ protocol: "udp", maxHops: 30, queries: 3 }));
+    const { hops } = walk(harsh, timingOf({ protocol: "udp", maxHops: 30, queries: 3 }));
     expect(hopLoss(hops, false)).toEqual([0, null, 100, 100, 100, 100, 100]);
   });
 
@@ -347,7 +347,7 @@ describe("a router's limit on answers", () => {
 });
 
 describe("an end of the path that limits its answers and answers only a probe that overshot", () => {
-  const pace = paceOf({ protocol: "udp", maxHops: 30, queries: 3 });
+  const timing = timingOf({ protocol: "udp", maxHops: 30, queries: 3 });
   /** Three routers, of which some are silent, then an end that answers only probes of TTL 5, with this TTL in the quote. */
   const limited =
     (passage: Passage, ttlLeft: number, silent: readonly number[] = []): Network =>
@@ -357,7 +357,7 @@ describe("an end of the path that limits its answers and answers only a probe th
     };
 
   it.each(["reached", "unreachable"] as const)("is at the distance that the quoted probe shows (%s)", (passage) => {
-    const { lines, hops } = walk(limited(passage, 2), pace, END_TYPES.udp);
+    const { lines, hops } = walk(limited(passage, 2), timing, END_TYPES.udp);
     expect(lines).toEqual(["a a a", "b b b", "c c c", expect.stringMatching(/^t/)]);
     // Its silence is what a limit explains too. Echoes show which it was.
     const echoes = { sampled: 20, lost: 0, isTargetLimited: true };
@@ -365,7 +365,7 @@ describe("an end of the path that limits its answers and answers only a probe th
   });
 
   it("is at the first hop that was asked for, if it is nearer", () => {
-    const { lines } = walk(limited("reached", 2), { ...pace, firstHop: 5 }, END_TYPES.udp);
+    const { lines } = walk(limited("reached", 2), { ...timing, firstHop: 5 }, END_TYPES.udp);
     expect(lines).toEqual([expect.stringMatching(/^t/)]);
   });
 
@@ -375,7 +375,7 @@ describe("an end of the path that limits its answers and answers only a probe th
     ["the quote has more than the whole TTL", 64, [1, 2, 3]],
     ["the quote has no TTL left", 0, []],
   ])("is at the distance of the answered probe if %s", (_why, ttlLeft, silent) => {
-    const { hops } = walk(limited("reached", ttlLeft, silent), pace, END_TYPES.udp);
+    const { hops } = walk(limited("reached", ttlLeft, silent), timing, END_TYPES.udp);
     expect(hops).toHaveLength(5);
   });
 });

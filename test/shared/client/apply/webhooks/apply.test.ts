@@ -101,14 +101,14 @@ describe("apply", () => {
     const second = await apply({ ...SECRETS, PUSH_USER: "v".repeat(30), HOOK_SECRET: "other-secret-of-it" });
     expect(second.said.split("\n")).toEqual([
       "~ webhook On-call",
+      "    secret: (secret) changed",
       "    headers.X-A: (secret) set",
       "    headers.Authorization: (secret) removed",
-      "    secret: (secret) changed",
       "~ webhook Chat",
       "    url: (secret) changed",
       "~ webhook Phone",
-      '    format_options.priority: "1" -> 0',
       "    format_options.user: (secret) changed",
+      '    format_options.priority: "1" -> 0',
       ...READS.map((line) => line.replace("headers.Authorization", "headers.X-A")),
       "",
       "Created 0, changed 3, deleted 0, unchanged 1.",
@@ -133,8 +133,8 @@ describe("apply", () => {
     expect(dry.said.split("\n")).toEqual([
       "~ webhook On-call",
       '    url: "https://hooks.example.com/vantage" -> "https://other.example.com/"',
-      "    headers.authorization: (secret) removed",
-      "    headers.x-a: (secret) removed",
+      "    headers.Authorization: (secret) removed",
+      "    headers.X-A: (secret) removed",
       "",
       "Plan: 0 to create, 1 to change, 0 to delete, 0 unchanged.",
     ]);
@@ -147,7 +147,7 @@ describe("apply", () => {
     expect((await listed())[0]).toMatchObject({ url });
     moved({ headers: { "X-A": "c" } });
     expect((await apply()).said).toContain(
-      "headers.Authorization: (secret) removed\n    headers.X-A: (secret) changed",
+      "headers.X-A: (secret) changed\n    headers.Authorization: (secret) removed",
     );
     expect((await listed())[0]).toMatchObject({ url: "https://other.example.com/", headers: { "X-A": "****" } });
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Row } from "#shared/client/apply/document.ts";
-import { bodyOf, planWebhooks } from "#shared/client/apply/webhooks/plan.ts";
+import { bodyOf, describeChanges, planWebhooks } from "#shared/client/apply/webhooks/plan.ts";
 import { ownWebhooks } from "#shared/client/apply/webhooks/rows.ts";
 
 const MONITORS = new Map([
@@ -34,8 +34,8 @@ function planOf(row: Row, listed: Row | undefined = LISTED) {
 
 /** A row, and the webhook that is listed if it is another one. */
 type Unchanged = readonly [what: string, row: Row, listed?: Row];
-/** What changes in a row, and what only the service knows. */
-type Changed = readonly [what: string, row: Row, changes: readonly object[], unknown: readonly string[], listed?: Row];
+/** A row, the fields that differ for the service, and how they are shown. */
+type Changed = readonly [what: string, row: Row, names: readonly string[], changes: readonly object[], listed?: Row];
 
 const UNCHANGED: readonly Unchanged[] = [
   ["no property", {}],
@@ -49,7 +49,7 @@ const UNCHANGED: readonly Unchanged[] = [
     "a filter in another order, without a monitor that is gone",
     { filter: { monitors: ["Mail", "Shop"], tags: ["web"] } },
   ],
-  ["masked header fields, whatever their case", { headers: { authorization: "****" } }],
+  ["masked header fields", { headers: { Authorization: "****" } }],
   ["a number as an option", { format_options: { token: "****", user: "****", priority: 1 } }, PHONE],
   [
     "active, if only the plan makes it inactive",
@@ -66,57 +66,74 @@ const CHANGED: readonly Changed[] = [
   [
     "an address",
     { url: "https://example.com/b" },
+    ["url"],
     [{ field: "url", before: LISTED.url, after: "https://example.com/b" }],
-    [],
   ],
   [
     "that of a provider",
     { url: "https://hooks.slack.com/services/b" },
+    ["url"],
     [{ field: "url", secret: "changed" }],
-    [],
     SLACK,
   ],
-  ["one with a query", { url: "https://example.com/b?c=d" }, [{ field: "url", secret: "changed" }], []],
-  ["a secret, maybe", { secret: "another-secret" }, [], ["secret"]],
-  ["all events, maybe", { events: null }, [], ["events"]],
+  ["one with a query", { url: "https://example.com/b?c=d" }, ["url"], [{ field: "url", secret: "changed" }]],
+  [
+    "one of another origin, which does not get the secrets",
+    { url: "https://example.org/" },
+    ["url", "headers.authorization"],
+    [{ field: "url" }, { field: "headers.Authorization", secret: "removed" }],
+  ],
+  ["a secret", { secret: "another-secret" }, ["secret"], [{ field: "secret", secret: "changed" }]],
+  ["all events", { events: null }, ["events"], [{ field: "events", before: LISTED.events, after: null }]],
   [
     "no filter",
     { filter: null },
+    ["filter"],
     [{ field: "filter", before: { monitors: ["Shop", "Mail"], tags: ["web"] }, after: null }],
-    [],
   ],
-  ["a filter without tags", { filter: { monitors: ["Shop", "Mail"] } }, [{ field: "filter" }], []],
-  ["a value of a header field, maybe", { headers: { authorization: "b" } }, [], ["headers.authorization"]],
+  ["a filter without tags", { filter: { monitors: ["Shop", "Mail"] } }, ["filter"], [{ field: "filter" }]],
+  [
+    "a value of a header field, whatever its case",
+    { headers: { authorization: "b" } },
+    ["headers.Authorization"],
+    [{ field: "headers.authorization", secret: "changed" }],
+  ],
   [
     "header fields",
     { headers: { "X-A": "b" } },
+    ["headers.authorization", "headers.x-a"],
     [
       { field: "headers.X-A", secret: "set" },
       { field: "headers.Authorization", secret: "removed" },
     ],
-    [],
   ],
   [
     "options",
     { format_options: { token: "c", user: "****", priority: 0 } },
-    [{ field: "format_options.priority", before: "1", after: 0 }],
-    ["format_options.token"],
+    ["format_options.priority", "format_options.token"],
+    [
+      { field: "format_options.token", secret: "changed" },
+      { field: "format_options.priority", before: "1", after: 0 },
+    ],
     PHONE,
   ],
   [
     "what failures make inactive",
     { is_active: true },
+    ["is_active"],
     [{ field: "is_active", before: false, after: true }],
-    [],
     { ...LISTED, is_active: false, inactive_reason: "failing" },
   ],
 ];
 
-it.each(CHANGED.map(([what, row, changes, unknown, listed]) => ({ what, row, changes, unknown, listed })))(
-  "$what is a change",
-  ({ row, changes, unknown, listed }) => {
+it.each(CHANGED.map(([what, row, names, changes, listed]) => ({ what, row, names, changes, listed })))(
+  "$what is a change if the service says so",
+  ({ row, names, changes, listed = LISTED }) => {
     const { changed, problems } = planOf(row, listed);
-    expect([changed, problems]).toMatchObject([[{ changes, unknown }], []]);
+    const [own] = ownWebhooks([listed], MONITORS);
+    if (own === undefined) throw new Error("no webhook is listed");
+    expect([changed, problems]).toMatchObject([[{ title: "a" }], []]);
+    expect(describeChanges(row, own, names)).toMatchObject(changes);
   },
 );
 

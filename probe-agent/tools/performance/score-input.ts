@@ -1,7 +1,7 @@
 import type { ImageFacts } from "#probe-agent/analysis/page/page-resources/resource.ts";
 
 /** Facts from which the score is computed. null means unknown. */
-export interface PerformanceFacts {
+export interface ScoreInput {
   readonly navigationTtfbMs: number;
   readonly ttfbMs: number;
   readonly redirects: number;

@@ -1,7 +1,7 @@
 import type { TraceRequest } from "#probe-agent/port/packets.ts";
 
 /** Limits and intervals of a trace. Times are in milliseconds. */
-export interface TracePace {
+export interface TraceTiming {
   readonly firstHop: number;
   readonly maxHops: number;
   readonly queries: number;
@@ -62,10 +62,10 @@ const AHEAD = {
   tcp: { window: 8, lookahead: 6, packetGapMs: 2 },
 } as const;
 
-/** Returns the pace of a trace. */
-export function paceOf(
+/** Returns the timing of a trace. */
+export function timingOf(
   request: Pick<TraceRequest, "protocol" | "firstHop" | "maxHops" | "queries" | "flows">,
-): TracePace {
+): TraceTiming {
   return {
     ...PATIENCE,
     ...AHEAD[request.protocol],

@@ -7,7 +7,7 @@ import type {
 } from "#control-plane/public/status-pages/page.ts";
 
 /** A monitor's status in words. */
-export const STATUS_WORDS: Readonly<Record<ShownStatus, string>> = {
+export const STATUS_LABELS: Readonly<Record<ShownStatus, string>> = {
   up: "Operational",
   degraded: "Degraded",
   down: "Down",
@@ -16,7 +16,7 @@ export const STATUS_WORDS: Readonly<Record<ShownStatus, string>> = {
 };
 
 /** The status of a whole page in words. */
-export const OVERALL_WORDS: Readonly<Record<OverallStatus, string>> = {
+export const OVERALL_LABELS: Readonly<Record<OverallStatus, string>> = {
   operational: "All systems operational",
   degraded_performance: "Degraded performance",
   partial_outage: "Partial outage",
@@ -26,7 +26,7 @@ export const OVERALL_WORDS: Readonly<Record<OverallStatus, string>> = {
 };
 
 /** The state of an incident in words. */
-export const INCIDENT_WORDS: Readonly<Record<ShownIncident["status"], string>> = {
+export const INCIDENT_LABELS: Readonly<Record<ShownIncident["status"], string>> = {
   investigating: "Investigating",
   identified: "Identified",
   monitoring: "Monitoring",
@@ -34,7 +34,7 @@ export const INCIDENT_WORDS: Readonly<Record<ShownIncident["status"], string>> =
 };
 
 /** The impact of an incident in words. */
-export const IMPACT_WORDS: Readonly<Record<ShownIncident["impact"], string>> = {
+export const IMPACT_LABELS: Readonly<Record<ShownIncident["impact"], string>> = {
   none: "No impact",
   minor: "Minor impact",
   major: "Major impact",
@@ -43,7 +43,7 @@ export const IMPACT_WORDS: Readonly<Record<ShownIncident["impact"], string>> = {
 };
 
 /** The state of a maintenance window in words. */
-export const MAINTENANCE_WORDS: Readonly<Record<ShownMaintenance["status"], string>> = {
+export const MAINTENANCE_LABELS: Readonly<Record<ShownMaintenance["status"], string>> = {
   scheduled: "Scheduled",
   in_progress: "In progress",
   completed: "Completed",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { barOf } from "#control-plane/public/status-pages/render/html/page.ts";
-import { formatDay, formatPercent, formatSince, formatTime } from "#control-plane/public/status-pages/render/words.ts";
+import { formatDay, formatPercent, formatSince, formatTime } from "#control-plane/public/status-pages/render/labels.ts";
 import { makeDays } from "#test/support/status-page-views.ts";
 
 describe("times in words", () => {

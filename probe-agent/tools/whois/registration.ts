@@ -7,7 +7,7 @@ import { isPrivacyService } from "#probe-agent/analysis/registry/whois/holder.ts
 type Result = ResultOf<typeof contract>;
 
 /** Fields of a result that describe a domain's registration. */
-export type DomainFacts = Pick<
+export type DomainRegistration = Pick<
   Result,
   | "registrar"
   | "created"
@@ -22,7 +22,7 @@ export type DomainFacts = Pick<
 >;
 
 /** Facts of a name that nobody holds or that no answer describes. */
-export const NO_FACTS: DomainFacts = {
+export const NO_REGISTRATION: DomainRegistration = {
   registrar: null,
   created: null,
   updated: null,
@@ -36,7 +36,7 @@ export const NO_FACTS: DomainFacts = {
 };
 
 /** Reads the facts of an RDAP answer. */
-export function rdapFacts(domain: RdapDomain): DomainFacts {
+export function readRdapRegistration(domain: RdapDomain): DomainRegistration {
   return {
     registrar: domain.registrar && { ...domain.registrar },
     created: domain.created,
@@ -52,7 +52,7 @@ export function rdapFacts(domain: RdapDomain): DomainFacts {
 }
 
 /** Reads the facts of a WHOIS answer. */
-export function whoisFacts(record: WhoisRecord): DomainFacts {
+export function readWhoisRegistration(record: WhoisRecord): DomainRegistration {
   return {
     registrar: record.registrar && { ...record.registrar },
     created: record.created,
@@ -68,7 +68,7 @@ export function whoisFacts(record: WhoisRecord): DomainFacts {
 }
 
 /** Merges the facts: the registry's, and the registrar's if the registry has none. */
-export function mergeFacts(registry: DomainFacts, registrar: DomainFacts): DomainFacts {
+export function mergeRegistrations(registry: DomainRegistration, registrar: DomainRegistration): DomainRegistration {
   const [own, other] = [registry.registrar, registrar.registrar];
   return {
     registrar:
@@ -101,7 +101,7 @@ export function mergeFacts(registry: DomainFacts, registrar: DomainFacts): Domai
 }
 
 /** Reports whether the holder is hidden. Null if the answer does not mention a holder. */
-export function privacyOf({ registrant }: DomainFacts): boolean | null {
+export function privacyOf({ registrant }: DomainRegistration): boolean | null {
   if (registrant === null) return null;
   return registrant.redacted || (registrant.org !== null && isPrivacyService(registrant.org));
 }
