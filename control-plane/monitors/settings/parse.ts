@@ -1,14 +1,8 @@
 import { Type, type TObject, type TSchema } from "typebox";
 import { parseParams } from "#shared/schema/schema.ts";
 import { Nullable } from "#shared/tools/fields.ts";
-import {
-  CHANGE,
-  CREATE,
-  OLD_CHANGE,
-  OLD_CREATE,
-  SECRETS_MISSING,
-  type Given,
-} from "#control-plane/monitors/settings/fields.ts";
+import { CHANGE, CREATE, OLD_CHANGE, OLD_CREATE, type Given } from "#control-plane/monitors/settings/fields.ts";
+import { MOST_HEADERS } from "#control-plane/monitors/settings/headers.ts";
 import type { GivenComposite } from "#control-plane/outages/kinds/composite.ts";
 import { kindOf, OPTION_NAMES } from "#control-plane/outages/kinds/kinds.ts";
 import type { Read } from "#shared/schema/problem.ts";
@@ -54,6 +48,15 @@ export function parseCreation(raw: Readonly<Record<string, unknown>>, fields: Fi
 
 /** The options in a row of a document that name monitors, which have no id there. */
 export const ROW_OPTIONS: Readonly<Record<string, TSchema>> = Object.fromEntries(OPTION_NAMES.flatMap(rowSchemaOf));
+
+/** Names of the secrets that a row of a document leaves out. */
+export const SECRETS_MISSING = Type.Array(Type.String({ maxLength: 120 }), {
+  maxItems: MOST_HEADERS + 1,
+  examples: [["request_headers.Authorization", "body"]],
+  description:
+    "Secrets that are not in the row: request_headers.<name> and body. An import takes them from your monitor with " +
+    "this name; without one the monitor is created paused",
+});
 
 /** The fields of a row of a document, in which monitors are named and have no id. */
 const ROW = Type.Object({

@@ -1,7 +1,7 @@
 import { Type, type TSchema } from "typebox";
 import type { DocumentPart } from "#control-plane/accounts/document-part.ts";
-import { CREATE, SECRETS_MISSING } from "#control-plane/monitors/settings/fields.ts";
-import { ROW_OPTIONS } from "#control-plane/monitors/settings/parse.ts";
+import { CREATE } from "#control-plane/monitors/settings/fields.ts";
+import { ROW_OPTIONS, SECRETS_MISSING } from "#control-plane/monitors/settings/parse.ts";
 
 const { depends_on: _id, ...FIELDS } = CREATE.properties;
 

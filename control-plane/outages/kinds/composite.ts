@@ -2,6 +2,7 @@ import { Type, type Static } from "typebox";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 import { Nullable } from "#shared/tools/fields.ts";
 import { OPTIONS, PROBED, problem, type Kind } from "#control-plane/outages/kinds/kind.ts";
+import { asked } from "#control-plane/outages/kinds/form-field.ts";
 
 /** Which monitors a composite follows, and how many of them must be down. */
 export interface CompositeSettings {
@@ -28,6 +29,7 @@ const RULE = {
       description:
         "How many of them must be down until it is: any: one; all: each; percent: a share of all. One whose status is " +
         "unknown, or in maintenance, counts as not down. Default: any",
+      ...asked("Down when these are down", "what"),
     }),
   ),
   percent: Type.Optional(
@@ -37,6 +39,7 @@ const RULE = {
         maximum: 100,
         examples: [50],
         description: "percent: the least share that must be down, percent. Required for percent only. Default: null",
+        ...asked("Share (percent)", "what"),
       }),
     ),
   ),
@@ -51,6 +54,7 @@ const SCHEMA = Nullable(
           maxItems: MOST_MEMBERS,
           examples: [[1, 2]],
           description: `Ids of ${MEMBERS}`,
+          ...asked("Monitors", "what", { hint: "Their numbers, with spaces between them", input: "ids" }),
         }),
       ),
       ...RULE,
@@ -87,6 +91,7 @@ const DEFAULTS: CompositeSettings = { monitor_ids: [], down_when: "any", percent
 /** The statuses of other monitors: it is judged whenever one of them changes. */
 export const composite = {
   ...PROBED,
+  label: "Composite",
   watches: "the statuses of other monitors",
   target: null,
   options: {

@@ -5,17 +5,21 @@ import { Nullable } from "#shared/tools/fields.ts";
 import { DOMAIN_TARGET, OPTIONS, PROBE, PROBED, problem, type Kind } from "#control-plane/outages/kinds/kind.ts";
 import { isIPv4, isIPv6 } from "node:net";
 import { domainToASCII } from "node:url";
+import { asked } from "#control-plane/outages/kinds/form-field.ts";
 
 /** A condition on the answer of a look-up; omitted parts have their defaults. */
 const SCHEMA = Nullable(
   Type.Object(
     {
-      type: Type.Optional(Type.Enum([...DNS_TYPES], { description: "Record type. Default: A" })),
+      type: Type.Optional(
+        Type.Enum([...DNS_TYPES], { description: "Record type. Default: A", ...asked("Record", "what") }),
+      ),
       op: Type.Optional(
         Type.Enum([...DNS_OPS], {
           description:
             "any: there is a record; equals: the records are exactly the values; contains: every value is among " +
             "them; not_contains: none is. For TXT, a value is among them if it is part of a record. Default: any",
+          ...asked("The records", "expect"),
         }),
       ),
       values: Type.Optional(
@@ -24,11 +28,13 @@ const SCHEMA = Nullable(
           description:
             "Record data of the type as in zone files, such as 10 mail.example.com for MX; for TXT any text. Names " +
             "are compared without case and final dot, addresses in any spelling",
+          ...asked("Values", "expect", { hint: "One a line, as in a zone file" }),
         }),
       ),
       dnssec: Type.Optional(
         Type.Enum([...DNSSEC_RULES], {
           description: "Condition on the DNSSEC validation. Default: not_bogus",
+          ...asked("DNSSEC", "expect"),
         }),
       ),
     },
@@ -45,8 +51,9 @@ const DEFAULTS: DnsCondition = { type: "A", op: "any", values: [], dnssec: "not_
 /** The records of a name. */
 export const dns = {
   ...PROBED,
+  label: "DNS",
   watches: "records of a name",
-  target: DOMAIN_TARGET,
+  target: { ...DOMAIN_TARGET, label: "Name" },
   options: {
     ...OPTIONS,
     schema: SCHEMA,

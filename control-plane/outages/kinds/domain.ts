@@ -7,6 +7,7 @@ import { DOMAIN_TARGET, PROBE, PROBED, problem, type Kind } from "#control-plane
 /** The registration of a domain. */
 export const domain = {
   ...PROBED,
+  label: "Domain",
   watches: "registration of a domain",
   target: DOMAIN_TARGET,
   findConflict: ({ url }) =>

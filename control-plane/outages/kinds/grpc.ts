@@ -7,6 +7,7 @@ import { certificateOf } from "#control-plane/outages/kinds/expiring.ts";
 import { MASK } from "#control-plane/outages/kinds/mask.ts";
 import { OPTIONS, PROBE, PROBED, problem, type Kind } from "#control-plane/outages/kinds/kind.ts";
 import { hostAndPort, readServerTarget } from "#control-plane/outages/kinds/server-target.ts";
+import { asked } from "#control-plane/outages/kinds/form-field.ts";
 
 /** What a health service is asked. */
 interface GrpcSettings {
@@ -30,6 +31,7 @@ const SCHEMA = Nullable(
             minLength: 1,
             maxLength: 256,
             description: "Service to ask about, as the server names it. Default: null, the server as a whole",
+            ...asked("Service", "what", { hint: "Empty: the server as a whole" }),
           }),
         ),
       ),
@@ -39,6 +41,7 @@ const SCHEMA = Nullable(
             description:
               "HTTP/2 over TLS, else in the clear. A certificate that is not trusted is down. Default: null, as the " +
               "scheme of url says: grpc:// without, grpcs:// and no scheme with TLS",
+            ...asked("TLS", "what"),
           }),
         ),
       ),
@@ -49,6 +52,7 @@ const SCHEMA = Nullable(
             "Metadata to send, at most 20; values of names that end in -bin are base64. Encrypted at rest. Responses show " +
             "each value as ****; a value of **** in a change keeps the stored value, unless the url leads to another " +
             "server. Default: none",
+          ...asked("Metadata", "request", { hint: "One a line, as name: value. Stored encrypted, shown as ****" }),
         }),
       ),
     },
@@ -86,8 +90,11 @@ const STATUS_FAULTS =
 /** A gRPC server that says that it serves. */
 export const grpc = {
   ...PROBED,
+  label: "gRPC",
   watches: "the health service of a gRPC server",
   target: {
+    label: "Host and port",
+    hint: "Such as api.example.com:443",
     form: "host:port, or a grpc:// or grpcs:// URL; the default port of grpcs:// is 443, that of grpc:// 80",
     port: "url",
     ruledPart: (url) => readTarget(url)?.host ?? url,

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { Nullable } from "#shared/tools/fields.ts";
 import { OPTIONS, PROBED, type Kind } from "#control-plane/outages/kinds/kind.ts";
+import { asked } from "#control-plane/outages/kinds/form-field.ts";
 
 /** When a heartbeat expects its pings. */
 export interface HeartbeatSettings {
@@ -23,24 +24,6 @@ const LONGEST_SECONDS = 31_622_400;
 const SCHEMA = Nullable(
   Type.Object(
     {
-      period_seconds: Type.Optional(
-        Type.Integer({
-          minimum: 30,
-          maximum: LONGEST_SECONDS,
-          examples: [3_600],
-          description: "Time from one ping to the next, in seconds. Default: interval_minutes x 60",
-        }),
-      ),
-      grace_seconds: Type.Optional(
-        Type.Integer({
-          minimum: 1,
-          maximum: LONGEST_SECONDS,
-          examples: [300],
-          description:
-            "How much later than expected a ping can be, in seconds. Also the longest duration of a run that reports " +
-            "its start. Default: 60",
-        }),
-      ),
       cron: Type.Optional(
         Nullable(
           Type.String({
@@ -51,6 +34,9 @@ const SCHEMA = Nullable(
               "Cron expression with five fields by which pings are expected, in place of the period, as the cron of " +
               "Debian reads it; or @hourly, @daily, @weekly, @monthly, @yearly. Where day of month or day of week begins " +
               "with *, both must match; else either. Default: null",
+            ...asked("Schedule", "what", {
+              hint: "As in a crontab, such as 30 2 * * *. Empty: by the period below",
+            }),
           }),
         ),
       ),
@@ -60,11 +46,40 @@ const SCHEMA = Nullable(
           maxLength: 64,
           examples: ["Europe/Berlin"],
           description: "IANA time zone of cron. Default: UTC",
+          ...asked("Time zone of the schedule", "what", {
+            hint: "Such as Europe/Berlin. Empty: UTC",
+            input: "zone",
+            empty: "UTC",
+          }),
+        }),
+      ),
+      period_seconds: Type.Optional(
+        Type.Integer({
+          minimum: 30,
+          maximum: LONGEST_SECONDS,
+          examples: [3_600],
+          description: "Time from one ping to the next, in seconds. Default: interval_minutes x 60",
+          ...asked("Period (seconds)", "what", {
+            hint: "Time from one run to the next, without a schedule. Empty: 300",
+            empty: 300,
+          }),
+        }),
+      ),
+      grace_seconds: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: LONGEST_SECONDS,
+          examples: [300],
+          description:
+            "How much later than expected a ping can be, in seconds. Also the longest duration of a run that reports " +
+            "its start. Default: 60",
+          ...asked("Grace (seconds)", "what", { hint: "How late a run may be. Empty: 60", empty: 60 }),
         }),
       ),
       methods: Type.Optional(
         Type.Enum(["any", "post"], {
           description: "post: requests with other methods than POST are not counted. Default: any",
+          ...asked("Requests that count", "more"),
         }),
       ),
     },
@@ -84,6 +99,7 @@ export function defaultHeartbeat(intervalMinutes: number): HeartbeatSettings {
 /** Pings that a job sends. It is not checked: it waits for them. */
 export const heartbeat = {
   ...PROBED,
+  label: "Heartbeat",
   watches: "pings that your job sends",
   target: null,
   options: {

@@ -9,6 +9,7 @@ import { PROBE, PROBED, problem, URL_TARGET, type Kind } from "#control-plane/ou
 /** The status of a URL. */
 export const http = {
   ...PROBED,
+  label: "HTTP",
   watches: "status of a URL",
   target: URL_TARGET,
   fields: ["method", "request_headers", "body", "expected_code", "expected_codes", "follow", "json", "watch_domain"],

@@ -9,6 +9,8 @@ import type { ExpiringTarget } from "#control-plane/outages/kinds/expiring.ts";
  * the API; null: it has none. What rooms decide by the kind of a monitor, they decide by one of these facts.
  */
 export interface Kind<O = unknown> {
+  /** What the dashboard calls it. */
+  readonly label: string;
   /** What it watches: its words in the description of check_type. */
   readonly watches: string;
   /** What `url` is; null: nothing is reached by it, and it is a note of the user's own. */
@@ -60,6 +62,10 @@ export const PROBE_FIELDS = ["timeout_seconds", "locations", "quorum", "retries"
 
 /** What `url` is. */
 interface Target {
+  /** Its label in the dashboard's form. */
+  readonly label: string;
+  /** What the form says below it. */
+  readonly hint: string;
   /** Its form: the words in the description of url. */
   readonly form: string;
   /** Where the port is that causes name: in url, or in the field port. */
@@ -225,14 +231,28 @@ export const OPTIONS = {
 
 /** A target that is a URL; of a host alone it is the address of its web site. */
 export const URL_TARGET: Target = {
+  label: "Address",
+  hint: "Such as https://example.com/health",
   form: "a URL; example.org means https://example.org",
   port: "url",
   ruledPart: (url) => url,
 };
 /** A target that is a host name or an address. */
-export const HOST_TARGET: Target = { form: "a host name or IP address", port: "field", ruledPart: (url) => url };
+export const HOST_TARGET: Target = {
+  label: "Host",
+  hint: "A name or an IP address",
+  form: "a host name or IP address",
+  port: "field",
+  ruledPart: (url) => url,
+};
 /** A target that is a domain name. */
-export const DOMAIN_TARGET: Target = { form: "a domain name", port: "field", ruledPart: (url) => url };
+export const DOMAIN_TARGET: Target = {
+  label: "Domain",
+  hint: "Such as example.com",
+  form: "a domain name",
+  port: "field",
+  ruledPart: (url) => url,
+};
 
 /** Returns the problem of a field. */
 export function problem(field: string, reason: FieldProblem["reason"], message: string): FieldProblem {

@@ -57,7 +57,7 @@ export function kindOf(checkType: string): Kind {
   return Object.hasOwn(KINDS, checkType) ? KINDS[checkType as CheckType] : UNKNOWN;
 }
 
-const UNKNOWN: Kind = { ...PROBED, watches: "", target: HOST_TARGET, probe: null };
+const UNKNOWN: Kind = { ...PROBED, label: "", watches: "", target: HOST_TARGET, probe: null };
 
 /** Reports whether probes check monitors of a type. */
 export function isProbed(checkType: CheckType): checkType is ProbedType {

@@ -4,6 +4,7 @@ import { HOST_TARGET, PROBE, PROBED, type Kind } from "#control-plane/outages/ki
 /** Echo replies of a host. */
 export const ping = {
   ...PROBED,
+  label: "Ping",
   watches: "echo replies of a host",
   target: HOST_TARGET,
   evidence: { ...PROBED.evidence, isRoundTrip: true },

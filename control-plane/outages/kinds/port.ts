@@ -4,6 +4,7 @@ import { HOST_TARGET, PROBE, PROBED, type Kind } from "#control-plane/outages/ki
 /** A TCP port that accepts connections. */
 export const port = {
   ...PROBED,
+  label: "Port",
   watches: "a TCP port",
   target: HOST_TARGET,
   fields: ["port"],

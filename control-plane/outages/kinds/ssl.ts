@@ -7,8 +7,11 @@ import { readTlsTarget } from "#control-plane/outages/kinds/tls-target.ts";
 /** The certificate of a server. */
 export const ssl = {
   ...PROBED,
+  label: "Certificate",
   watches: "certificate of a host",
   target: {
+    label: "Host",
+    hint: "Such as example.com",
     form: "a host, host:port or https URL",
     port: "field",
     ruledPart(url) {

@@ -13,6 +13,7 @@ import { certificateOf } from "#control-plane/outages/kinds/expiring.ts";
 import { OPTIONS, PROBE, PROBED, problem, type Kind } from "#control-plane/outages/kinds/kind.ts";
 import { expectedSchema, mergeWithSent, sentSchema } from "#control-plane/outages/kinds/sent-text.ts";
 import { hostAndPort, readServerTarget } from "#control-plane/outages/kinds/server-target.ts";
+import { asked } from "#control-plane/outages/kinds/form-field.ts";
 
 /** The dialogue of a tcp monitor. */
 export interface TcpSettings {
@@ -35,23 +36,32 @@ const FIELDS = {
         description:
           "Protocol whose greeting and answer are checked: smtp (220, EHLO), imap (* OK), ftp (220), ssh " +
           "(SSH-2.0), redis (PING; a server that asks for a password is up). Default: null, none",
+        ...asked("Protocol", "what"),
       }),
     ),
   ),
-  send: sentSchema("Text that is sent as it is, without preset; end lines with \\r\\n where the protocol does."),
-  send_hex: sentSchema(
-    "Bytes that are sent instead of send, in hexadecimal, such as 05 01 00, without preset.",
-    24_576,
-  ),
-  expect: expectedSchema(
-    "Text that the first 64 KB of the server must contain, without preset. Default: null, the connection " +
-      "is enough",
-  ),
+  send: sentSchema({
+    description: "Text that is sent as it is, without preset; end lines with \\r\\n where the protocol does.",
+    ...asked("Text to send", "request", { hint: "Stored encrypted, shown as ****" }),
+  }),
+  send_hex: sentSchema({
+    maxLength: 24_576,
+    description: "Bytes that are sent instead of send, in hexadecimal, such as 05 01 00, without preset.",
+    ...asked("Bytes to send instead", "request", {
+      hint: "In hexadecimal, such as 05 01 00. Stored encrypted, shown as ****",
+    }),
+  }),
+  expect: expectedSchema({
+    description:
+      "Text that the first 64 KB of the server must contain, without preset. Default: null, the connection is enough",
+    ...asked("Text that the answer has", "expect", { input: "text" }),
+  }),
   tls: Type.Optional(
     Type.Enum([...TCP_TLS], {
       description:
         "none; implicit: TLS with the first byte; starttls: by the command of smtp, imap or ftp. A certificate " +
         "that is not trusted is down. Default: none",
+      ...asked("TLS", "what"),
     }),
   ),
 };
@@ -108,8 +118,11 @@ const words = (code: string, headline: string) => ({ code, headline, shows: "wor
 /** A server that answers as its protocol, or its user, expects. */
 export const tcp = {
   ...PROBED,
+  label: "TCP",
   watches: "the answer of a TCP server",
   target: {
+    label: "Host and port",
+    hint: "Such as mail.example.com:25. A protocol below has a port of its own",
     form: "a host, host:port or tcp:// URL; with tcp.preset the default port is that of the protocol",
     port: "url",
     ruledPart: (url) => readTarget(url)?.host ?? url,

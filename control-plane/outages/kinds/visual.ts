@@ -4,6 +4,7 @@ import type { FieldProblem } from "#shared/schema/problem.ts";
 import { Nullable } from "#shared/tools/fields.ts";
 import type { CommonDraft } from "#control-plane/outages/kinds/common.ts";
 import { OPTIONS, PROBE, PROBED, problem, URL_TARGET, type Kind } from "#control-plane/outages/kinds/kind.ts";
+import { asked } from "#control-plane/outages/kinds/form-field.ts";
 
 /** A rectangle of a picture in which differences do not count; in pixels from the upper left corner. */
 export interface IgnoredRegion {
@@ -24,8 +25,8 @@ export interface VisualSettings {
   readonly threshold_percent: number;
 }
 
-const Pixels = (minimum: number, maximum: number, description: string) =>
-  Type.Integer({ minimum, maximum, description: `${description}, pixels` });
+const Pixels = (minimum: number, maximum: number, description: string, form?: ReturnType<typeof asked>) =>
+  Type.Integer({ minimum, maximum, description: `${description}, pixels`, ...form });
 
 /** What pictures show and how they are compared; omitted parts keep their values. */
 const SCHEMA = Nullable(
@@ -34,8 +35,22 @@ const SCHEMA = Nullable(
       viewport: Type.Optional(
         Type.Object(
           {
-            width: Type.Optional(Pixels(PICTURE.minWidth, PICTURE.maxWidth, "Width. Default: 1280")),
-            height: Type.Optional(Pixels(PICTURE.minViewportHeight, PICTURE.maxViewportHeight, "Height. Default: 800")),
+            width: Type.Optional(
+              Pixels(
+                PICTURE.minWidth,
+                PICTURE.maxWidth,
+                "Width. Default: 1280",
+                asked("Width of the window (pixels)", "more", { hint: "Empty: 1280" }),
+              ),
+            ),
+            height: Type.Optional(
+              Pixels(
+                PICTURE.minViewportHeight,
+                PICTURE.maxViewportHeight,
+                "Height. Default: 800",
+                asked("Height of the window (pixels)", "more", { hint: "Empty: 800" }),
+              ),
+            ),
           },
           { additionalProperties: false, description: "Size of the window of the browser" },
         ),
@@ -43,6 +58,7 @@ const SCHEMA = Nullable(
       full_page: Type.Optional(
         Type.Boolean({
           description: `Picture of the whole page, at most ${PICTURE.maxHeight} pixels high. Default: false`,
+          ...asked("Picture of the whole page", "more"),
         }),
       ),
       wait_ms: Type.Optional(
@@ -50,6 +66,7 @@ const SCHEMA = Nullable(
           minimum: 0,
           maximum: 10_000,
           description: "Wait after the page has loaded, milliseconds. Default: 0",
+          ...asked("Wait after loading (milliseconds)", "more", { hint: "Empty: 0" }),
         }),
       ),
       ignore: Type.Optional(
@@ -71,6 +88,7 @@ const SCHEMA = Nullable(
           minimum: 0,
           maximum: 100,
           description: "The page has changed if more of its pixels differ, percent. Default: 0.1",
+          ...asked("Changed when more than this differs (percent)", "expect", { hint: "Empty: 0.1" }),
         }),
       ),
     },
@@ -100,6 +118,7 @@ const COMPARE_SECONDS = 60;
 /** Pictures of a page. It is never down. */
 export const visual = {
   ...PROBED,
+  label: "Picture",
   watches: "pictures of a page",
   target: { ...URL_TARGET, port: "field" },
   defaults: { timeout_seconds: TIMEOUT_SECONDS },

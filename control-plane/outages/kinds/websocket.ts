@@ -6,6 +6,7 @@ import type { CommonDraft } from "#control-plane/outages/kinds/common.ts";
 import { certificateOf } from "#control-plane/outages/kinds/expiring.ts";
 import { OPTIONS, PROBE, PROBED, problem, type Kind } from "#control-plane/outages/kinds/kind.ts";
 import { expectedSchema, mergeWithSent, sentSchema } from "#control-plane/outages/kinds/sent-text.ts";
+import { asked } from "#control-plane/outages/kinds/form-field.ts";
 
 /** The subprotocol, and the message that must arrive. */
 interface WebsocketSettings {
@@ -25,13 +26,19 @@ const SCHEMA = Nullable(
             minLength: 1,
             maxLength: 100,
             description: "Subprotocol to ask for, which the server must choose. Default: null, none",
+            ...asked("Subprotocol", "what"),
           }),
         ),
       ),
-      send: sentSchema("Text message that is sent once the WebSocket is open."),
-      expect: expectedSchema(
-        "Text that one of the messages in the first 64 KB must contain. Default: null, no message is awaited",
-      ),
+      send: sentSchema({
+        description: "Text message that is sent once the WebSocket is open.",
+        ...asked("Message to send", "request", { hint: "Stored encrypted, shown as ****" }),
+      }),
+      expect: expectedSchema({
+        description:
+          "Text that one of the messages in the first 64 KB must contain. Default: null, no message is awaited",
+        ...asked("Text that a message has", "expect", { input: "text" }),
+      }),
     },
     {
       additionalProperties: false,
@@ -51,8 +58,15 @@ const missing = (code: string) =>
 /** A server that opens a WebSocket. */
 export const websocket = {
   ...PROBED,
+  label: "WebSocket",
   watches: "a WebSocket",
-  target: { form: "a ws:// or wss:// URL", port: "url", ruledPart: (url) => handshakeUrl(url) ?? url },
+  target: {
+    label: "Address",
+    hint: "Such as wss://example.com/socket",
+    form: "a ws:// or wss:// URL",
+    port: "url",
+    ruledPart: (url) => handshakeUrl(url) ?? url,
+  },
   fields: ["request_headers"],
   options: {
     ...OPTIONS,

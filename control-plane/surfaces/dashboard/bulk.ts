@@ -9,7 +9,7 @@ import { requireWritten } from "#control-plane/http/written.ts";
 import { MOST_IDS } from "#control-plane/monitors/bulk/fields.ts";
 import { parseBulk } from "#control-plane/monitors/bulk/parse.ts";
 import { changeOf } from "#control-plane/monitors/changed-fields.ts";
-import { labelsOf } from "#control-plane/surfaces/dashboard/monitor-form/field-labels.ts";
+import { labelOf } from "#control-plane/surfaces/dashboard/monitor-form/form-fields.ts";
 import { counted } from "#control-plane/surfaces/dashboard/layout/amounts.ts";
 import type { ManyChanged } from "#control-plane/monitors/bulk/bulk.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
@@ -133,7 +133,7 @@ function renderBulk({ ids, formToken, problem, typed }: BulkForm): Html {
 }
 
 function renderField(field: Field, value: string): Html {
-  const { name, label = labelsOf(name).label } = field;
+  const { name, label = labelOf(name) } = field;
   return html`
     <div class="field">
       <label for="f-${name}">${label}</label>
@@ -184,7 +184,7 @@ function renderBulkPlan({
 }
 
 function renderChanged({ name, changed }: ManyChanged["monitors"][number]): Html {
-  const lines = changed.map(({ field, before, after }) => `${labelsOf(field).label}: ${show(before)} → ${show(after)}`);
+  const lines = changed.map(({ field, before, after }) => `${labelOf(field)}: ${show(before)} → ${show(after)}`);
   return html`<li><b>${name}</b><ul>${lines.map((line) => html`<li>${line}</li>`)}</ul></li>`;
 }
 

@@ -1,153 +1,127 @@
 import { isRecord } from "#shared/text/is-record.ts";
+import { checkTypesOf } from "#control-plane/outages/kinds/defaults.ts";
+import { formOf, GROUPS, type Group, type Input } from "#control-plane/outages/kinds/form-field.ts";
 import { kindOf, type CheckType } from "#control-plane/outages/kinds/kinds.ts";
-import { PROBE_FIELDS } from "#control-plane/outages/kinds/kind.ts";
+import type { MonitorDraft } from "#control-plane/outages/kinds/monitor.ts";
 import { RECORD } from "#control-plane/monitors/settings/fields.ts";
-
-/** How a value is typed. zone: the name of a time zone; lines: one item a line; words: items with spaces or commas; ids, codes: numbers so; pairs: "Name: value" a line. */
-type Input =
-  | "text"
-  | "zone"
-  | "number"
-  | "textarea"
-  | "checkbox"
-  | "select"
-  | "lines"
-  | "words"
-  | "ids"
-  | "codes"
-  | "pairs"
-  | "json-value"
-  | "ignored";
-
-/** Parts of the form, in their order; those after the first two are folded. */
-export const GROUPS = ["what", "who", "when", "expect", "request", "more"] as const;
-/** A part of the form. */
-export type Group = (typeof GROUPS)[number];
 
 /** A field of the form of a monitor. */
 export interface FormField {
   /** Its path in the API, such as `tcp.send`. */
   readonly name: string;
+  readonly label: string;
+  /** Empty: none. */
+  readonly hint: string;
   readonly input: Input;
   readonly group: Group;
-  /** What an empty field means for a monitor that exists: null sets the default. Absent: an empty value is sent. */
-  readonly empty?: string | number | null;
+  /** What an empty field means for a monitor that exists; absent: nothing of it is sent. */
+  readonly empty?: string | number | null | undefined;
+  /** What it can be, of an input that is a select; "" first if it can be null. */
+  readonly choices: readonly string[];
 }
 
-/** The fields of every kind, in the order of the form. */
-const COMMON: readonly FormField[] = [
-  { name: "url", input: "text", group: "what" },
-  { name: "name", input: "text", group: "what" },
-  { name: "tags", input: "words", group: "what" },
-  { name: "notify_email", input: "checkbox", group: "who" },
-  { name: "notify_emails", input: "lines", group: "who", empty: null },
-  { name: "notify_advisories", input: "checkbox", group: "more" },
-  { name: "repeat_minutes", input: "number", group: "more", empty: null },
-  { name: "depends_on", input: "number", group: "more", empty: null },
-];
-
-/** The fields that some kinds have, by their names. */
-const SHARED: readonly FormField[] = [
-  { name: "port", input: "number", group: "what", empty: null },
-  { name: "keyword", input: "text", group: "what", empty: null },
-  { name: "keyword_mode", input: "select", group: "what" },
-  { name: "interval_minutes", input: "number", group: "when" },
-  { name: "locations", input: "lines", group: "when" },
-  { name: "quorum", input: "text", group: "when" },
-  { name: "retries", input: "number", group: "when" },
-  { name: "recovery", input: "number", group: "when" },
-  { name: "timeout_seconds", input: "number", group: "when" },
-  { name: "expected_codes", input: "codes", group: "expect", empty: null },
-  { name: "degraded_ms", input: "number", group: "expect", empty: null },
-  { name: "json.path", input: "text", group: "expect" },
-  { name: "json.op", input: "select", group: "expect" },
-  { name: "json.value", input: "json-value", group: "expect" },
-  { name: "method", input: "select", group: "request" },
-  { name: "request_headers", input: "pairs", group: "request" },
-  { name: "body", input: "textarea", group: "request", empty: null },
-  { name: "follow", input: "checkbox", group: "request" },
-  { name: "watch_domain", input: "checkbox", group: "more" },
-];
-
-/** The options that kinds alone have. */
-const OPTIONS: Readonly<Record<string, readonly FormField[]>> = {
-  dns: [
-    { name: "dns.type", input: "select", group: "what" },
-    { name: "dns.op", input: "select", group: "expect" },
-    { name: "dns.values", input: "lines", group: "expect" },
-    { name: "dns.dnssec", input: "select", group: "expect" },
-  ],
-  tcp: [
-    { name: "tcp.preset", input: "select", group: "what", empty: null },
-    { name: "tcp.tls", input: "select", group: "what" },
-    { name: "tcp.send", input: "textarea", group: "request", empty: null },
-    { name: "tcp.send_hex", input: "textarea", group: "request", empty: null },
-    { name: "tcp.expect", input: "text", group: "expect", empty: null },
-  ],
-  grpc: [
-    { name: "grpc.service", input: "text", group: "what", empty: null },
-    { name: "grpc.tls", input: "checkbox", group: "what" },
-    { name: "grpc.metadata", input: "pairs", group: "request" },
-  ],
-  websocket: [
-    { name: "websocket.subprotocol", input: "text", group: "what", empty: null },
-    { name: "websocket.send", input: "textarea", group: "request", empty: null },
-    { name: "websocket.expect", input: "text", group: "expect", empty: null },
-  ],
-  visual: [
-    { name: "visual.viewport.width", input: "number", group: "more" },
-    { name: "visual.viewport.height", input: "number", group: "more" },
-    { name: "visual.full_page", input: "checkbox", group: "more" },
-    { name: "visual.wait_ms", input: "number", group: "more" },
-    { name: "visual.threshold_percent", input: "number", group: "expect" },
-    { name: "visual.ignore", input: "ignored", group: "more" },
-  ],
-  heartbeat: [
-    { name: "heartbeat.cron", input: "text", group: "what", empty: null },
-    { name: "heartbeat.timezone", input: "zone", group: "what", empty: "UTC" },
-    { name: "heartbeat.period_seconds", input: "number", group: "what", empty: 300 },
-    { name: "heartbeat.grace_seconds", input: "number", group: "what", empty: 60 },
-    { name: "heartbeat.methods", input: "select", group: "more" },
-  ],
-  composite: [
-    { name: "composite.monitor_ids", input: "ids", group: "what" },
-    { name: "composite.down_when", input: "select", group: "what" },
-    { name: "composite.percent", input: "number", group: "what", empty: null },
-  ],
+/** The input for values of a type, of a field that says nothing else. */
+const INPUTS: Readonly<Record<string, Input>> = {
+  boolean: "checkbox",
+  integer: "number",
+  number: "number",
+  array: "lines",
+  object: "pairs",
 };
 
-/** Returns the fields of the form of a kind, in their order, by what the kind has. */
-export function fieldsOf(checkType: CheckType): readonly FormField[] {
-  const kind = kindOf(checkType);
-  const own: ReadonlySet<string> = new Set([
-    ...kind.fields,
-    ...(kind.probe === null ? [] : ["interval_minutes", ...PROBE_FIELDS]),
-  ]);
-  const shared = SHARED.filter(({ name }) => own.has(name.split(".", 1)[0] ?? ""));
-  const [url, ...common] = COMMON;
-  const all = [...(url === undefined ? [] : [url]), ...(OPTIONS[checkType] ?? []), ...common, ...shared];
-  return all.filter(
-    ({ name }) => !(name === "locations" && kind.locations === "none") && !(name === "url" && kind.target === null),
+/** Every field for which a form asks, by its path, in the order of the API. */
+const ALL: ReadonlyMap<string, FormField> = new Map(listFields("", RECORD).map((field) => [field.name, field]));
+
+function listFields(path: string, schema: unknown): readonly FormField[] {
+  const alternatives = alternativesOf(schema);
+  const properties = alternatives.map((one) => one["properties"]).find(isRecord);
+  const form = alternatives.map(formOf).find((one) => one !== null);
+  if (form !== undefined && form !== null) return [toField(path, alternatives, form)];
+  return Object.entries(properties ?? {}).flatMap(([name, inside]) =>
+    listFields(path === "" ? name : `${path}.${name}`, inside),
   );
 }
 
-/** Returns the values of a field of the API that has few, by its schema; "" first if it can be null. */
-export function valuesOf(path: string): readonly string[] {
-  let schema: unknown = RECORD;
-  let isNullable = false;
-  for (const name of path.split(".")) {
-    schema = alternativesOf(schema).find((one) => isRecord(one["properties"]) && one["properties"][name] !== undefined);
-    schema = isRecord(schema) && isRecord(schema["properties"]) ? schema["properties"][name] : null;
-  }
-  for (const one of alternativesOf(schema)) if (one["type"] === "null") isNullable = true;
-  const values = alternativesOf(schema).flatMap((one) => (Array.isArray(one["enum"]) ? one["enum"] : []));
+function toField(
+  name: string,
+  alternatives: readonly Readonly<Record<string, unknown>>[],
+  form: NonNullable<ReturnType<typeof formOf>>,
+): FormField {
+  const isNullable = alternatives.some((one) => one["type"] === "null");
+  const values = alternatives.flatMap((one) => (Array.isArray(one["enum"]) ? (one["enum"] as unknown[]) : []));
   const texts = values.filter((value): value is string => typeof value === "string");
-  return isNullable ? ["", ...texts] : texts;
+  const field = { hint: "", input: inputOf(alternatives[0] ?? {}), ...(isNullable ? { empty: null } : {}), ...form };
+  return { ...field, name, choices: field.input !== "select" ? [] : isNullable ? ["", ...texts] : texts };
+}
+
+/** Returns the input for values of a schema. */
+function inputOf(schema: Readonly<Record<string, unknown>>): Input {
+  if (Array.isArray(schema["enum"])) return "select";
+  if (schema["x-kind"] === "text") return "textarea";
+  return INPUTS[String(schema["type"])] ?? "text";
 }
 
 /** Returns a schema, or the schemas that it allows one of. */
 function alternativesOf(schema: unknown): readonly Readonly<Record<string, unknown>>[] {
   if (!isRecord(schema)) return [];
-  const { anyOf } = schema;
-  return Array.isArray(anyOf) ? anyOf.flatMap(alternativesOf) : [schema];
+  const { anyOf, ...rest } = schema;
+  // What a union says of itself is said of each alternative.
+  return Array.isArray(anyOf) ? anyOf.flatMap(alternativesOf).map((one) => ({ ...rest, ...one })) : [schema];
 }
+
+/** Returns the fields of the form of a kind, in their order, by what the kind has. */
+export function fieldsOf(checkType: CheckType): readonly FormField[] {
+  const { target, probe } = kindOf(checkType);
+  const left = new Set([...(target === null ? ["url"] : []), ...(probe === null ? ["interval_minutes"] : [])]);
+  const isOwn = (top: string) => checkTypesOf(top as keyof MonitorDraft)?.includes(checkType) ?? true;
+  const own = Array.from(ALL.values()).filter(({ name }) => !left.has(name) && isOwn(topOf(name)));
+  // What is watched comes before what it is called.
+  const placeOf = ({ name, group }: FormField): number => {
+    const isCalled = group === "what" && checkTypesOf(topOf(name) as keyof MonitorDraft) === null;
+    return GROUPS.indexOf(group) + (isCalled && name !== "url" ? 0.5 : 0) - (name === "url" ? 0.5 : 0);
+  };
+  return own.toSorted((one, other) => placeOf(one) - placeOf(other)).map((field) => labelled(field, checkType));
+}
+
+/** Returns the label of a field of a monitor, by its path in the API; a field for which no form asks is its own label. */
+export function labelOf(path: string): string {
+  return ALL.get(path)?.label ?? path;
+}
+
+function labelled(field: FormField, checkType: CheckType): FormField {
+  const { target } = kindOf(checkType);
+  return field.name === "url" && target !== null ? { ...field, label: target.label, hint: target.hint } : field;
+}
+
+/** Returns the first part of the path of a field: "json" of "json.path". */
+export function topOf(path: string): string {
+  return path.split(".", 1)[0] ?? "";
+}
+
+/** Returns the word of a value of a select. A value that has none, such as one that no form of ours has sent, is its own word. */
+export function choiceOf(value: string): string {
+  return Object.hasOwn(CHOICE_WORDS, value) ? (CHOICE_WORDS[value] ?? value) : value;
+}
+
+const CHOICE_WORDS: Readonly<Record<string, string>> = {
+  "": "None",
+  present: "must be there",
+  absent: "must not be there",
+  any: "any",
+  all: "all",
+  percent: "a share",
+  none: "none",
+  starttls: "STARTTLS",
+  implicit: "from the first byte",
+  not_bogus: "must not be broken",
+  secure: "must be signed and valid",
+  ignore: "does not matter",
+  equals: "equals",
+  not_equals: "does not equal",
+  contains: "contains",
+  not_contains: "does not contain",
+  exists: "exists",
+  less: "is less than",
+  greater: "is greater than",
+  post: "POST only",
+};

@@ -6,9 +6,8 @@ import type { ViewerTime } from "#control-plane/core/charts/viewer-time.ts";
 import { memberOf, type SessionGuard } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
 import { sendFragment } from "#control-plane/surfaces/dashboard/layout/page.ts";
 import { renderPlanned, viewerTimeOf, writePlanned } from "#control-plane/surfaces/dashboard/layout/times.ts";
-import { fieldsOf, type FormField } from "#control-plane/surfaces/dashboard/monitor-form/form-fields.ts";
+import { fieldsOf, labelOf, type FormField } from "#control-plane/surfaces/dashboard/monitor-form/form-fields.ts";
 import { toBody, type Typed } from "#control-plane/surfaces/dashboard/monitor-form/values.ts";
-import { labelsOf } from "#control-plane/surfaces/dashboard/monitor-form/field-labels.ts";
 import { nextRuns } from "#control-plane/watching/heartbeats/deadline.ts";
 import { findScheduleProblem } from "#control-plane/watching/heartbeats/heartbeats.ts";
 import { defaultDraft } from "#control-plane/outages/kinds/defaults.ts";
@@ -75,7 +74,7 @@ export function renderTypedRuns(typed: Typed, now: Date, viewer: ViewerTime): Ht
   const read = readSchedule(typed);
   if (read.ok) return html`<p><b>Next runs</b></p>${renderNextRuns(read.value, now, viewer)}`;
   const { field, message } = read.problem;
-  return html`<p class="bad">${labelsOf(field).label}: ${message}.</p>`;
+  return html`<p class="bad">${labelOf(field)}: ${message}.</p>`;
 }
 
 /** Registers the fragment that the form of a heartbeat shows while its schedule is typed. */

@@ -1,21 +1,19 @@
 import type { ViewerTime } from "#control-plane/core/charts/viewer-time.ts";
 import { renderZoneInput } from "#control-plane/surfaces/dashboard/layout/choices.ts";
-import { choiceOf, labelsOf } from "#control-plane/surfaces/dashboard/monitor-form/field-labels.ts";
 import {
+  choiceOf,
   fieldsOf,
-  GROUPS,
-  valuesOf,
+  topOf,
   type FormField,
-  type Group,
 } from "#control-plane/surfaces/dashboard/monitor-form/form-fields.ts";
 import {
   isOfSchedule,
   NEXT_RUNS_PATH,
   renderTypedRuns,
 } from "#control-plane/surfaces/dashboard/monitor-form/next-runs.ts";
-import { topOf, type Typed } from "#control-plane/surfaces/dashboard/monitor-form/values.ts";
+import type { Typed } from "#control-plane/surfaces/dashboard/monitor-form/values.ts";
 import { renderSiteForm } from "#control-plane/surfaces/dashboard/monitors/site-form.ts";
-import { KIND_LABELS } from "#control-plane/surfaces/dashboard/monitors/labels.ts";
+import { GROUPS, type Group } from "#control-plane/outages/kinds/form-field.ts";
 import { CHECK_TYPES, kindOf, type CheckType } from "#control-plane/outages/kinds/kinds.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 
@@ -41,7 +39,7 @@ export interface MonitorForm {
 export function renderKindChoice(formToken: string): Html {
   const kinds = CHECK_TYPES.map(
     (name) =>
-      html`<li><a href="/app/monitors/new?kind=${name}"><b>${KIND_LABELS[name]}</b> <span class="faint">${kindOf(name).watches}</span></a></li>`,
+      html`<li><a href="/app/monitors/new?kind=${name}"><b>${kindOf(name).label}</b> <span class="faint">${kindOf(name).watches}</span></a></li>`,
   );
   return html`
     <h1>Add a monitor</h1>
@@ -54,7 +52,7 @@ export function renderKindChoice(formToken: string): Html {
 /** Renders the form of a monitor: what it watches and who gets notices first, the rest in parts that open. */
 export function renderMonitorForm(form: MonitorForm): Html {
   const { checkType, id, problems, tried, formToken } = form;
-  const fields = fieldsOf(checkType).filter(({ input }) => input !== "ignored");
+  const fields = fieldsOf(checkType);
   const named = new Set(fields.map(({ name }) => name));
   const others = Array.from(problems).filter(([name]) => placeOf(name, named) === null);
   // A form with a problem opens with the cursor in the first field that has one.
@@ -99,7 +97,7 @@ function renderButtons({ tried }: MonitorForm, canTry: boolean): Html {
 
 /** Returns the heading of the form: the kind of a new monitor, or what the monitor is called. */
 export function titleOf({ id, checkType, name }: Pick<MonitorForm, "id" | "checkType" | "name">): string {
-  return id === null ? `Add a monitor: ${KIND_LABELS[checkType]}` : `Edit ${name}`;
+  return id === null ? `Add a monitor: ${kindOf(checkType).label}` : `Edit ${name}`;
 }
 
 const GROUP_WORDS: Readonly<Record<Group, string>> = {
@@ -121,14 +119,13 @@ function renderGroup(
   form: MonitorForm,
   { named, first }: { readonly named: ReadonlySet<string>; readonly first: FormField | undefined },
 ): Html | null {
-  const { checkType, typed, problems } = form;
+  const { typed, problems } = form;
   const own = fields.filter((field) => field.group === group);
   if (own.length === 0) return null;
   const placed = new Map(Array.from(problems, ([name, message]) => [placeOf(name, named), message]));
   const renderOne = (field: FormField): Html => {
-    const { label, hint = "" } = labelsOf(field.name, checkType);
     const [value, problem] = [typed.get(field.name) ?? "", placed.get(field.name) ?? null];
-    const shown = { ...field, label, hint, value, problem, hasFocus: field === first };
+    const shown = { ...field, value, problem, hasFocus: field === first };
     return field.input === "zone" ? renderZoneInput(shown) : renderField(shown);
   };
   const schedule = own.filter(isOfSchedule).map(renderOne);
@@ -156,13 +153,12 @@ function renderSchedule(fields: readonly Html[], { typed, problems, now, viewer 
 const LONG: ReadonlySet<FormField["input"]> = new Set(["textarea", "lines", "pairs"]);
 
 /** Returns what a folded part holds: its fields by their labels, with the short values that are set. */
-function holdsOf(fields: readonly FormField[], { typed, checkType }: Pick<MonitorForm, "typed" | "checkType">): string {
+function holdsOf(fields: readonly FormField[], { typed }: Pick<MonitorForm, "typed">): string {
   // Of a condition of several fields, the first one names it.
   const named = fields.filter(
     ({ name }, at) => at === 0 || !name.includes(".") || topOf(fields[at - 1]?.name ?? "") !== topOf(name),
   );
-  const parts = named.map(({ name, input }) => {
-    const { label } = labelsOf(name, checkType);
+  const parts = named.map(({ name, label, input }) => {
     const value = typed.get(name) ?? "";
     if (value === "" || input === "checkbox" || LONG.has(input)) return label.replace(/ \([a-z]+\)$/, "");
     return `${label}: ${input === "select" ? choiceOf(value) : value}`;
@@ -170,11 +166,8 @@ function holdsOf(fields: readonly FormField[], { typed, checkType }: Pick<Monito
   return parts.join(", ");
 }
 
-/** A field with its words, its value and what is wrong with it. */
+/** A field with its value and what is wrong with it. */
 interface ShownField extends FormField {
-  readonly label: string;
-  /** Empty: none. */
-  readonly hint: string;
   readonly value: string;
   readonly problem: string | null;
   readonly hasFocus: boolean;
@@ -194,7 +187,7 @@ function renderField(field: ShownField): Html {
     </div>`;
 }
 
-function renderControl(id: string, { name, input, hint, value, problem, hasFocus }: ShownField): Html {
+function renderControl(id: string, { name, input, hint, choices, value, problem, hasFocus }: ShownField): Html {
   const ids = [...(hint === "" ? [] : [`h-${id}`]), ...(problem === null ? [] : [`p-${id}`])];
   const described = ids.length > 0 && html` aria-describedby="${ids.join(" ")}"`;
   if (input === "checkbox")
@@ -202,7 +195,7 @@ function renderControl(id: string, { name, input, hint, value, problem, hasFocus
   if (input === "select")
     return html`
       <select id="f-${id}" name="${name}"${described}>
-        ${valuesOf(name).map((one) => html`<option value="${one}"${one === value && html` selected`}>${choiceOf(one)}</option>`)}
+        ${choices.map((one) => html`<option value="${one}"${one === value && html` selected`}>${choiceOf(one)}</option>`)}
       </select>`;
   const state = html`${described}${problem !== null && html` aria-invalid="true"`}${hasFocus && html` autofocus`}`;
   if (LONG.has(input))

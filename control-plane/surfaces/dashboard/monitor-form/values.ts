@@ -1,7 +1,7 @@
 import { isRawNumber, toExactNumber } from "#shared/json/exact.ts";
 import { isRecord } from "#shared/text/is-record.ts";
 import type { Form } from "#control-plane/surfaces/dashboard/session-guard/form.ts";
-import type { FormField } from "#control-plane/surfaces/dashboard/monitor-form/form-fields.ts";
+import { topOf, type FormField } from "#control-plane/surfaces/dashboard/monitor-form/form-fields.ts";
 
 const MASK = "****";
 
@@ -46,7 +46,7 @@ export function toBody(typed: Typed, fields: readonly FormField[], before: Typed
   const differs = ({ name }: FormField) => before === null || (typed.get(name) ?? "") !== (before.get(name) ?? "");
   const changed = new Set(fields.filter(differs).map(({ name }) => topOf(name)));
   for (const field of fields) {
-    if (field.input === "ignored" || !changed.has(topOf(field.name))) continue;
+    if (!changed.has(topOf(field.name))) continue;
     const text = typed.get(field.name) ?? "";
     if (text.trim() === "" && field.input !== "checkbox") {
       if (isCreation) continue;
@@ -63,11 +63,6 @@ export function toBody(typed: Typed, fields: readonly FormField[], before: Typed
     else body["json"] = null;
   }
   return body;
-}
-
-/** Returns the first part of the path of a field: "json" of "json.path". */
-export function topOf(path: string): string {
-  return path.split(".", 1)[0] ?? "";
 }
 
 function read({ input }: FormField, text: string): unknown {

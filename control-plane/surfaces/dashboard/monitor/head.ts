@@ -1,7 +1,8 @@
 import { capital } from "#control-plane/surfaces/dashboard/layout/problems.ts";
 import { renderAgo, renderPlanned, renderSince, toLocalTimes } from "#control-plane/surfaces/dashboard/layout/times.ts";
 import type { ViewerTime } from "#control-plane/core/charts/viewer-time.ts";
-import { KIND_LABELS, STATE_LABELS } from "#control-plane/surfaces/dashboard/monitors/labels.ts";
+import { kindOf } from "#control-plane/outages/kinds/kinds.ts";
+import { STATE_LABELS } from "#control-plane/surfaces/dashboard/monitors/labels.ts";
 import { waitOf } from "#control-plane/surfaces/dashboard/layout/amounts.ts";
 import type { MonitorView } from "#control-plane/monitors/serialize.ts";
 import type { ListedState } from "#control-plane/monitors/overview.ts";
@@ -55,7 +56,7 @@ export function renderHead(page: MonitorPage, facts: HeadFacts): Html {
   return html`
     <p class="back"><a href="/app/monitors">All monitors</a></p>
     <div class="title"><span class="badge large ${tone}">${word}</span>${facts.isMuted && html` <span class="badge large">Muted</span>`}<h1><bdi>${nameOf(monitor)}</bdi></h1></div>
-    <p class="faint">${KIND_LABELS[monitor.check_type]} <bdi>${monitor.name === "" ? "" : monitor.url}</bdi></p>
+    <p class="faint">${kindOf(monitor.check_type).label} <bdi>${monitor.name === "" ? "" : monitor.url}</bdi></p>
     ${renderNotes(page, facts)}
     ${renderGlance(page, word, facts.channels)}
     ${canWrite && renderActions(page)}`;

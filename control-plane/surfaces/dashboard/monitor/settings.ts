@@ -1,7 +1,6 @@
-import { fieldsOf, type FormField } from "#control-plane/surfaces/dashboard/monitor-form/form-fields.ts";
+import { choiceOf, fieldsOf, type FormField } from "#control-plane/surfaces/dashboard/monitor-form/form-fields.ts";
 import { typedOf } from "#control-plane/surfaces/dashboard/monitor-form/values.ts";
 import type { MonitorPage } from "#control-plane/surfaces/dashboard/monitor/head.ts";
-import { choiceOf, labelsOf } from "#control-plane/surfaces/dashboard/monitor-form/field-labels.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 
 /** Another monitor of the account. */
@@ -25,8 +24,7 @@ export function renderSettings({ monitor }: Pick<MonitorPage, "monitor">, named:
   const rows = fields.flatMap((field) => {
     const text = typed.get(field.name) ?? "";
     if (text === "" && field.input !== "checkbox") return [];
-    const { label } = labelsOf(field.name, monitor.check_type);
-    return html`<tr><th scope="row">${label}</th><td class="lines">${renderValue(field, text, named)}</td></tr>`;
+    return html`<tr><th scope="row">${field.label}</th><td class="lines">${renderValue(field, text, named)}</td></tr>`;
   });
   return html`
     <details class="part">

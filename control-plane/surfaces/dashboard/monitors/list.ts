@@ -11,9 +11,9 @@ import {
 } from "#control-plane/surfaces/dashboard/monitors/list-query.ts";
 import { renderSiteForm } from "#control-plane/surfaces/dashboard/monitors/site-form.ts";
 import type { Selection } from "#control-plane/surfaces/dashboard/monitors/select-rows.ts";
-import { KIND_LABELS, STATE_LABELS } from "#control-plane/surfaces/dashboard/monitors/labels.ts";
+import { STATE_LABELS } from "#control-plane/surfaces/dashboard/monitors/labels.ts";
 import { counted } from "#control-plane/surfaces/dashboard/layout/amounts.ts";
-import { CHECK_TYPES } from "#control-plane/outages/kinds/kinds.ts";
+import { CHECK_TYPES, kindOf } from "#control-plane/outages/kinds/kinds.ts";
 import type { ListedMonitor } from "#control-plane/monitors/overview.ts";
 
 /** What the list shows. */
@@ -112,7 +112,7 @@ const SORT_WORDS: Readonly<Record<ListQuery["sort"], string>> = {
 
 function renderFilter(query: ListQuery, { tags }: Selection): Html {
   const states = STATES.map((state): Option => [state, wordOf(state)]);
-  const kinds = CHECK_TYPES.map((kind): Option => [kind, KIND_LABELS[kind]]);
+  const kinds = CHECK_TYPES.map((kind): Option => [kind, kindOf(kind).label]);
   const sorts = SORTS.map((sort): Option => [sort, SORT_WORDS[sort]]);
   // Small screens show the selects too if one of them has a value.
   const isOpen = isFiltered({ ...query, text: "" });
@@ -203,7 +203,7 @@ function writeSince({ state, since, isFlapping }: ListedMonitor, now: Date): str
 
 /** Writes the kind of a monitor, and when it was checked. */
 function writeAbout({ checkType, state, lastCheckedAt }: ListedMonitor, now: Date): string {
-  const kind = KIND_LABELS[checkType];
+  const kind = kindOf(checkType).label;
   if (lastCheckedAt === null || state === "paused") return kind;
   return `${kind}, checked ${writeAgo(lastCheckedAt, now)}`;
 }
