@@ -11,7 +11,7 @@ import { mergeGiven } from "#control-plane/monitors/settings/merge.ts";
 import type { Plan } from "#control-plane/core/plans.ts";
 import { isProbed, kindOf, optionsOf, contractOf, type ProbedType } from "#control-plane/outages/kinds/kinds.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
-import { problem, type SharedField } from "#control-plane/outages/kinds/kind.ts";
+import { problem } from "#control-plane/outages/kinds/kind.ts";
 import type { Egress } from "#shared/internet/egress.ts";
 import { outcomeError } from "#control-plane/checks/answer.ts";
 import { decideTarget } from "#control-plane/checks/target.ts";
@@ -22,7 +22,7 @@ export function findConflict(draft: MonitorDraft): FieldProblem | null {
   const kind = kindOf(type);
   if (kind.target !== null && url === "") return MISSING_URL;
   for (const [field, what] of Object.entries(kind.required)) {
-    if (draft[field as SharedField] === null) {
+    if (draft[field as keyof MonitorDraft] === null) {
       return problem(field, "required", `is required for check_type ${type}: ${what}`);
     }
   }

@@ -5,7 +5,8 @@ import {
   type CheckType,
   type KindOptions,
 } from "#control-plane/outages/kinds/kinds.ts";
-import { PROBE_FIELDS, type SharedField } from "#control-plane/outages/kinds/kind.ts";
+import type { CommonDraft } from "#control-plane/outages/kinds/common.ts";
+import { PROBE_FIELDS } from "#control-plane/outages/kinds/kind.ts";
 import type { MonitorDraft, MonitorSettings } from "#control-plane/outages/kinds/monitor.ts";
 
 const NO_OPTIONS = Object.fromEntries(OPTION_NAMES.map((name) => [name, null])) as unknown as KindOptions;
@@ -70,7 +71,8 @@ function listOnlyFor(): ReadonlyMap<string, readonly CheckType[]> {
     for (const field of own) found.set(field, [...(found.get(field) ?? []), name]);
   }
   // Those that cannot be without it come first.
-  const isOptional = (name: CheckType, field: string) => kindOf(name).required[field as SharedField] === undefined;
+  const isOptional = (name: CheckType, field: string) =>
+    kindOf(name).required[field as keyof CommonDraft] === undefined;
   for (const [field, names] of found) {
     found.set(
       field,

@@ -15,10 +15,10 @@ export interface Kind<O = unknown> {
   readonly watches: string;
   /** What `url` is; null: nothing is reached by it, and it is a note of the user's own. */
   readonly target: Target | null;
-  /** The shared fields that it has beside those of all kinds, and of all kinds that probes check. */
-  readonly fields: readonly SharedField[];
+  /** The fields of several kinds that it has beside those of all kinds, and of all kinds that probes check. */
+  readonly fields: readonly (keyof CommonDraft)[];
   /** Those of them without which it has nothing to watch, and what they are: the end of the refusal. */
-  readonly required: Readonly<Partial<Record<SharedField, string>>>;
+  readonly required: Readonly<Partial<Record<keyof CommonDraft, string>>>;
   /** What the field port is, for its description; null: it has none. */
   readonly portNote: string | null;
   /** Defaults of shared fields that differ from those of other kinds. */
@@ -42,20 +42,6 @@ export interface Kind<O = unknown> {
   /** How its outages are put into words. */
   readonly words: Words;
 }
-
-/** A field that not all kinds have, and that more than one can have. */
-export type SharedField =
-  | "method"
-  | "request_headers"
-  | "body"
-  | "expected_code"
-  | "expected_codes"
-  | "follow"
-  | "json"
-  | "watch_domain"
-  | "keyword"
-  | "keyword_mode"
-  | "port";
 
 /** The fields of all kinds that probes check. */
 export const PROBE_FIELDS = ["timeout_seconds", "locations", "quorum", "retries", "recovery", "degraded_ms"] as const;
