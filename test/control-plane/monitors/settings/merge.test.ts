@@ -44,46 +44,6 @@ const MX_VALUE =
 const HOST = { url: "example.com" };
 
 describe("a new monitor", () => {
-  it("has the documented defaults", () => {
-    expect(made({})).toEqual({
-      name: "example.com",
-      url: "https://example.com",
-      check_type: "http",
-      interval_minutes: 5,
-      is_active: true,
-      tags: [],
-      depends_on: null,
-      method: "GET",
-      follow: true,
-      timeout_seconds: 15,
-      expected_code: 200,
-      expected_codes: null,
-      keyword: null,
-      keyword_mode: "present",
-      json: null,
-      dns: null,
-      port: null,
-      visual: null,
-      composite: null,
-      tcp: null,
-      grpc: null,
-      websocket: null,
-      heartbeat: null,
-      locations: ["eu-west"],
-      quorum: "majority",
-      retries: 2,
-      recovery: 1,
-      degraded_ms: null,
-      watch_domain: false,
-      notify_email: false,
-      notify_emails: null,
-      notify_advisories: false,
-      repeat_minutes: null,
-      request_headers: {},
-      body: null,
-    });
-  });
-
   it("of type dns looks for an A record unless it says otherwise", () => {
     const usual = { type: "A", op: "any", values: [], dnssec: "not_bogus" };
     expect(made({ ...HOST, check_type: "dns" }).dns).toEqual(usual);
