@@ -28,7 +28,7 @@ export class RawBody {
     return this.#json;
   }
 
-  /** Parses the body as form fields; the value of a repeated name is an array. null: there are too many. */
+  /** Parses the body as form fields; the value of a repeated name is an array. null if there are too many. */
   form(): Record<string, unknown> | null {
     this.#form ??= hasMoreFields(this.bytes) ? null : parseForm(this.bytes);
     return this.#form;
@@ -74,7 +74,7 @@ export function acceptBodies(server: FastifyInstance): void {
   }
 }
 
-/** Returns why a body is refused that is compressed; null: it is not. */
+/** Returns why a body is refused that is compressed; null if it is not. */
 export function refuseEncoded({ headers }: FastifyRequest): Refusal | null {
   const encoding = headers["content-encoding"];
   if (encoding === undefined || encoding === "identity") return null;

@@ -42,7 +42,7 @@ const CHANGE_QUERY = Type.Object({
 interface Actions {
   readonly query: TObject;
   readonly answers: readonly TSchema[];
-  /** Performs the action of the query; null: it has none. Throws Refusal. */
+  /** Performs the action of the query; null if it has none. Throws Refusal. */
   perform(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> | null;
 }
 

@@ -14,7 +14,7 @@ export interface ListedMonitor extends BriefMonitor {
   readonly isFlapping: boolean;
   /** What people should know about a monitor that is up; null: nothing. */
   readonly advisory: string | null;
-  /** When it became up or down; null: it was never checked. */
+  /** When it became up or down; null if it was never checked. */
   readonly since: Date | null;
   readonly lastCheckedAt: Date | null;
   /** Message of its newest fault; null: nothing fails. */

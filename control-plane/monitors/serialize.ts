@@ -27,15 +27,15 @@ export interface NotifyFacts {
   readonly notify_state: (typeof NOTIFY_STATES)[number];
 }
 
-/** What is shown of a monitor beside its record; null: nothing is known yet. */
+/** What is shown of a monitor beside its record; null if nothing is known yet. */
 interface MonitorDetails {
   readonly secrets: MonitorSecrets;
   readonly state: MonitorStatus | null;
   readonly statistics: Statistics | null;
-  /** null: it is no heartbeat. */
+  /** null if it is no heartbeat. */
   readonly heartbeat: HeartbeatFacts | null;
   readonly expiry: ExpiryDetails | null;
-  /** null: it takes no pictures. */
+  /** null if it takes no pictures. */
   readonly pictures: MonitorPictures | null;
   /** The monitors that it follows; none if it is no composite. */
   readonly members: readonly MemberView[];

@@ -22,7 +22,7 @@ interface Place {
 interface JudgedChain {
   readonly trusted: boolean;
   readonly error: string | null;
-  /** null: it is trusted. */
+  /** null if it is trusted. */
   readonly fault: MonitorFault | null;
 }
 
@@ -50,7 +50,7 @@ export interface ServerTrust {
   readonly fault: MonitorFault | null;
   /**
    * Asks the authorities whether the certificate is revoked, at most once an hour for all checks of this agent. Call it
-   * last: an authority must delay no outage. null: it is not, or that is not known.
+   * last: an authority must delay no outage. null if it is not, or that is not known.
    */
   askRevocation(): Promise<MonitorFault | null>;
 }

@@ -34,7 +34,7 @@ function keep(session: ClientHttp2Session, stream: ClientHttp2Stream): boolean {
   return true;
 }
 
-/** Returns the native object of a session or stream, which Node keeps under a symbol; null: it has none now. */
+/** Returns the native object of a session or stream, which Node keeps under a symbol; null if it has none now. */
 function handleOf(owner: object): object | null {
   const symbol = Object.getOwnPropertySymbols(owner).find(({ description }) => description === "kHandle");
   const handle: unknown = symbol === undefined ? null : (owner as Record<symbol, unknown>)[symbol];

@@ -38,7 +38,7 @@ const SANDBOX_FOLDERS = ["/usr/lib/chromium", "/usr/lib64/chromium-browser", "/o
 const SETUID = 0o4000;
 
 /**
- * Returns why root must not run a browser, as what follows "Chromium is not used: "; null: it can, as `account` with a
+ * Returns why root must not run a browser, as what follows "Chromium is not used: "; null if it can, as `account` with a
  * sandbox. Pages come from strangers, so a browser of root runs as another user, and only with its sandbox. Checks files
  * and starts no program.
  */

@@ -30,7 +30,7 @@ export interface Behaviour {
   readonly nsid?: string;
   /** What happens to queries with EDNS: RCODE without OPT, silence, or answered as if there was none. */
   readonly edns?: "FORMERR" | "NOTIMP" | "BADVERS" | "drop" | "ignore";
-  /** Last word on the octets that go out; null: nothing does. */
+  /** Last word on the octets that go out; null if nothing does. */
   readonly rewrite?: (reply: Uint8Array) => Uint8Array | null;
 }
 

@@ -6,9 +6,9 @@ export interface DashboardAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly html: string;
-  /** Where a redirect leads; null: it is none. */
+  /** Where a redirect leads; null if it is none. */
   readonly location: string | null;
-  /** Value of `_csrf` in the forms of the page; null: it has none. */
+  /** Value of `_csrf` in the forms of the page; null if it has none. */
   readonly csrf: string | null;
 }
 
@@ -17,9 +17,9 @@ export type FormFields = Readonly<Record<string, string | readonly string[]>>;
 
 /** A browser without JavaScript: it keeps the cookies, and follows no redirect. */
 export interface Browser {
-  /** The value of the session's cookie; null: nobody is signed in. */
+  /** The value of the session's cookie; null if nobody is signed in. */
   cookie: string | null;
-  /** The value of the device's cookie; null: it has none. */
+  /** The value of the device's cookie; null if it has none. */
   device: string | null;
   /** Loads a page. */
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<DashboardAnswer>;

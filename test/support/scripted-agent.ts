@@ -19,7 +19,7 @@ export interface ScriptedAgent {
   cut(): void;
   /** Resolves when the hub has ended the stream. */
   readonly ended: Promise<void>;
-  /** Returns with which error the stream ended; null: it has not, or it ended without one. */
+  /** Returns with which error the stream ended; null if it has not, or it ended without one. */
   failure(): string | null;
 }
 

@@ -13,7 +13,7 @@ export interface ReceivedDelivery {
   readonly event: { readonly id: string; readonly type: string; readonly data: Record<string, unknown> };
 }
 
-/** An answer of a receiver; null: there is none. */
+/** An answer of a receiver; null if there is none. */
 type Answer = {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;

@@ -6,7 +6,7 @@ import type { LoggedChange } from "#control-plane/accounts/changes/store.ts";
 const Value = (when: string) =>
   Type.Unknown({
     description:
-      `Value ${when}; null: there was none, or it was not stored then. "changed" in place of a secret. Of a value with ` +
+      `Value ${when}; null if there was none, or it was not stored then. "changed" in place of a secret. Of a value with ` +
       "more than 1,000 characters of JSON a text with the beginning",
   });
 
@@ -41,7 +41,7 @@ export const CHANGE = Type.Object(
           Type.String({
             description:
               "What it was called then: the name, the title of an incident or a maintenance window, the slug of a status " +
-              "page, the email address of an account or a member; null: it had none, or none was stored then",
+              "page, the email address of an account or a member; null if it had none, or none was stored then",
           }),
         ),
       },

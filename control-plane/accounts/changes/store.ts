@@ -17,7 +17,7 @@ export interface LoggedChange {
   readonly address: string | null;
   readonly resource: Change["resource"];
   readonly resourceId: number | null;
-  /** What the resource was called then; null: it has no name, or the row is from before names were stored. */
+  /** What the resource was called then; null if it has no name, or the row is from before names were stored. */
   readonly resourceName: string | null;
   readonly action: Change["action"];
   /** null: the row is from before values were stored, and has the names of fields. */

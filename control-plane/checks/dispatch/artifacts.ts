@@ -19,7 +19,7 @@ interface ArtifactFault {
 export interface Artifacts {
   /** Adds a chunk of a job's current attempt. Returns a fault if the file is rejected. */
   receive(agentId: string, chunk: Chunk): ArtifactFault | null;
-  /** Removes and returns the file of an attempt; null: it sent none. A fault if its last chunk is missing. */
+  /** Removes and returns the file of an attempt; null if it sent none. A fault if its last chunk is missing. */
   take(agentId: string, job: { readonly id: string; readonly attempt: number }): Artifact | ArtifactFault | null;
   /** Drops what has arrived for a job. */
   drop(jobId: string): void;

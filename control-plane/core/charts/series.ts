@@ -1,4 +1,4 @@
-/** Response times of one step, in milliseconds; null: there are none. */
+/** Response times of one step, in milliseconds; null if there are none. */
 export interface LatencyPoint {
   /** Beginning of the step. */
   readonly at: Date;
@@ -11,7 +11,7 @@ export interface LatencySeries {
   readonly name: string;
   /** The earliest first. */
   readonly points: readonly LatencyPoint[];
-  /** Of the newest step with a value, and of the whole range; null: there are none. */
+  /** Of the newest step with a value, and of the whole range; null if there are none. */
   readonly last: number | null;
   readonly p50: number | null;
   readonly p95: number | null;

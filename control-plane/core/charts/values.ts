@@ -5,7 +5,7 @@ import { html, type Html } from "#control-plane/core/pages/html.ts";
 /** Maximum number of rows of the table. */
 const MOST_ROWS = 50;
 
-/** Renders the medians of series as a table, with at most 50 of their steps; null: there are none. */
+/** Renders the medians of series as a table, with at most 50 of their steps; null if there are none. */
 export function renderValues(series: readonly LatencySeries[], { format }: ViewerTime): Html | null {
   const byTime = series.map(
     ({ points }) => new Map(points.flatMap(({ at, p50 }) => (isKnown(p50) ? [[at.getTime(), Math.round(p50)]] : []))),

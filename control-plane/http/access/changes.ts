@@ -28,7 +28,7 @@ interface Subject {
   readonly resource: (typeof RESOURCES)[number];
   /** null: an account has one of this kind at most, or all of them are meant. */
   readonly id: number | null;
-  /** What it is called now; null: it has no name. */
+  /** What it is called now; null if it has no name. */
   readonly name: string | null;
 }
 

@@ -114,7 +114,7 @@ export function createAnswers({
     return JSON.parse(Buffer.from(opened).toString("utf8"));
   }
 
-  /** Returns what is known of a write; null: it is new, and this transaction alone performs it. */
+  /** Returns what is known of a write; null if it is new, and this transaction alone performs it. */
   async function findKnown(tx: Transaction, { identity, accountId }: KeyedRequest): Promise<Begun | null> {
     const now = clock.now();
     // Sent together and executed one after the other. The lock is the first statement of the transaction: its holder

@@ -62,7 +62,7 @@ const LookError = (what: string) =>
         failed_since: Time("Time of the first of the looks in a row that brought nothing"),
         next_look_at: Time("When the next one is made at the earliest"),
       },
-      { description: `Why the last look at the ${what} brought nothing; null: it did, or there was none yet` },
+      { description: `Why the last look at the ${what} brought nothing; null if it did, or there was none yet` },
     ),
   );
 

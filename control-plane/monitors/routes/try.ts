@@ -28,10 +28,10 @@ export const TRIED = Type.Object({
         code: Type.String({ description: "Stable word, as in incidents; slow: degraded" }),
         message: Type.String({ description: "The same for people, with the locations" }),
       },
-      { description: "Why it is not up; null: it is, or nothing was checked" },
+      { description: "Why it is not up; null if it is, or nothing was checked" },
     ),
   ),
-  message: Nullable(Type.String({ description: "Why nothing was checked; null: it was" })),
+  message: Nullable(Type.String({ description: "Why nothing was checked; null if it was" })),
   checks: Type.Array(
     Type.Object({
       ...CHECK_AT,

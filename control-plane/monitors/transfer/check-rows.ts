@@ -18,7 +18,7 @@ import type { Encryption } from "#control-plane/core/secrets/encryption.ts";
 
 /** A row whose fields are checked; not its dependency. */
 export interface CheckedRow {
-  /** Its monitor of the account; null: it is a new one. */
+  /** Its monitor of the account; null if it is a new one. */
   readonly own: StoredMonitor | null;
   readonly draft: MonitorDraft;
   /** What a change of its monitor is given. */
@@ -56,7 +56,7 @@ const DEFAULT_TYPE = "http";
 interface CheckContext extends VetContext {
   readonly encryption: Encryption;
   readonly own: OwnMonitors;
-  /** The address of the account; null: it has none. */
+  /** The address of the account; null if it has none. */
   readonly email: string | null;
   readonly yielder: Yielder;
 }

@@ -23,7 +23,7 @@ interface TriedCheck {
 /** What the checks of a monitor that is tried say, under their names in the API. */
 export interface Judged {
   readonly verdict: "up" | "degraded" | "down" | "unknown";
-  /** null: it is up. */
+  /** null if it is up. */
   readonly cause: Cause | null;
   readonly checks: readonly TriedCheck[];
 }

@@ -23,9 +23,9 @@ export interface Tried extends Judged {
   readonly check_type: CheckType;
   /** Whether anything was checked: there is nothing to check of a heartbeat. */
   readonly checked: boolean;
-  /** Why nothing was checked, for people; null: it was. */
+  /** Why nothing was checked, for people; null if it was. */
   readonly message: string | null;
-  /** ISO 8601: the next runs of a heartbeat by its cron expression; null: it has none. */
+  /** ISO 8601: the next runs of a heartbeat by its cron expression; null if it has none. */
   readonly next_runs: readonly string[] | null;
 }
 

@@ -37,7 +37,7 @@ export async function createMonitor(
 
 /**
  * Completes and checks a new monitor in all that a creation refuses, in its order. `full` is the refusal where the account
- * has too many monitors; null: it may have one more, or that does not matter.
+ * has too many monitors; null if it may have one more, or that does not matter.
  */
 export async function vetNewMonitor(
   { checks, plans }: Pick<WriteDeps, "checks" | "plans">,

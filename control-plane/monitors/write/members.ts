@@ -11,7 +11,7 @@ const FIELD = "composite.monitor_ids";
 
 /**
  * Checks the monitors that a composite follows, and that it leads back to itself neither over those nor over what monitors
- * depend on. `present` is the monitor as it is; null: it is new; `least` is the least number of them. A list that does not change is not checked again: a
+ * depend on. `present` is the monitor as it is; null if it is new; `least` is the least number of them. A list that does not change is not checked again: a
  * deleted monitor has left it.
  */
 export async function vetMembers(

@@ -28,7 +28,7 @@ interface ClaimRequest {
 /** What was claimed. */
 interface Claim {
   readonly claimed: readonly ClaimedDelivery[];
-  /** The last receiver that was looked at; null: there are no further ones. */
+  /** The last receiver that was looked at; null if there are no further ones. */
   readonly lookedTo: number | null;
 }
 

@@ -116,6 +116,6 @@ export interface FailingDeliveries {
   /** Number of monitors that they are about, and the smallest ids. */
   readonly monitorCount: number;
   readonly monitorIds: readonly number[];
-  /** What failed in the newest of them; null: there are none. */
+  /** What failed in the newest of them; null if there are none. */
   readonly error: string | null;
 }

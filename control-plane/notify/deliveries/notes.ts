@@ -10,7 +10,7 @@ import {
 /** What became of a notice about an incident that was to be mailed to a recipient. */
 export interface MailedNotice extends Omit<NotedMail, "leaderId"> {
   readonly endedAt: Date;
-  /** When the next attempt of a mail that is late is made; null: there is none. */
+  /** When the next attempt of a mail that is late is made; null if there is none. */
   readonly nextAttemptAt: Date | null;
 }
 

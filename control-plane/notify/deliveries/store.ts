@@ -21,7 +21,7 @@ export interface SettledAttempt {
   readonly next: Continuation;
   /** Whether it is now that the message is late: the attempts before were still in time. Absent: false. */
   readonly isPutOff?: boolean;
-  /** The receiver whose state the outcome shows; null: it shows none. */
+  /** The receiver whose state the outcome shows; null if it shows none. */
   readonly receiver: { readonly channel: Channel; readonly id: number } | null;
 }
 
@@ -110,7 +110,7 @@ export interface DeliveryResult {
   readonly id: number;
   readonly status: DeliveryStatus;
   readonly responseCode: number | null;
-  /** What failed; null: nothing has. */
+  /** What failed; null if nothing has. */
   readonly error: string | null;
 }
 

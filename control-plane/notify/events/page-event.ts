@@ -7,7 +7,7 @@ interface PageNews {
   readonly at: Date;
   /** The field `data` of the event. */
   readonly data: object;
-  /** null: it is about no incident. */
+  /** null if it is about no incident. */
   readonly incidentId: number | null;
 }
 

@@ -9,7 +9,7 @@ export interface MailHead {
 
 /**
  * Returns the header fields for programs that sort and answer mails. `host` is that of the service. `unsubscribeUrl`
- * ends the alerts to the recipient; null: it gets none.
+ * ends the alerts to the recipient; null if it gets none.
  */
 export function headersOf(
   { kind, incidentId }: MailHead,

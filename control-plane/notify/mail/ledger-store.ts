@@ -11,7 +11,7 @@ export interface LedgerRow {
   readonly recipient: string;
   /** null: a stranger asked for it. */
   readonly accountId: number | null;
-  /** Slug of the page to which it subscribes; null: it is about something else. */
+  /** Slug of the page to which it subscribes; null if it is about something else. */
   readonly page: string | null;
   /** Digests of the client's address, and of its /24 or /48; null: an account asked for it. */
   readonly caller: string | null;

@@ -19,7 +19,7 @@ interface CountedMail {
   readonly email: string;
   /** null: a stranger asks for it, or the operator. */
   readonly accountId: number | null;
-  /** Slug of the page to which it subscribes; null: it is about something else. */
+  /** Slug of the page to which it subscribes; null if it is about something else. */
   readonly page: string | null;
   /** Address of the client that asks for a new password or a sign-up; null: the mail is another one. */
   readonly caller: string | null;
@@ -42,7 +42,7 @@ const AN_HOUR = { caller: 10, network: 100, invites: 50, account: 50, signUps: 3
 
 /**
  * Finds for each wanted mail, in the order given and each counted for those after it, the limit that does not allow it;
- * null: it is allowed. What is deleted since it was asked for counts too. Other transactions that ask wait until this one
+ * null if it is allowed. What is deleted since it was asked for counts too. Other transactions that ask wait until this one
  * ends: record the mails that are sent with `recordMails` in the same transaction. Lock accounts and what belongs to them
  * before.
  */

@@ -11,7 +11,7 @@ export function typesOf(plan: PlanName): readonly EventType[] {
   return plan === "free" ? EVENT_TYPES.filter((type) => FREE_TYPES.has(type)) : EVENT_TYPES;
 }
 
-/** Returns the event types that a subscription gets; null: it names none. */
+/** Returns the event types that a subscription gets; null if it names none. */
 export function selectedTypes(plan: PlanName, events: readonly EventType[] | null): readonly EventType[] {
   return typesOf(plan).filter((type) => (events === null ? !NAMED_ONLY.has(type) : events.includes(type)));
 }

@@ -181,7 +181,7 @@ export const webhook = defineResource({
         Type.Enum(["plan_limit", "failing", "gone"], {
           description:
             "Why the service made it inactive. plan_limit: the plan allows fewer webhooks. failing: it failed for days. gone: " +
-            "the receiver answered 410. null: it is active, or a user made it inactive",
+            "the receiver answered 410. null if it is active, or a user made it inactive",
         }),
       ),
     },

@@ -20,7 +20,7 @@ const OVERLAP_MS = 24 * 3_600_000;
 export interface WebhookSecrets {
   /** Signs deliveries. */
   readonly secret: string;
-  /** The secret before it; null: there was none, or its time is over. */
+  /** The secret before it; null if there was none, or its time is over. */
   readonly previous: {
     readonly secret: string;
     /** ISO 8601. It signs too until then. */ readonly until: string;

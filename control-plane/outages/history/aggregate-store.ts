@@ -10,7 +10,7 @@ export interface CountedChecks {
   readonly up: number;
   readonly down: number;
   readonly unknown: number;
-  /** Encoded histogram of the response times of successful checks (histogram.ts); null: there are none. */
+  /** Encoded histogram of the response times of successful checks (histogram.ts); null if there are none. */
   readonly responseMs: Uint8Array | null;
 }
 

@@ -10,7 +10,7 @@ interface DayOfDeleted {
 
 /**
  * Returns the oldest UTC day that deleted monitors can have history of, with up to `limit` of these monitors, which are
- * locked until the transaction ends. null: there are none, or another replica has them.
+ * locked until the transaction ends. null if there are none, or another replica has them.
  */
 export async function lockOldestDay(tx: Transaction, limit: number): Promise<DayOfDeleted | null> {
   const rows = await tx<{ day: Date; monitorId: number }[]>`

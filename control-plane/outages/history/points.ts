@@ -10,7 +10,7 @@ export interface Point {
   readonly up: number;
   readonly down: number;
   readonly unknown: number;
-  /** Response times of successful checks in milliseconds; null: there are none. */
+  /** Response times of successful checks in milliseconds; null if there are none. */
   readonly p50: number | null;
   readonly p95: number | null;
   readonly p99: number | null;

@@ -30,7 +30,7 @@ const Count = (description: string) => Type.Integer({ description });
 const Percentile = (percent: number) =>
   Nullable(
     Type.Integer({
-      description: `${percent}th percentile of the response times of successful checks in milliseconds; null: there are none`,
+      description: `${percent}th percentile of the response times of successful checks in milliseconds; null if there are none`,
     }),
   );
 

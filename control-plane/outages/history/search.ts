@@ -25,11 +25,11 @@ export interface CheckSearch {
 export interface FoundChecks {
   /** Newest first. */
   readonly checks: readonly RecentCheck[];
-  /** `before` of the next older page; null: there is none. */
+  /** `before` of the next older page; null if there is none. */
   readonly older: CheckCursor | null;
-  /** `after` of the next newer page; null: there is none. */
+  /** `after` of the next newer page; null if there is none. */
   readonly newer: CheckCursor | null;
-  /** Unix milliseconds: the search ended here, before the page was full; null: it did not. */
+  /** Unix milliseconds: the search ended here, before the page was full; null if it did not. */
   readonly searchedTo: number | null;
 }
 

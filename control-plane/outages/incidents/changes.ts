@@ -132,7 +132,7 @@ function pagesAfter({ pageIds }: Incident, { page_ids: given }: IncidentChange):
 function problemOfCount({ entryCount }: Incident, { note, update }: IncidentChange): FieldProblem | null {
   if (entryCount < MOST_ENTRIES || (note === undefined && update === undefined)) return null;
   const field = note === undefined ? "update" : "note";
-  return { field, reason: "range", message: `is one too many: an incident has at most ${MOST_ENTRIES} entries` };
+  return { field, reason: "range", message: `cannot be added: an incident has at most ${MOST_ENTRIES} entries` };
 }
 
 function acknowledge(

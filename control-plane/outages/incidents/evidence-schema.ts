@@ -169,7 +169,7 @@ export const EVIDENCE = Type.Object(
   },
   {
     description:
-      "What was found when the outage was confirmed. null: it is being gathered (some seconds), the incident was opened " +
+      "What was found when the outage was confirmed. null if it is being gathered (some seconds), the incident was opened " +
       "by hand, or the timeline says why there is none",
     examples: [EXAMPLE],
   },

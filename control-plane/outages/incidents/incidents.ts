@@ -132,7 +132,7 @@ export async function changeByHand(
   };
 }
 
-/** Decides what visitors are informed of after a change. `update`: text of its public update; null: it has none. */
+/** Decides what visitors are informed of after a change. `update`: text of its public update; null if it has none. */
 async function publish(
   tx: Transaction,
   before: Incident,

@@ -207,7 +207,7 @@ export const INCIDENT = Type.Object({
   acknowledged: Nullable(
     Type.Object(
       { at: moment("When"), by: Type.String({ description: "Who" }) },
-      { description: "Who works on it; null: nobody has said so" },
+      { description: "Who works on it; null if nobody has said so" },
     ),
   ),
   updates: Type.Array(Update, { description: "Newest updates, newest first, at most 20" }),
@@ -237,7 +237,7 @@ export const DETAILS = Type.Object({
     Type.Enum(["too_many", "target_busy"], {
       description:
         "Why nothing was gathered. too_many: 10 outages of the account were examined within a minute. target_busy: the host " +
-        "was examined three times within a minute. null: it was gathered, will be, or could not be for another reason",
+        "was examined three times within a minute. null if it was gathered, will be, or could not be for another reason",
     }),
   ),
 });

@@ -35,9 +35,9 @@ interface Details {
   /** Newest first, as the entries. */
   readonly updates: readonly Entry[];
   readonly entries: readonly Entry[];
-  /** As the API shows it; null: there is none. */
+  /** As the API shows it; null if there is none. */
   readonly evidence: unknown;
-  /** Why there is none; null: there is some, it comes, or nobody knows. */
+  /** Why there is none; null if there is some, it comes, or nobody knows. */
   readonly evidenceReason: string | null;
 }
 

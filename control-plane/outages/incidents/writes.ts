@@ -79,7 +79,7 @@ export function createIncidentWrites({
   };
 }
 
-/** Returns what is wrong with an incident that names neither a monitor nor a page; null: it names one. */
+/** Returns what is wrong with an incident that names neither a monitor nor a page; null if it names one. */
 export function problemOfNames({
   monitor_ids: monitors = [],
   page_ids: pages = [],
@@ -89,7 +89,7 @@ export function problemOfNames({
   return { field: "monitor_ids", reason: "required", message };
 }
 
-/** Refuses ids that the account does not have; the answer is the same for foreign and absent ones. null: it has all. */
+/** Refuses ids that the account does not have; the answer is the same for foreign and absent ones. null if it has all. */
 async function findForeign(
   tx: Transaction,
   accountId: number,

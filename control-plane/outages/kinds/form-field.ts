@@ -38,7 +38,7 @@ export function asked(label: string, group: Group, more: Omit<FieldForm, "label"
   return { [FORM]: { label, group, ...more } satisfies FieldForm };
 }
 
-/** Returns how a form asks for the field of a schema, which is an alternative of it or the whole; null: it does not. */
+/** Returns how a form asks for the field of a schema, which is an alternative of it or the whole; null if it does not. */
 export function formOf(schema: object): FieldForm | null {
   return FORM in schema ? (schema[FORM] as FieldForm) : null;
 }

@@ -6,20 +6,20 @@ import type { ExpiringTarget } from "#control-plane/outages/kinds/expiring.ts";
 
 /**
  * A kind of monitor: everything in which it differs from the others. `O` are the options that it alone has, its object in
- * the API; null: it has none. What rooms decide by the kind of a monitor, they decide by one of these facts.
+ * the API; null if it has none. What rooms decide by the kind of a monitor, they decide by one of these facts.
  */
 export interface Kind<O = unknown> {
   /** What the dashboard calls it. */
   readonly label: string;
   /** What it watches: its words in the description of check_type. */
   readonly watches: string;
-  /** What `url` is; null: nothing is reached by it, and it is a note of the user's own. */
+  /** What `url` is; null if nothing is reached by it, and it is a note of the user's own. */
   readonly target: Target | null;
   /** The fields of several kinds that it has beside those of all kinds, and of all kinds that probes check. */
   readonly fields: readonly (keyof CommonDraft)[];
   /** Those of them without which it has nothing to watch, and what they are: the end of the refusal. */
   readonly required: Readonly<Partial<Record<keyof CommonDraft, string>>>;
-  /** What the field port is, for its description; null: it has none. */
+  /** What the field port is, for its description; null if it has none. */
   readonly portNote: string | null;
   /** Defaults of shared fields that differ from those of other kinds. */
   readonly defaults: Partial<CommonSettings>;
@@ -68,7 +68,7 @@ interface Options<O, S extends TSchema = TSchema> {
   readonly readOnly: readonly string[];
   /**
    * The field of the object with ids of other monitors, and the schema of the object in rows of a document, which has a
-   * field with names in its place; null: it names none.
+   * field with names in its place; null if it names none.
    */
   readonly references: { readonly field: string; readonly rowSchema: TSchema } | null;
   /**
@@ -143,7 +143,7 @@ interface EvidenceFacts {
 interface Words {
   /** Name of a monitor whose user gives none, where the target has none either. */
   readonly nameless: string;
-  /** What a kind that no probe checks does instead: a clause about it; null: it is checked. */
+  /** What a kind that no probe checks does instead: a clause about it; null if it is checked. */
   readonly unchecked: string | null;
   /** Line of the timeline about the first bad observation of an outage. */
   readonly opened: string;

@@ -41,7 +41,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Where a monitor has secret values by name: in request_headers, or in a field of its kind's own options. */
 export interface SecretPlace {
-  /** The kind, whose name that of its options is; null: it is a field of the monitor itself. */
+  /** The kind, whose name that of its options is; null if it is a field of the monitor itself. */
   readonly kind: CheckType | null;
   readonly field: string;
   /** Whether the field is one text, whose name is that of the field, instead of values by name. */

@@ -181,7 +181,7 @@ function defaultPort({ preset, tls }: TcpSettings): number | null {
   return preset === null ? null : PORTS[preset][tls === "implicit" ? "implicit" : "plain"];
 }
 
-/** Returns the host of a text to a port of dialogues; null: there is no text, or another port. */
+/** Returns the host of a text to a port of dialogues; null if there is no text, or another port. */
 function limitedHost(url: string, { send, send_hex }: TcpSettings): string | null {
   const target = readTarget(url);
   // Settings of an earlier release have no send_hex.

@@ -38,7 +38,7 @@ interface WrittenWindow {
   readonly window: MaintenanceWindow;
   /** Whether visitors have to be informed of it. */
   readonly isNews: boolean;
-  /** As it was; null: it is new. */
+  /** As it was; null if it is new. */
   readonly before: MaintenanceWindow | null;
 }
 

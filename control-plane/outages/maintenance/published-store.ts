@@ -1,7 +1,7 @@
 import type { Queryable } from "#control-plane/core/database/connect.ts";
 import type { TaggedMonitor } from "#control-plane/outages/maintenance/coverage/cover.ts";
 
-/** A public window with the occurrences around a time; null: there is none. */
+/** A public window with the occurrences around a time; null if there is none. */
 export interface PublishedRow {
   readonly id: number;
   readonly title: string;

@@ -44,7 +44,7 @@ export type StateEvent =
     }
   /** Other locations fail than before, while the monitor stays down. */
   | { readonly kind: "failing"; readonly at: number; readonly failing: readonly FailingLocation[] }
-  /** `responseMs` is that of the newest check; null: it is not slow, but locations stay in a soft state. */
+  /** `responseMs` is that of the newest check; null if it is not slow, but locations stay in a soft state. */
   | { readonly kind: "degraded"; readonly at: number; readonly responseMs: number | null }
   /** No longer degraded, while up. */
   | { readonly kind: "recovered_speed"; readonly at: number }
@@ -115,7 +115,7 @@ export function flappingNotice(
   return now - notifiedAt >= NOTICE_MS ? { kind: "flapping_notice", at: now, phase: "lasts" } : null;
 }
 
-/** Returns when a flapping monitor has its next notice, or stops flapping, Unix milliseconds; null: it is not flapping. */
+/** Returns when a flapping monitor has its next notice, or stops flapping, Unix milliseconds; null if it is not flapping. */
 export function nextFlappingLook(
   { isFlapping, flappingNotifiedAt, changes }: Pick<MonitorState, "isFlapping" | "flappingNotifiedAt" | "changes">,
   now: number,

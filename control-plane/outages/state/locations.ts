@@ -131,7 +131,7 @@ export function keepVerdicts(kept: readonly string[], locations: Locations): Loc
 /** What a transition observes: news, or a check that says nothing about the target. */
 interface Observed {
   readonly news: KnownObservation | null;
-  /** An observation without news; null: there is none. */
+  /** An observation without news; null if there is none. */
   readonly other: Observation | null;
 }
 

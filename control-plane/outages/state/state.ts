@@ -40,7 +40,7 @@ export type SilencedNotice = {
 } & (
   | {
       readonly reason: "maintenance" | "dependency";
-      /** When the reason was first found to have ended; null: it still applies. */
+      /** When the reason was first found to have ended; null if it still applies. */
       readonly endedAt: number | null;
     }
   | {
@@ -87,7 +87,7 @@ export interface MonitorState {
   /** Times of the newest changes between up and down within the last hour, oldest first, 5 at most. */
   readonly changes: readonly number[];
   readonly isFlapping: boolean;
-  /** When people were last notified that it is flapping; null: they were not notified, or it is not flapping. */
+  /** When people were last notified that it is flapping; null if they were not notified, or it is not flapping. */
   readonly flappingNotifiedAt: number | null;
   /**
    * The failing locations as the newest event named them. While up: those that keep failing while the others succeed
@@ -109,10 +109,10 @@ export interface MonitorState {
    */
   readonly offline: readonly DatedLocation[];
   /**
-   * The sole eligible location of several, which then decides, and when it was last the sole one; null: there is none.
+   * The sole eligible location of several, which then decides, and when it was last the sole one; null if there is none.
    */
   readonly sole: DatedLocation | null;
-  /** null: there are enough results, or the state was never evaluated. */
+  /** null if there are enough results, or the state was never evaluated. */
   readonly noData: NoData | null;
 }
 

@@ -18,11 +18,11 @@ interface MonitorRow {
   readonly isActive: boolean;
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  /** Beginning of the newest good check of a location that it is still checked from; null: there is none. */
+  /** Beginning of the newest good check of a location that it is still checked from; null if there is none. */
   readonly goodAt: Date | null;
   /** JSON of MonitorState. */
   readonly state: string;
-  /** The longest of its locations; null: it is not scheduled. */
+  /** The longest of its locations; null if it is not scheduled. */
   readonly intervalSeconds: number | null;
   readonly timeoutSeconds: number | null;
 }

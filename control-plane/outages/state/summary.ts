@@ -15,9 +15,9 @@ export interface MonitorSummary {
   readonly changedAt: Date;
   readonly status: "up" | "down" | "unknown";
   readonly isDegraded: boolean;
-  /** Beginning of its newest check that has found it up or down; null: there is none, or it is not scheduled. */
+  /** Beginning of its newest check that has found it up or down; null if there is none, or it is not scheduled. */
   readonly lastCheckedAt: Date | null;
-  /** When it is checked; null: it is paused, or nothing is planned for its check type. */
+  /** When it is checked; null if it is paused, or nothing is planned for its check type. */
   readonly schedule: { readonly intervalSeconds: number; readonly timeoutSeconds: number } | null;
 }
 

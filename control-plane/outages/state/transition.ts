@@ -230,7 +230,7 @@ function describeChange(
 /** The facts about the time before a change of status. */
 type Before = Pick<MonitorState, "lastKnown" | "changedAt" | "knownSince" | "failedAt" | "failing">;
 
-/** Returns when the newest failing check began, after an observation; null: there is none. Times are Unix milliseconds. */
+/** Returns when the newest failing check began, after an observation; null if there is none. Times are Unix milliseconds. */
 function newestFailure(failedAt: number | null, observed: KnownObservation | null, now: number): number | null {
   if (observed?.verdict !== "down") return failedAt;
   const at = Math.min(observed.beganAt, now);

@@ -83,7 +83,7 @@ const VERIFIED = Type.Object({
   kid: Type.String({ description: "Names the secret that signed it" }),
   signed_at: Type.String({ format: "date-time", description: "When it was signed, if it is valid" }),
   retired_at: Nullable(
-    Type.String({ format: "date-time", description: "When another secret took its place; null: it still signs" }),
+    Type.String({ format: "date-time", description: "When another secret took its place; null if it still signs" }),
   ),
 });
 const OPERATOR = { tag: "Admin", security: "operator" } as const;

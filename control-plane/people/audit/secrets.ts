@@ -25,7 +25,7 @@ interface ShownSecret {
 /** Result of a verification by this service. unknown_secret: the account has no secret of this kid. */
 interface Verification {
   readonly verdict: Verdict | "unknown_secret";
-  /** When another secret took its place; null: it still signs, or it is unknown. */
+  /** When another secret took its place; null if it still signs, or it is unknown. */
   readonly retiredAt: Date | null;
 }
 

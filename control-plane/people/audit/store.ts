@@ -6,7 +6,7 @@ export interface StoredSecret {
   /** Encrypted. */
   readonly secret: Uint8Array;
   readonly createdAt: Date;
-  /** null: it was never shown. */
+  /** null if it was never shown. */
   readonly shownAt: Date | null;
   /** null: it signs now. */
   readonly retiredAt: Date | null;

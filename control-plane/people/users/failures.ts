@@ -29,7 +29,7 @@ export interface Attempt {
   readonly network: string;
   /** Its live session, named in a way that lasts until the next sign-in; null: the user is not signed in. */
   readonly session: string | null;
-  /** A device of the user; null: it is a stranger's. */
+  /** A device of the user; null if it is a stranger's. */
   readonly deviceId: number | null;
 }
 

@@ -24,7 +24,7 @@ import { findUserByEmail, listMemberships } from "#control-plane/people/users/st
 /** Mails to people about their access. */
 export interface UserMails {
   /**
-   * Asks for a mail to an address. Returns the limit that does not allow it; null: it is on its way. Whether the address
+   * Asks for a mail to an address. Returns the limit that does not allow it; null if it is on its way. Whether the address
    * is known is not looked up: known and unknown ones take the same time.
    */
   request(tx: Transaction, mail: WantedMail): Promise<MailLimit | null>;
@@ -52,7 +52,7 @@ type WantedMail = { readonly email: string } & (
 /** Dependencies of the mails. */
 interface UserMailsDeps extends Pick<App, "sql" | "clock" | "random" | "log"> {
   readonly encryption: Encryption;
-  /** null: there is no mail server, and nothing is sent. */
+  /** null if there is no mail server, and nothing is sent. */
   readonly mailer: Mailer | null;
   /** Address of the service, without a slash at its end. */
   readonly baseUrl: string;

@@ -39,9 +39,9 @@ export interface Client {
   readonly address: string;
   /** The User-Agent field; empty if there is none. */
   readonly userAgent: string;
-  /** The cookie of its device; null: it sent none. */
+  /** The cookie of its device; null if it sent none. */
   readonly device: string | null;
-  /** Its live session; null: nobody is signed in. */
+  /** Its live session; null if nobody is signed in. */
   readonly session: Session | null;
   /** Reports whether it has closed its connection, and waits for no answer. */
   readonly isGone: () => boolean;

@@ -150,7 +150,7 @@ interface UsersDeps extends Pick<App, "sql" | "clock" | "random" | "log"> {
   readonly accounts: Accounts;
   readonly changes: Pick<Changes, "record">;
   readonly encryption: Encryption;
-  /** null: there is no mail server. */
+  /** null if there is no mail server. */
   readonly mailer: Mailer | null;
   /** Address of the service, without a slash at its end. */
   readonly baseUrl: string;

@@ -25,7 +25,7 @@ export interface Page {
   readonly facts: readonly (readonly [label: string, value: string])[];
   readonly pictures: readonly { readonly label: string; readonly url: string }[];
   readonly blocks: readonly Block[];
-  /** Address of the same in the dashboard, for readers who sign in; null: there is no such page. */
+  /** Address of the same in the dashboard, for readers who sign in; null if there is no such page. */
   readonly dashboardUrl: string | null;
   /** About the page itself. */
   readonly footer: string;

@@ -18,7 +18,7 @@ export type OverallStatus =
 export interface ShownDay {
   /** YYYY-MM-DD. */
   readonly day: string;
-  /** Percent with three decimals, unknown time and maintenance left out; null: nothing is known about the day. */
+  /** Percent with three decimals, unknown time and maintenance left out; null if nothing is known about the day. */
   readonly uptime: number | null;
   /** Seconds in which it was down outside maintenance. */
   readonly downSeconds: number;
@@ -32,7 +32,7 @@ export interface ShownMonitor {
   /** The name on this page. */
   readonly name: string;
   readonly status: ShownStatus;
-  /** Of the newest successful check; null: there is none, for example for heartbeats. */
+  /** Of the newest successful check; null if there is none, for example for heartbeats. */
   readonly responseTimeMs: number | null;
   /** Of the last 90 days, percent with three decimals; null: no time is known. */
   readonly uptime90: number | null;
@@ -123,7 +123,7 @@ export interface PageView extends PageLook {
   readonly canSubscribe: boolean;
   /** When the settings of the page last changed. */
   readonly changedAt: Date;
-  /** Beginning of the newest check of its active monitors; null: there is none. */
+  /** Beginning of the newest check of its active monitors; null if there is none. */
   readonly checkedAt: Date | null;
   /**
    * When this view was made. No form of the page shows it: a copy of a page that has not changed would differ from the

@@ -20,7 +20,7 @@ const MONITOR = Type.Object({
     description: "unknown: new, paused, or no recent result. maintenance hides what the monitor reports",
   }),
   response_time_ms: Nullable(
-    Type.Integer({ description: "Of the newest successful check, milliseconds; null: there is none" }),
+    Type.Integer({ description: "Of the newest successful check, milliseconds; null if there is none" }),
   ),
 });
 
@@ -81,7 +81,7 @@ export const PUBLIC_PAGE = Type.Object({
   ),
   stale: Nullable(
     Type.Object(
-      { at: Nullable(Time("Beginning of the newest check; null: there was none")) },
+      { at: Nullable(Time("Beginning of the newest check; null if there was none")) },
       { description: "Set if the newest check is too old to be trusted" },
     ),
   ),

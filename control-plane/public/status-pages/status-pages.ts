@@ -51,7 +51,7 @@ export interface StatusPages extends SeenPages {
   statuses(accountId: number, pages: readonly ShownPage[]): Promise<ReadonlyMap<number, OverallStatus>>;
   /** Finds a page as the API shows it; null if the account has none with this id. */
   find(sql: Queryable, page: OwnPage): Promise<ShownPage | null>;
-  /** Returns the logo of a page as a data URI; null: it has none. */
+  /** Returns the logo of a page as a data URI; null if it has none. */
   logoOf(sql: Queryable, page: { readonly id: number }): Promise<string | null>;
   /** Lists a page of an account's status pages, newest first, and their total number. */
   list(
@@ -125,7 +125,7 @@ export function createStatusPages({
     return pages.map((page) => showPage(page, names, urlOf(page)));
   }
 
-  /** Returns the logo of a page that is not saved, which has no address, as a data URI; null: it has none. */
+  /** Returns the logo of a page that is not saved, which has no address, as a data URI; null if it has none. */
   async function previewLogo({ id, logo }: StatusPage, given: Given["logo"]): Promise<string | null> {
     if (logo === null) return null;
     if (typeof given === "string") return toDataUri(logo.type, contentOf(given));

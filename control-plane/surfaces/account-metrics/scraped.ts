@@ -23,7 +23,7 @@ interface ExpiryEnds {
 /** A monitor with everything that a scrape shows of it. */
 export interface ScrapedMonitor extends MonitorSnapshot {
   readonly uptime: UptimeFacts | null;
-  /** null: it is no heartbeat. */
+  /** null if it is no heartbeat. */
   readonly pings: PingFacts | null;
   readonly expiry: ExpiryEnds | null;
 }

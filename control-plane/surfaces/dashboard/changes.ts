@@ -34,7 +34,7 @@ export function registerChangesPage(scope: FastifyInstance, { guard, sql, change
   });
 }
 
-/** Renders the way to the pages of the log before and after one; null: it has one page. */
+/** Renders the way to the pages of the log before and after one; null if it has one page. */
 function renderPages(page: number, total: number): Html | null {
   const isLast = page * ROWS >= total;
   if (page === 1 && isLast) return null;

@@ -50,7 +50,7 @@ export interface Dashboard {
   readonly visits: AddressLimiter;
   readonly users: Users;
   readonly accounts: Accounts;
-  /** Finds the name of an account, its email address; null: it has none, or there is no such account. */
+  /** Finds the name of an account, its email address; null if it has none, or there is no such account. */
   readonly nameOf: (accountId: number) => Promise<string | null>;
   readonly keys: Keys;
   readonly plans: Plans;

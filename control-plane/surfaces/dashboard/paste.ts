@@ -150,7 +150,7 @@ function renderPaste({ text, tags, problem, formToken }: PasteForm): Html {
 /** A pasted address with what its try has found. */
 interface TriedLine {
   readonly line: PastedLine;
-  /** null: it cannot be a monitor, as `message` says. */
+  /** null if it cannot be a monitor, as `message` says. */
   readonly state: ListedState | null;
   readonly message: string;
 }

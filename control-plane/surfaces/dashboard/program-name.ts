@@ -37,7 +37,7 @@ const PROGRAMS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the short name of the program that sends a User-Agent, such as "Firefox on Linux" or "curl 8.1"; null: it is
+ * Returns the short name of the program that sends a User-Agent, such as "Firefox on Linux" or "curl 8.1"; null if it is
  * unknown. Programs can claim to be another one. Pure; takes time in proportion to the text, of which it reads a bounded
  * part.
  */

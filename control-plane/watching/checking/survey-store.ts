@@ -145,11 +145,11 @@ export async function readUnknownChecks(
 
 /** Schedule entries whose checks are due and do not run: no replica has claimed them, or that one is gone. */
 export interface Overdue extends Affected {
-  /** When the most overdue one was due; null: there is none. */
+  /** When the most overdue one was due; null if there is none. */
   readonly oldest: Date | null;
   /** Number of monitors with checks of a replica that is gone. */
   readonly orphaned: number;
-  /** The newest time without any replica, if the most overdue one was due before its end; null: it was not. */
+  /** The newest time without any replica, if the most overdue one was due before its end; null if it was not. */
   readonly outage: { readonly startedAt: Date; readonly endedAt: Date } | null;
 }
 

@@ -27,7 +27,7 @@ export interface Call {
 /** The answer to a call. */
 interface Asked {
   readonly answer: CheckAnswer;
-  /** Time since the call was sent to a probe, milliseconds; null: it was sent to none. */
+  /** Time since the call was sent to a probe, milliseconds; null if it was sent to none. */
   readonly tookMs: number | null;
 }
 

@@ -10,9 +10,9 @@ interface Places {
   readonly failingAt: readonly string[];
   /** Locations at which the newest check was good, the newest first. */
   readonly workingAt: readonly string[];
-  /** The configured location to ask what fails there; null: there is none. */
+  /** The configured location to ask what fails there; null if there is none. */
   readonly failing: string | null;
-  /** Where the target probably works: a configured location, or the region of a shared probe; null: nobody is asked. */
+  /** Where the target probably works: a configured location, or the region of a shared probe; null if nobody is asked. */
   readonly other: AskedPlace | null;
 }
 

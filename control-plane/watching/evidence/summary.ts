@@ -13,7 +13,7 @@ interface Summarized {
   readonly compared: readonly ComparedFact[];
   /** Interval of the monitor's checks, milliseconds. */
   readonly intervalMs: number;
-  /** Time of the newest good check at the failing location; null: there is none at any. */
+  /** Time of the newest good check at the failing location; null if there is none at any. */
   readonly lastGoodAt: Date | null;
   /** Names of the locations that fail. */
   readonly failingAt: readonly string[];

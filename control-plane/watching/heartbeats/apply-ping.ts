@@ -15,7 +15,7 @@ export interface HeartbeatRecord {
   readonly succeededAt: number | null;
   /** Oldest first. */
   readonly openRuns: readonly OpenRun[];
-  /** When it is late; null: nothing is expected. */
+  /** When it is late; null if nothing is expected. */
   readonly deadlineAt: number | null;
   /** What pings have said about the status that the state of the monitor does not know, oldest first. */
   readonly verdicts: readonly Verdict[];
@@ -31,7 +31,7 @@ interface PingVerdict {
 /** A ping with what follows from it. */
 interface AppliedPing extends PingVerdict {
   readonly record: HeartbeatRecord;
-  /** How long the run took that it ended, milliseconds; null: it ended none, or its start is not known. */
+  /** How long the run took that it ended, milliseconds; null if it ended none, or its start is not known. */
   readonly durationMs: number | null;
 }
 
@@ -119,7 +119,7 @@ function readVerdict({ kind, exitCode }: Ping): PingVerdict {
   }
 }
 
-/** Returns when a heartbeat is late, Unix milliseconds; null: nothing is expected of it. */
+/** Returns when a heartbeat is late, Unix milliseconds; null if nothing is expected of it. */
 export function deadlineOf(
   { succeededAt, openRuns }: Pick<HeartbeatRecord, "succeededAt" | "openRuns">,
   settings: HeartbeatSettings,

@@ -47,7 +47,7 @@ export function foldPings(heartbeat: PingedHeartbeat, pings: readonly Ping[]): F
 }
 
 /**
- * Returns when the failure was reported for which a monitor is down, or will be; null: it is not down, or for another
+ * Returns when the failure was reported for which a monitor is down, or will be; null if it is not down, or for another
  * reason. The verdict of the state can have a later time than its ping: that of the change before it. No ping has
  * arrived since `lastPingAt`.
  */

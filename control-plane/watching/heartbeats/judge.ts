@@ -11,7 +11,7 @@ interface Judgement {
   readonly transition: Transition;
 }
 
-/** Returns what follows from the oldest verdict that the state of the monitor does not know; null: it knows all. */
+/** Returns what follows from the oldest verdict that the state of the monitor does not know; null if it knows all. */
 export function judgeNext({
   record,
   stateSettings,

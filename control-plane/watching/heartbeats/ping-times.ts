@@ -5,7 +5,7 @@ import { findPingTimes } from "#control-plane/watching/heartbeats/store.ts";
 interface PingTimes {
   /** null: no ping yet. */
   readonly lastPingAt: Date | null;
-  /** null: nothing is expected. */
+  /** null if nothing is expected. */
   readonly deadlineAt: Date | null;
 }
 

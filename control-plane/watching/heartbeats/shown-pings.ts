@@ -30,9 +30,9 @@ export async function readShownPings(sql: Queryable, monitorId: number): Promise
 export interface FoundPings {
   /** Newest first. */
   readonly pings: readonly ShownPing[];
-  /** `before` of the next older page; null: there is none. */
+  /** `before` of the next older page; null if there is none. */
   readonly older: number | null;
-  /** `after` of the next newer page; null: there is none. */
+  /** `after` of the next newer page; null if there is none. */
   readonly newer: number | null;
 }
 

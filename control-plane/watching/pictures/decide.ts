@@ -1,4 +1,4 @@
-/** What a monitor's new picture is compared with, as ids and hashes; null: there is none. */
+/** What a monitor's new picture is compared with, as ids and hashes; null if there is none. */
 export interface KnownPictures {
   readonly acceptedId: number | null;
   readonly acceptedSha256: string | null;

@@ -73,7 +73,7 @@ export function createFairTurns({ slots, budgetMs, clock }: FairTurnsOptions): F
     return account;
   }
 
-  /** Returns the request that is next; null: there is no place, or nobody may have it now. */
+  /** Returns the request that is next; null if there is no place, or nobody may have it now. */
   function next(): (() => void) | null {
     if (inside >= slots) return null;
     const [first] = [...accounts.values()]

@@ -46,7 +46,7 @@ export interface Plan {
 
 /** A row beside its counterpart in an export of the account. */
 interface PairedRow extends PlannedRow {
-  /** null: it is new. */
+  /** null if it is new. */
   readonly before: Row | null;
 }
 

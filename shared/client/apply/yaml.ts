@@ -183,7 +183,7 @@ function findExcess(text: string): PlacedProblem | null {
  */
 function findWrongNames(document: Document): readonly PlacedProblem[] {
   const problems: PlacedProblem[] = [];
-  /** Sizes of what anchors name, in characters; null: it has not ended. */
+  /** Sizes of what anchors name, in characters; null if it has not ended. */
   const sizes = new Map<string, number | null>();
   const refuse = (node: unknown, message: string) => void problems.push({ offset: startOf(node) ?? 0, message });
 

@@ -22,7 +22,7 @@ interface OutlinedOption {
   /** Its flags, such as -f and --file. */
   readonly flags: readonly string[];
   readonly meaning: string;
-  /** The values that it takes; null: it takes none, [] any. */
+  /** The values that it takes; null if it takes none, [] any. */
   readonly values: readonly string[] | null;
 }
 

@@ -21,7 +21,7 @@ interface Greeting {
   readonly masterKeyFile: string | null;
   /** Set only on the first start. */
   readonly firstKey: string | null;
-  /** Where the first user signs in, or how; null: there are users. */
+  /** Where the first user signs in, or how; null if there are users. */
   readonly signIn: string | null;
   readonly logFiles: readonly string[];
   readonly notes: readonly string[];
@@ -71,7 +71,7 @@ export async function sayWelcome(
 }
 
 /**
- * Creates the first API key if none exists. null: there are keys already, or the service did not list them.
+ * Creates the first API key if none exists. null if there are keys already, or the service did not list them.
  * `base`: the control plane's own listener.
  */
 async function makeFirstKey(base: string, token: string): Promise<string | null> {
@@ -84,7 +84,7 @@ async function makeFirstKey(base: string, token: string): Promise<string | null>
 
 /**
  * Creates the link by which the first user signs in, while there is none, and describes it. An output that is no terminal
- * can be a log, which is kept: there the link is left out. null: there are users, or the service did not create one.
+ * can be a log, which is kept: there the link is left out. null if there are users, or the service did not create one.
  */
 async function makeFirstSignIn({ isTerminal }: Ground, base: string, token: string): Promise<string | null> {
   const url = `${base}/api/admin/sign-in-links`;

@@ -55,7 +55,7 @@ function readValue(text: string): string | ExactNumber | boolean {
   return readNumber(text) ?? text;
 }
 
-/** Returns the number with exactly this text; null: there is none. */
+/** Returns the number with exactly this text; null if there is none. */
 function readNumber(text: string): ExactNumber | null {
   const number = toExactNumber(text);
   return typeof number === "number" && String(number) !== text ? null : number;

@@ -61,7 +61,7 @@ export function mapRequest(monitor: Source, context: Context): Mapped {
 }
 
 /**
- * Returns the credentials of Basic authentication; null: there are none. Releases before 1.20 have no authMethod. Of other
+ * Returns the credentials of Basic authentication; null if there are none. Releases before 1.20 have no authMethod. Of other
  * methods there is no counterpart: without them the monitor would be down.
  */
 function readAuthentication(

@@ -20,7 +20,7 @@ export interface MadeMonitor {
   readonly recipients: readonly string[];
   /** Length of its interval in the schedule. */
   readonly intervalMs: number;
-  /** When its deletion was answered; null: it was not deleted. */
+  /** When its deletion was answered; null if it was not deleted. */
   readonly deletedAt: number | null;
 }
 

@@ -61,7 +61,7 @@ export interface DeliveryRow {
   readonly status: string;
   /** It waits on purpose, because its monitor is flapping. */
   readonly isHeld: boolean;
-  /** The delivery with which it travels as one mail; null: it is the first or only one. */
+  /** The delivery with which it travels as one mail; null if it is the first or only one. */
   readonly leaderId: number | null;
   /** Attempts whose outcome is not known, because their replica ended. */
   readonly lostAttempts: number;
@@ -83,7 +83,7 @@ export interface MonitorRow {
   readonly recipients: readonly string[];
   /** Status in the present state; null: the monitor was deleted. */
   readonly status: Verdict | null;
-  /** When its deletion was certain; null: it was not deleted. */
+  /** When its deletion was certain; null if it was not deleted. */
   readonly deletedAt: number | null;
 }
 

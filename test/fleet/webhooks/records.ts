@@ -64,7 +64,7 @@ export interface Arrival {
   readonly v2Previous: string | null;
   readonly standard: string;
   readonly arrivedAt: number;
-  /** Status of the answer, and when it was sent whole; null: it was not. */
+  /** Status of the answer, and when it was sent whole; null if it was not. */
   readonly status: number | null;
   readonly answeredAt: number | null;
   /** Seconds of Retry-After. */
@@ -86,7 +86,7 @@ export interface DeliveryRow {
   readonly id: number;
   readonly eventId: string;
   readonly webhookId: number;
-  /** The delivery that it repeats; null: it was made with the event. */
+  /** The delivery that it repeats; null if it was made with the event. */
   readonly replayOf: number | null;
   readonly status: string;
   readonly attempts: number;

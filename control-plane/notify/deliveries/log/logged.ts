@@ -14,7 +14,7 @@ export interface LoggedDelivery {
   readonly durationMs: number | null;
   readonly nextAttemptAt: Date | null;
   readonly replayOf: number | null;
-  /** What the provider calls the message; null: it has not said. */
+  /** What the provider calls the message; null if it has not said. */
   readonly providerRef: string | null;
   readonly createdAt: Date;
   readonly deliveredAt: Date | null;
@@ -24,7 +24,7 @@ export interface LoggedDelivery {
 export interface LoggedAttempt {
   readonly attempt: number;
   readonly startedAt: Date;
-  /** null: it is in progress. */
+  /** null if it is in progress. */
   readonly endedAt: Date | null;
   readonly responseCode: number | null;
   readonly errorCode: string | null;

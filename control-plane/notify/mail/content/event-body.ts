@@ -20,7 +20,7 @@ export interface Notice {
   readonly at: Date;
   readonly monitorId: number | null;
   readonly name: string;
-  /** null: it has none, or none is known. */
+  /** null if it has none, or none is known. */
   readonly target: string | null;
   /** Whether the monitor waits for pings. */
   readonly isHeartbeat: boolean;

@@ -27,7 +27,7 @@ import {
 interface RecipientStatus {
   readonly email: string;
   readonly confirmed: boolean;
-  /** null: it has not unsubscribed. */
+  /** null if it has not unsubscribed. */
   readonly unsubscribedAt: Date | null;
 }
 

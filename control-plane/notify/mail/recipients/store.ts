@@ -10,7 +10,7 @@ interface Recipient {
   readonly address: string;
   readonly email: string;
   readonly isConfirmed: boolean;
-  /** null: it has not unsubscribed. */
+  /** null if it has not unsubscribed. */
   readonly unsubscribedAt: Date | null;
 }
 

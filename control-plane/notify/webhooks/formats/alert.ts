@@ -67,7 +67,7 @@ export function symbolOf({ isResolved, severity }: Pick<Alert, "isResolved" | "s
 }
 
 type Words = Omit<Alert, keyof AlertChange | "severity" | "isResolved" | "summary"> & {
-  /** One sentence; null: nothing is known. */
+  /** One sentence; null if nothing is known. */
   readonly cause: string | null;
 };
 

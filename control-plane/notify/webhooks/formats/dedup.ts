@@ -29,7 +29,7 @@ export interface AlertId {
   /** The same for all events about one problem of one monitor. Letters, digits, "-" and "_". */
   readonly key: string;
   readonly severity: Severity;
-  /** null: it is about no monitor. */
+  /** null if it is about no monitor. */
   readonly monitorId: number | null;
 }
 

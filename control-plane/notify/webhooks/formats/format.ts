@@ -49,7 +49,7 @@ export interface FormatTarget {
   readonly url: string;
   /** The format's options by name, checked. */
   readonly options: Readonly<Record<string, string>>;
-  /** Address of the service, for links; null: there is none. */
+  /** Address of the service, for links; null if there is none. */
   readonly pageUrl: string | null;
   /** Writes the key of an alert (formats/dedup.ts) as the provider gets it: no other installation has the same. */
   keyOf(key: string): string;
@@ -88,7 +88,7 @@ export interface Format {
   readonly reference?: (bodyStart: string) => string | null;
   /**
    * Returns how the provider refuses a message by the beginning of the body (at most 4 KB) of an answer whose status is
-   * success; null: it takes the message. What is not known is no refusal. Absent: the status says all. Pure.
+   * success; null if it takes the message. What is not known is no refusal. Absent: the status says all. Pure.
    */
   readonly refusal?: (bodyStart: string) => Refusal | null;
   /** Builds the request of an event. Pure: every attempt sends the same bytes. */

@@ -5,14 +5,14 @@ const REFERENCE = /^[\x21-\x7e]{1,255}$/;
 
 /**
  * Returns an id that is at a path of member names in a JSON document of which only the beginning is known: a string or a
- * whole number of at most 255 visible ASCII characters. null: there is none, or it is not what an id can be.
+ * whole number of at most 255 visible ASCII characters. null if there is none, or it is not what an id can be.
  */
 export function findReference(bodyStart: string, path: readonly string[]): string | null {
   const found = findValue(bodyStart, path);
   return found !== null && !found.isWord && REFERENCE.test(found.text) ? found.text : null;
 }
 
-/** Returns the text of the string, number, true, false or null at such a path; null: there is none. */
+/** Returns the text of the string, number, true, false or null at such a path; null if there is none. */
 export function findText(bodyStart: string, path: readonly string[]): string | null {
   return findValue(bodyStart, path)?.text ?? null;
 }

@@ -10,7 +10,7 @@ export type Refusal = "permanent" | "temporary";
 const LATER: ReadonlySet<string> = new Set(["408", "423", "425", "429"]);
 const CLIENT_ERROR = /^4\d\d$/;
 
-/** Judges a refusal by the status of HTTP that it names; null: it names none. */
+/** Judges a refusal by the status of HTTP that it names; null if it names none. */
 export function refusalOf(status: string | null): Refusal {
   return status !== null && CLIENT_ERROR.test(status) && !LATER.has(status) ? "permanent" : "temporary";
 }

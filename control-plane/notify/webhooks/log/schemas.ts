@@ -31,17 +31,18 @@ export const DELIVERY = Type.Object({
       "pending: no attempt has finished. retrying: an attempt failed, and another one follows. failed: it ended early. " +
       "dead: no attempts are left",
   }),
-  http_status_code: Nullable(Type.Integer({ description: "Status of the newest answer; null: there was none" })),
+  http_status_code: Nullable(Type.Integer({ description: "Status of the newest answer; null if there was none" })),
   attempts: Type.Integer({ description: "Number of attempts, one in progress included" }),
   error_code: Nullable(Type.String({ description: "Why the newest attempt failed, as a word for programs" })),
   error_message: Nullable(Type.String({ description: "The same for people" })),
   duration_ms: Nullable(Type.Integer({ description: "Duration of the newest attempt, milliseconds" })),
   next_attempt_at: Nullable(Time("Time of the next attempt; null: none is planned")),
-  replay_of: Nullable(Type.Integer({ description: "The delivery that it repeats; null: it is the first" })),
+  replay_of: Nullable(Type.Integer({ description: "The delivery that it repeats; null if it is the first" })),
   provider_ref: Nullable(
     Type.String({
       maxLength: 255,
-      description: "Id of the message or alert at the provider, as its answer says it; null: it says none, or not yet",
+      description:
+        "Id of the message or alert at the provider, as its answer says it; null if it says none, or not yet",
     }),
   ),
   created_at: Time("Time of creation"),
@@ -55,8 +56,8 @@ export const DELIVERY_WITH_ATTEMPTS = Type.Object({
     Type.Object({
       attempt: Type.Integer({ description: "Number of the attempt, from 1" }),
       started_at: Time("Beginning of the attempt"),
-      ended_at: Nullable(Time("End of the attempt; null: it is in progress")),
-      http_status_code: Nullable(Type.Integer({ description: "Status of the answer; null: there was none" })),
+      ended_at: Nullable(Time("End of the attempt; null if it is in progress")),
+      http_status_code: Nullable(Type.Integer({ description: "Status of the answer; null if there was none" })),
       error_code: Nullable(Type.String({ description: "Why it failed, as a word for programs" })),
       error_message: Nullable(Type.String({ description: "The same for people" })),
       response_headers: Type.Array(
@@ -66,7 +67,7 @@ export const DELIVERY_WITH_ATTEMPTS = Type.Object({
         }),
         { description: "Header fields of the answer" },
       ),
-      response_body: Nullable(Type.String({ description: "The first 4 KB of the answer; null: there was none" })),
+      response_body: Nullable(Type.String({ description: "The first 4 KB of the answer; null if there was none" })),
       truncated: Type.Boolean({ description: "Whether the answer was longer" }),
     }),
     { description: "All attempts, oldest first" },

@@ -18,7 +18,7 @@ export type LatencyRange = keyof typeof RANGES;
 
 /** Response times of successful checks, as percentiles of the whole and of each step. */
 export interface ResponseSeries extends Percentiles {
-  /** Median of the newest step; null: there is none. */
+  /** Median of the newest step; null if there is none. */
   readonly last: number | null;
   /** Steps with a response time, the earliest first. */
   readonly points: readonly (Percentiles & { readonly at: Date })[];

@@ -7,7 +7,7 @@ import { isoTimes } from "#control-plane/outages/history/period.ts";
 
 /** The position of a roll-up: monitors below `nextMonitor` are complete in the hour or day that begins at `openFrom`. */
 export interface Position {
-  /** null: nothing was ever computed. */
+  /** null if nothing was ever computed. */
   readonly openFrom: Date | null;
   readonly nextMonitor: number;
 }
@@ -60,7 +60,7 @@ export async function deleteFrom(tx: Transaction, hour: Date, day: Date): Promis
 
 /** The next monitors of an hour. */
 interface Chunk {
-  /** The largest id; null: there are none. */
+  /** The largest id; null if there are none. */
   readonly last: number | null;
   readonly count: number;
 }

@@ -90,7 +90,7 @@ async function findInviteAddress(sql: Queryable, digest: string): Promise<Invite
 
 /**
  * Locks an invite without an address until the transaction ends, after its account, and counts the addresses to which it
- * is mailed; null: there is none, or it has expired.
+ * is mailed; null if there is none, or it has expired.
  */
 export async function lockOpenInvite(
   tx: Transaction,

@@ -54,7 +54,7 @@ export interface DomainAfterLook {
   readonly state: DomainState;
   /** When its record is asked for next. */
   readonly nextAt: Date;
-  /** When the record of a verified domain was first missed; null: it stands, or was never missed. */
+  /** When the record of a verified domain was first missed; null if it stands, or was never missed. */
   readonly missingSince: Date | null;
 }
 

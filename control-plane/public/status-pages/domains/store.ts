@@ -10,7 +10,7 @@ export interface ClaimedDomain {
   readonly token: string;
   readonly state: DomainState;
   readonly claimedAt: Date;
-  /** When the record of a verified domain was first missed; null: it stands, or was never missed. */
+  /** When the record of a verified domain was first missed; null if it stands, or was never missed. */
   readonly missingSince: Date | null;
   /** End of the lease, which identifies it. */
   readonly leaseEndsAt: Date;

@@ -6,7 +6,7 @@ export interface StoredLogo extends Pick<PageLogo, "type" | "hash"> {
   readonly content: Uint8Array;
 }
 
-/** Stores the logo of a page in place of the one that it has; null: it has none any more. */
+/** Stores the logo of a page in place of the one that it has; null if it has none any more. */
 export async function replaceLogo(
   tx: Transaction,
   pageId: number,

@@ -7,7 +7,7 @@ export interface Month {
   readonly to: Date;
   /** The month before; null: the archive has none. */
   readonly previous: string | null;
-  /** The month after; null: it has not begun. */
+  /** The month after; null if it has not begun. */
   readonly next: string | null;
 }
 

@@ -52,7 +52,7 @@ interface Read<T> {
   readonly isForAll: boolean;
 }
 
-/** Reads something of a page by its slug; null: there is none that the viewer can see. */
+/** Reads something of a page by its slug; null if there is none that the viewer can see. */
 type ReadOfPage<T> = (slug: string, viewerAccountId: number | null) => Promise<T | null>;
 
 /**

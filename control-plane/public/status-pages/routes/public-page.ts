@@ -57,7 +57,7 @@ const BADGE = {
 
 /**
  * Registers the public forms of status pages: HTML, feeds, badge, and JSON in Statuspage's shape, at /status/<slug> and
- * at the root of the pages' own domains. `home` answers requests for the root that are for no page's domain; null: there
+ * at the root of the pages' own domains. `home` answers requests for the root that are for no page's domain; null if there
  * is nothing for this client.
  */
 export function registerPublicPages(

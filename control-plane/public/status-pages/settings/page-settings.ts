@@ -34,11 +34,11 @@ export type DomainState = "pending" | "verified" | "failed";
 export interface StatusPage extends PageSettings {
   readonly id: number;
   readonly accountId: number;
-  /** null: it has no domain. */
+  /** null if it has no domain. */
   readonly domainState: DomainState | null;
   /** Part of the record that verifies the domain. */
   readonly domainToken: string;
-  /** When the record of its verified domain was first missed; null: it stands, or was never missed. */
+  /** When the record of its verified domain was first missed; null if it stands, or was never missed. */
   readonly domainMissingSince: Date | null;
   /** Whether another page has verified the domain that this one claims. */
   readonly isDomainTaken: boolean;

@@ -174,7 +174,7 @@ export const statusPage = defineResource({
       ),
     },
     logo_url: {
-      shown: Nullable(Type.String({ description: "Address of its logo, which changes with it; null: it has none" })),
+      shown: Nullable(Type.String({ description: "Address of its logo, which changes with it; null if it has none" })),
     },
     is_public: stored(
       Type.Boolean({

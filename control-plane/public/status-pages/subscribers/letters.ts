@@ -20,7 +20,7 @@ export interface PageNotice {
 interface LetterPage {
   readonly title: string;
   readonly url: string;
-  /** Page of the incident that the mail is about; null: it is about none, or about several things. */
+  /** Page of the incident that the mail is about; null if it is about none, or about several things. */
   readonly incidentUrl: string | null;
   readonly unsubscribeUrl: string;
 }

@@ -59,7 +59,7 @@ export function toReading({ state, kind, monitorId, page }: IncidentQuery): {
   return { filter, rows: { limit: ROWS, offset: (page - 1) * ROWS } };
 }
 
-/** Returns the numbers of the pages before and after the one of a query; null: there is none. */
+/** Returns the numbers of the pages before and after the one of a query; null if there is none. */
 export function neighboursOf({ page }: IncidentQuery, total: number) {
   return { previous: page > 1 ? page - 1 : null, next: page * ROWS < total ? page + 1 : null };
 }

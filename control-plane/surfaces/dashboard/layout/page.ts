@@ -46,7 +46,7 @@ const HEADERS = {
 interface DashboardPage {
   /** Before " - Vantage" in the title of the tab. */
   readonly title: string;
-  /** null: nobody is signed in. */
+  /** null if nobody is signed in. */
   readonly session: Session | null;
   readonly section?: Section;
   /** Content of <main>, as templates have written it. */

@@ -123,7 +123,7 @@ function renderField(field: AskedField & Labelled, { texts, checked }: TypedFiel
   }
 }
 
-/** What is written beside an input; null: it has no hint, or nothing is wrong with it. */
+/** What is written beside an input; null if it has no hint, or nothing is wrong with it. */
 interface Labelled {
   readonly name: string;
   readonly hint: string | null;
@@ -137,7 +137,7 @@ export function renderTexts({ name, hint, problem }: Labelled): Html {
     ${problem !== null && html`<p class="problem" id="p-${name}">${problem}</p>`}`;
 }
 
-/** Returns the attribute by which an input names them; null: it has neither. */
+/** Returns the attribute by which an input names them; null if it has neither. */
 export function describedBy({ name, hint, problem }: Labelled): Html | null {
   const ids = [...(hint === null ? [] : [`h-${name}`]), ...(problem === null ? [] : [`p-${name}`])];
   return ids.length === 0 ? null : html` aria-describedby="${ids.join(" ")}"`;

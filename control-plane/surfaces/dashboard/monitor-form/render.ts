@@ -20,14 +20,14 @@ import { html, type Html } from "#control-plane/core/pages/html.ts";
 /** The form of a monitor. */
 export interface MonitorForm {
   readonly checkType: CheckType;
-  /** null: it is a new one. */
+  /** null if it is a new one. */
   readonly id: number | null;
   /** What the monitor is called; a new one: empty. */
   readonly name: string;
   readonly typed: Typed;
   /** What is wrong, by the path of the field; "": the form as a whole. */
   readonly problems: ReadonlyMap<string, string>;
-  /** Result of the try; null: it was not tried. */
+  /** Result of the try; null if it was not tried. */
   readonly tried: Html | null;
   readonly now: Date;
   readonly viewer: ViewerTime;

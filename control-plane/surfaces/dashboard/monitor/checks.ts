@@ -8,7 +8,7 @@ import { describeFault } from "#control-plane/outages/incidents/cause/fault.ts";
 import type { Fault } from "#control-plane/outages/incidents/incident.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 
-/** Renders the newest checks of a monitor, newest first, with a link to all of them; null: there are none. */
+/** Renders the newest checks of a monitor, newest first, with a link to all of them; null if there are none. */
 export function renderChecks(checks: readonly RecentCheck[], page: MonitorPage): Html | null {
   if (checks.length === 0) return null;
   return html`

@@ -41,7 +41,7 @@ interface OpenIncident {
 
 /** What the head of the page says beside the monitor itself. */
 interface HeadFacts {
-  /** The incident that its fault has opened; null: there is none. */
+  /** The incident that its fault has opened; null if there is none. */
   readonly incident: OpenIncident | null;
   /** By what people get its notices; null: nobody gets them. */
   readonly channels: string | null;
@@ -85,7 +85,7 @@ function renderNotes({ monitor, viewer }: MonitorPage, { incident }: HeadFacts):
     ${monitor.advisory !== null && html`<p class="note warn">${monitor.advisory.message}</p>`}`;
 }
 
-/** Returns why a monitor is not up; null: it is, or nobody knows. */
+/** Returns why a monitor is not up; null if it is, or nobody knows. */
 function problemOf(monitor: MonitorView, state: ListedState): string | null {
   if (state === "up" || state === "paused") return null;
   if (monitor.last_error !== null) return monitor.last_error.message;
@@ -111,7 +111,7 @@ function renderActions({ monitor, formToken }: MonitorPage): Html {
     </div>`;
 }
 
-/** null: nothing is known of it. */
+/** null if nothing is known of it. */
 type Tile = readonly [label: string, value: Html | string | null];
 
 /**

@@ -5,7 +5,7 @@ import { writeCronLine, writeJobScript } from "#control-plane/watching/heartbeat
 import type { HeartbeatSettings } from "#control-plane/outages/kinds/heartbeat.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 
-/** Renders the address of a heartbeat for those who may change it, its next runs, and its newest pings; null: it is none. */
+/** Renders the address of a heartbeat for those who may change it, its next runs, and its newest pings; null if it is none. */
 export function renderHeartbeat({ monitor, canWrite, now, viewer }: MonitorPage): Html | null {
   const { id, heartbeat, heartbeat_url: url } = monitor;
   if (heartbeat === null) return null;

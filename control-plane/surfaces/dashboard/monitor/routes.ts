@@ -231,7 +231,7 @@ async function showMonitor(
   return sendMonitorPage(request, reply, nameOf(monitor), body, isAnswer ? undefined : liveSeconds);
 }
 
-/** Reads when somebody has asked for the check whose result the page shows, Unix milliseconds; null: nobody has. */
+/** Reads when somebody has asked for the check whose result the page shows, Unix milliseconds; null if nobody has. */
 function readAsked({ asked }: Readonly<Record<string, unknown>>): Date | null {
   return typeof asked === "string" && /^\d{1,14}$/.test(asked) ? new Date(Number(asked)) : null;
 }

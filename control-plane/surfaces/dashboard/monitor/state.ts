@@ -7,7 +7,7 @@ import { counted } from "#control-plane/surfaces/dashboard/layout/amounts.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 
 /**
- * Renders what each location says, and since when, while one of several fails: of a single one, the head says it. null: there
+ * Renders what each location says, and since when, while one of several fails: of a single one, the head says it. null if there
  * is nothing to say.
  */
 export function renderLocations(locations: readonly LocationStatus[], { now, viewer }: MonitorPage): Html | null {
@@ -34,7 +34,7 @@ export function renderLocations(locations: readonly LocationStatus[], { now, vie
     </section>`;
 }
 
-/** Renders when the certificate and the registration of a monitor end; null: nothing is known of them. */
+/** Renders when the certificate and the registration of a monitor end; null if nothing is known of them. */
 export function renderEnds(page: MonitorPage): Html | null {
   const [certificate, domain] = [renderCertificate(page), renderDomain(page)];
   return certificate === null && domain === null ? null : html`<section class="card">${certificate}${domain}</section>`;
@@ -76,7 +76,7 @@ function writeDays(days: number): string {
   return days < 0 ? `${counted(-days, "day")} ago` : `in ${counted(days, "day")}`;
 }
 
-/** Renders the monitors that a composite follows, with their states; null: it is none. */
+/** Renders the monitors that a composite follows, with their states; null if it is none. */
 export function renderMembers({ monitor }: MonitorPage): Html | null {
   if (monitor.composite === null) return null;
   const rows = monitor.composite.members.map(({ id, name, status }) => {
@@ -87,7 +87,7 @@ export function renderMembers({ monitor }: MonitorPage): Html | null {
 }
 
 /**
- * Renders the pictures of a visual monitor that count: the accepted one, the newest one, and where they differ; null: there
+ * Renders the pictures of a visual monitor that count: the accepted one, the newest one, and where they differ; null if there
  * are none.
  */
 export function renderPictures({ monitor, formToken, canWrite }: MonitorPage): Html | null {

@@ -195,7 +195,7 @@ const PASSWORD_FIELD = "_password";
 
 /**
  * Sends the page that asks for the password and carries a form on: its fields are hidden ones, sent to the same path again.
- * The limits of a form's body are limits of the page, too. `problem`: why the password was not accepted; null: it is
+ * The limits of a form's body are limits of the page, too. `problem`: why the password was not accepted; null if it is
  * asked for the first time.
  */
 function sendConfirm(

@@ -14,10 +14,10 @@ import type { TypedPage } from "#control-plane/surfaces/dashboard/status-pages/v
 
 /** The form of a status page. */
 export interface PageForm {
-  /** The page as it is stored; null: it is a new one. */
+  /** The page as it is stored; null if it is a new one. */
   readonly page: ShownPage | null;
   readonly typed: TypedPage;
-  /** The logo of the stored page as a data URI; null: it has none. */
+  /** The logo of the stored page as a data URI; null if it has none. */
   readonly logo: string | null;
   /** What is searched for among the monitors. */
   readonly find: string;
@@ -67,7 +67,7 @@ function renderHead({ page, canManage }: PageForm): Html {
     <p><a href="${url}">${url}</a></p>`;
 }
 
-/** Renders the state of a page's own domain, with the record that proves it; null: it has none. */
+/** Renders the state of a page's own domain, with the record that proves it; null if it has none. */
 function renderDomain(page: ShownPage): Html | null {
   const { domain_state: state, domain_record: record, domain_note: note } = page;
   if (state === null || record === null) return null;

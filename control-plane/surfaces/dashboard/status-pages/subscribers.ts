@@ -72,7 +72,7 @@ function renderTable(found: Awaited<ReturnType<Subscribers["list"]>>["subscriber
     ${rows}</tbody></table></div>`;
 }
 
-/** Renders the links to the pages before and after the one with this number; null: there are no others. */
+/** Renders the links to the pages before and after the one with this number; null if there are no others. */
 function renderPages(number: number, total: number): Html | null {
   const hasOlder = total > number * ROWS;
   if (number === 1 && !hasOlder) return null;

@@ -18,9 +18,9 @@ interface ToolRun {
   readonly answered: Extract<AnsweredCheck, { kind: "single" | "multi" }>;
   /** The call as the API takes it. */
   readonly call: Readonly<Record<string, string>>;
-  /** Address of the form with its values; null: it is too long. */
+  /** Address of the form with its values; null if it is too long. */
   readonly address: string | null;
-  /** null: it is not shared. */
+  /** null if it is not shared. */
   readonly shareId: string | null;
   readonly now: Date;
   readonly baseUrl: string;

@@ -7,7 +7,7 @@ export interface GoodCheck {
   readonly httpStatus: number | null;
   /** Parts of responseMs; null: not measured. */
   readonly phases: MonitorPhases | null;
-  /** SHA-256 of the certificate of the target's own host, hexadecimal; null: there was none. */
+  /** SHA-256 of the certificate of the target's own host, hexadecimal; null if there was none. */
   readonly fingerprint: string | null;
 }
 

@@ -20,7 +20,7 @@ export interface OverdueMonitor {
   readonly stateVersion: number;
   /** The locations that it is checked from: those of its settings that the plan allows. */
   readonly plannedLocations: readonly string[];
-  /** null: it is not checked by a schedule. */
+  /** null if it is not checked by a schedule. */
   readonly intervalSeconds: number | null;
   /** The monitor it depends on; null: none. */
   readonly dependsOn: number | null;

@@ -16,7 +16,7 @@ export interface Finding {
   /** Parts of responseMs; null: not measured. */
   readonly phases: MonitorPhases | null;
   readonly fault: CheckFault | null;
-  /** Fingerprint of the certificate of the target's own host; null: there was none. */
+  /** Fingerprint of the certificate of the target's own host; null if there was none. */
   readonly fingerprint: string | null;
   /** Result of the matching tool; null if the agent sent none. */
   readonly whole: unknown;

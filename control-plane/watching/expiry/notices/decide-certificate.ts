@@ -41,7 +41,7 @@ const KNOWN_MS = 7 * 86_400_000;
 
 /**
  * Decides of what a monitor is to be informed about the certificate that was found last. `before` is the one that was
- * found before that; null: there is none. The first certificate that a monitor has is no change. If several thresholds
+ * found before that; null if there is none. The first certificate that a monitor has is no change. If several thresholds
  * were reached since the last decision, only the tightest counts. Every certificate of the chain has thresholds of its
  * own: one that has ended long ago and is still sent must not hide the end of another one.
  *

@@ -59,7 +59,7 @@ const MOST_SERVICE = 260;
 const SERVICE = /^[a-z0-9.-]+(?::[0-9]{1,5})?$/;
 
 /**
- * Reads which service answered: the host of the registry's RDAP service, else its WHOIS server. null: it is not named, or
+ * Reads which service answered: the host of the registry's RDAP service, else its WHOIS server. null if it is not named, or
  * in no form that can be meant.
  */
 export function readService(whole: unknown): string | null {

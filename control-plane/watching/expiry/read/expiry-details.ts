@@ -16,7 +16,7 @@ import { LAPSE_IN_DOUBT } from "#control-plane/watching/expiry/sweep/judge.ts";
 
 /** What is known about the certificate and the registration of a monitor, as reads show it. Times are ISO 8601 UTC. */
 export interface ExpiryDetails {
-  /** null: it has none, or it was not found yet. */
+  /** null if it has none, or it was not found yet. */
   readonly certificate: {
     readonly issuer: string;
     readonly subject: string;
@@ -38,7 +38,7 @@ export interface ExpiryDetails {
     readonly looked_at: string;
     readonly chain_changed_at: string | null;
   } | null;
-  /** null: it is not watched, or the registry has not answered yet. */
+  /** null if it is not watched, or the registry has not answered yet. */
   readonly domain: {
     readonly name: string;
     readonly registrar: string | null;
@@ -136,7 +136,7 @@ interface LookError {
   readonly next_look_at: string;
 }
 
-/** Describes why the last look at a target brought nothing; null: it did, or there was none yet. */
+/** Describes why the last look at a target brought nothing; null if it did, or there was none yet. */
 function describeLookError(row: KnownTarget, now: Date): LookError | null {
   const { error, failedSince, doubtedAt, lookAt, pausedUntil } = row;
   const since = error === LAPSE_IN_DOUBT ? doubtedAt : failedSince;

@@ -6,11 +6,11 @@ export interface KnownTarget {
   readonly monitorId: number;
   readonly kind: ExpiryKind;
   readonly target: string;
-  /** JSON of the facts; null: nothing was found yet. */
+  /** JSON of the facts; null if nothing was found yet. */
   readonly facts: string | null;
   readonly lookedAt: Date | null;
   readonly changedAt: Date | null;
-  /** Why the last look failed; null: it did not. */
+  /** Why the last look failed; null if it did not. */
   readonly error: string | null;
   readonly errorMessage: string | null;
   readonly failedSince: Date | null;
@@ -18,7 +18,7 @@ export interface KnownTarget {
   readonly doubtedAt: Date | null;
   /** When it can be looked at next. */
   readonly lookAt: Date;
-  /** Until when the registry is not asked; null: it is not paused. */
+  /** Until when the registry is not asked; null if it is not paused. */
   readonly pausedUntil: Date | null;
 }
 

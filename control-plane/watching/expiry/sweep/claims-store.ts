@@ -8,7 +8,7 @@ export interface ClaimedTarget {
   readonly target: string;
   /** 0: any shared probe can look; else the account whose private probes must. */
   readonly scope: number;
-  /** Registry to which the question of this sweep belongs; null: it asks none. */
+  /** Registry to which the question of this sweep belongs; null if it asks none. */
   readonly registry: string | null;
   readonly nextAt: Date;
   readonly lookAt: Date;

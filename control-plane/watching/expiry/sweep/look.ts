@@ -21,7 +21,7 @@ export type Look =
   | {
       readonly kind: "domain";
       readonly facts: RegistrationFacts;
-      /** The service that answered, as its host; null: it is not named. */
+      /** The service that answered, as its host; null if it is not named. */
       readonly service: string | null;
     }
   | {

@@ -100,7 +100,7 @@ interface Decided {
   readonly describe: readonly ((monitor: InformedMonitor) => NewEvent)[];
 }
 
-/** Decides about one monitor; null: nothing is known about the target yet. */
+/** Decides about one monitor; null if nothing is known about the target yet. */
 function decide(
   { id, memory: text }: LinkedMonitor,
   { target, certificate: known }: TargetBefore,

@@ -62,7 +62,7 @@ interface PingQueue {
   dropBefore(since: number): readonly PingWaiter[];
   /** Number of requests that wait. */
   size(): number;
-  /** When the first of the pings arrived that wait or are being recorded, Unix milliseconds; null: there are none. */
+  /** When the first of the pings arrived that wait or are being recorded, Unix milliseconds; null if there are none. */
   oldestArrival(): number | null;
 }
 

@@ -38,7 +38,7 @@ export interface PingRecorder {
    */
   record(token: string, ping: Ping, options: { readonly isMergeable: boolean }): Promise<number>;
   /**
-   * Resolves when the statuses of an account's monitors follow the pings that this replica has answered; null: they do
+   * Resolves when the statuses of an account's monitors follow the pings that this replica has answered; null if they do
    * now.
    */
   whenSettled(accountId: number): Promise<void> | null;

@@ -14,7 +14,7 @@ interface Unjudged {
   hasWaiting(): boolean;
   /** Whether there are none, taken ones included. */
   isEmpty(): boolean;
-  /** Resolves when the account has none, taken ones included; null: it has none now. */
+  /** Resolves when the account has none, taken ones included; null if it has none now. */
   whenSettled(accountId: number): Promise<void> | null;
 }
 

@@ -4,7 +4,7 @@ import type { IgnoredRegion } from "#control-plane/outages/kinds/visual.ts";
 export interface CompareOrder {
   /** A PNG as an agent sent it. */
   readonly taken: Uint8Array;
-  /** The picture to compare it with; null: it is only verified. */
+  /** The picture to compare it with; null if it is only verified. */
   readonly accepted: Uint8Array | null;
   readonly ignored: readonly IgnoredRegion[];
   /** Whether to make the picture of the difference if more than this differs, percent; null: never. */

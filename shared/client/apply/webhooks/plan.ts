@@ -23,7 +23,7 @@ export interface PlannedWebhook {
   readonly index: number;
   readonly title: string;
   readonly row: Row;
-  /** Its webhook; null: it is a new one. */
+  /** Its webhook; null if it is a new one. */
   readonly own: OwnWebhook | null;
   readonly changes: readonly PropertyChange[];
 }
@@ -45,7 +45,7 @@ interface Account {
   readonly own: readonly OwnWebhook[];
   /** Names of monitors that a filter can name. */
   readonly monitors: ReadonlySet<string>;
-  /** The owner of the document, if what it has made and the document does not have is deleted; null: nothing is. */
+  /** The owner of the document, if what it has made and the document does not have is deleted; null if nothing is. */
   readonly pruned: string | null;
 }
 

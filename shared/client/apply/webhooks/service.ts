@@ -14,7 +14,7 @@ import { USAGE } from "#shared/client/exit-codes.ts";
 
 /** What writes of webhooks need beside their rows. */
 interface Naming {
-  /** Owner of the document; null: it has none. */
+  /** Owner of the document; null if it has none. */
   readonly owner: string | null;
   /** Ids of monitors by the names of the document; undefined: a monitor that is not there yet. */
   readonly idOf: (name: string) => number | undefined;
@@ -85,7 +85,7 @@ function send(connection: Connection, planned: PlannedWebhook, naming: Naming, i
   });
 }
 
-/** Returns the refusal of a row as a problem of it; null: it says nothing about the row. */
+/** Returns the refusal of a row as a problem of it; null if it says nothing about the row. */
 function problemOf(
   { index }: PlannedWebhook,
   { error, exit }: Extract<Asked, { readonly ok: false }>,

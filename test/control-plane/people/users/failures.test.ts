@@ -18,7 +18,7 @@ const BOTH: Attempt = { ...DEVICE, session: "1 1000" };
 
 type Failed = ReadonlyMap<string, readonly number[]>;
 
-/** Returns the first failure to forget before an attempt; null: it has room. The time is the number of the failure. */
+/** Returns the first failure to forget before an attempt; null if it has room. The time is the number of the failure. */
 function waitOf(attempt: Attempt, failed: Failed): number | null {
   const lists = countersOf(attempt);
   const full = lists.flat().flatMap(({ subject, most }) => {

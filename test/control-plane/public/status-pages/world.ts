@@ -24,7 +24,7 @@ export interface TestMonitor {
   readonly isActive?: boolean;
   readonly createdAt?: Date;
   readonly state?: Partial<MonitorState>;
-  /** Seconds; null: it has no schedule. */
+  /** Seconds; null if it has no schedule. */
   readonly interval?: number | null;
   readonly checkedAt?: Date | null;
 }

@@ -17,7 +17,7 @@ import { FIELDS, hostileMonitor, VALUES } from "#test/shared/client/uptime-kuma/
 const OPTIONS = { includeSecrets: true, includePrivate: false, shortestIntervalMinutes: 1 };
 const AGENTS = [createEgress(NO_ALLOW_LISTS)];
 
-/** Returns why the service refuses a row; null: it does not. */
+/** Returns why the service refuses a row; null if it does not. */
 function refusalOf(row: unknown): string | null {
   const read = readRow(row);
   if (!read.ok) return JSON.stringify(read.problems);

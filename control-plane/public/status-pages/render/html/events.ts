@@ -23,7 +23,7 @@ import {
 /** Id of the heading of the open incidents. */
 export const OPEN_ID = "open";
 
-/** Renders the open incidents: what people write comes before what monitors report. null: there are none. */
+/** Renders the open incidents: what people write comes before what monitors report. null if there are none. */
 export function renderIncidents(view: PageView, base: string): Html | null {
   const open = view.incidents.filter(isOpen).toSorted((a, b) => Number(a.isOutage) - Number(b.isOutage));
   if (open.length === 0) return null;
@@ -31,7 +31,7 @@ export function renderIncidents(view: PageView, base: string): Html | null {
   return html`<section><h2 id="${OPEN_ID}">Open incidents</h2><ul class="c">${items}</ul></section>`;
 }
 
-/** Renders the maintenance in progress, or that to come. null: there is none. */
+/** Renders the maintenance in progress, or that to come. null if there is none. */
 export function renderMaintenance(view: PageView, status: "in_progress" | "scheduled"): Html | null {
   const windows = view.maintenance.filter((window) => window.status === status);
   if (windows.length === 0) return null;
@@ -163,7 +163,7 @@ function renderWindow(view: PageView, window: ShownMaintenance, level: Level): H
     ${renderNames("Affects", namesOf(view, monitorIds))}</li>`;
 }
 
-/** Renders names, each isolated: it can have any direction of text. null: there are none. */
+/** Renders names, each isolated: it can have any direction of text. null if there are none. */
 function renderNames(label: string, names: readonly string[]): Html | null {
   if (names.length === 0) return null;
   return html`<p class="f">${label} ${names.map((name, index) => html`${index > 0 && ", "}<bdi>${name}</bdi>`)}</p>`;

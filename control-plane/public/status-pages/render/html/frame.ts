@@ -49,7 +49,7 @@ interface Head {
   readonly description: string;
   /** Sentence below the title in previews of other sites. */
   readonly preview: string;
-  /** Address of the document; null: it has none that search engines should know. */
+  /** Address of the document; null if it has none that search engines should know. */
   readonly canonical: string | null;
   /** Path of the page, without a slash at its end. */
   readonly base: string;

@@ -65,7 +65,7 @@ export function renderPage(view: PageView, base: string, isRefreshed = true): Ht
   );
 }
 
-/** Renders a link to the site that the page is about. null: it has none. */
+/** Renders a link to the site that the page is about. null if it has none. */
 function renderHomepage({ homepageUrl }: PageView): Html | null {
   return homepageUrl === null ? null : html`<li><a href="${homepageUrl}">${new URL(homepageUrl).host}</a></li>`;
 }
