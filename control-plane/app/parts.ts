@@ -6,7 +6,7 @@ import { openChecks } from "#control-plane/checks/open.ts";
 import { createHub } from "#control-plane/checks/dispatch/hub.ts";
 import { createAnswers } from "#control-plane/http/idempotency/answers.ts";
 import { openAnonymousLimits } from "#control-plane/http/limits/open-tier.ts";
-import { openJobInputs } from "#control-plane/checks/job-inputs/open.ts";
+import { openJobInputs } from "#control-plane/checks/job-inputs.ts";
 import { openProbes } from "#control-plane/checks/probes/probes.ts";
 import { createProbeListing } from "#control-plane/checks/probes/listing.ts";
 import { openPresence } from "#control-plane/checks/probes/presence/open.ts";

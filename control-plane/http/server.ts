@@ -1,4 +1,4 @@
-import { createServer as createHttpServer } from "node:http";
+import { createServer as createHttpServer, type IncomingMessage } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { Socket } from "node:net";
 import { fastify, type FastifyInstance, type FastifyRequest } from "fastify";
@@ -15,11 +15,26 @@ import { observeRequests } from "#control-plane/http/observe-requests.ts";
 import { acceptLiteralPath } from "#control-plane/http/connection/literal-path.ts";
 import { refuseHost } from "#control-plane/http/connection/host-field.ts";
 import { createPipelineLimits } from "#control-plane/http/connection/pipelining.ts";
-import { readTarget } from "#control-plane/http/connection/request-target.ts";
 import { awaitRestOfBody } from "#control-plane/http/connection/rest-of-body.ts";
 import { createRegisteredRoutes, type RegisteredRoutes } from "#control-plane/http/operations/registered-routes.ts";
 import { isDeprecated, deprecationHeaders, versionOfPath } from "#control-plane/http/versions.ts";
 import type { Metrics } from "#control-plane/core/metrics.ts";
+
+/**
+ * Returns the target of a request in origin form. The host of a target in absolute form takes the place of that in the
+ * Host field, which does not count then (RFC 9112, section 3.2.2). `*` becomes a path without a route.
+ */
+function readTarget(request: IncomingMessage): string {
+  const { url: target = "/" } = request;
+  if (target.startsWith("/")) return target;
+  const scheme = /^https?:\/\//i.exec(target)?.[0];
+  if (scheme === undefined) return `/${target}`;
+  const rest = target.slice(scheme.length);
+  const start = rest.search(/[/?#]/);
+  request.headers.host = start === -1 ? rest : rest.slice(0, start);
+  const path = start === -1 ? "" : rest.slice(start);
+  return path.startsWith("/") ? path : `/${path}`;
+}
 
 /** Dependencies of the HTTP server. */
 export interface ServerDeps extends Pick<App, "clock" | "random" | "log" | "metrics"> {

@@ -8,11 +8,6 @@ const FULL = 230;
 /** A file that takes so many others of its folder, or alone takes so many, is a list of them: each entry has a file. */
 const LISTED = 4;
 
-/** Small files that stay, each with its reason. */
-export const STAY: ReadonlyMap<string, string> = new Map([
-  ["control-plane/checks/job-inputs/reverse-ip.ts", "the input of one tool's jobs, under the tool's name"],
-]);
-
 /**
  * Small files that one file of the product alone imports, a file of their own room that has space for them. A reader
  * crosses two files there for one thought. Apart stay, however small: a store, an entry of a list, and what a test

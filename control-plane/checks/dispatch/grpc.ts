@@ -11,18 +11,13 @@ import {
   ServerInterceptingCall,
 } from "@grpc/grpc-js";
 import type { Logger } from "pino";
-import type { Registry } from "prom-client";
+import { type Registry, Counter, Gauge } from "prom-client";
 import type { Clock } from "#shared/time/clock.ts";
 import { createMessageSerializer } from "#shared/protocol/message-serializer.ts";
 import { HubMessage, ProbeService, type EnrollResponse, type ProbeServer } from "#shared/protocol/probe.ts";
 import { MAX_JOB_BYTES, MAX_MESSAGE_BYTES } from "#shared/protocol/wire.ts";
-import {
-  countConnectionEnds,
-  registerConnectionGauge,
-} from "#control-plane/checks/dispatch/grpc/connection-metrics.ts";
-import { acceptConnections } from "#control-plane/checks/dispatch/grpc/connections.ts";
+import { acceptConnections, type AgentConnections } from "#control-plane/checks/dispatch/grpc/connections.ts";
 import { certificateOf, type AnyCall } from "#control-plane/checks/dispatch/grpc/credentials.ts";
-import { awaitFirstMessage } from "#control-plane/checks/dispatch/grpc/first-message.ts";
 import {
   STRANGER_MESSAGE_BYTES,
   STRANGER_STREAMS,
@@ -33,6 +28,71 @@ import type { Hub } from "#control-plane/checks/dispatch/hub.ts";
 import type { Issuance, Security } from "#control-plane/checks/dispatch/security.ts";
 import { createRateLimitedLog, type RateLimitedLog } from "#control-plane/checks/dispatch/rate-limited-log.ts";
 import type { Rejection } from "#control-plane/checks/dispatch/hello.ts";
+import type { ConnectionEnd } from "#control-plane/checks/dispatch/grpc/connection-table.ts";
+
+/** Ends without a log line here, because the refused call is already logged. */
+const SILENT_ENDS: ReadonlySet<ConnectionEnd> = new Set(["refused"]);
+
+/** Registers a counter of refused and closed connections. Returns a function that counts and logs one. */
+function countConnectionEnds(registry: Registry, log: RateLimitedLog): (reason: ConnectionEnd, peer: string) => void {
+  const ended = new Counter({
+    name: "vantage_agent_connections_ended_total",
+    help: "Connections to the agents' port that this side refused or closed, by reason",
+    labelNames: ["reason"],
+    registers: [registry],
+  });
+  return (reason, peer) => {
+    ended.inc({ reason });
+    if (!SILENT_ENDS.has(reason)) log.warn({ peer, reason }, "connection to the agents' port closed");
+  };
+}
+
+/** Registers a gauge of the open connections to the agents' port. */
+function registerConnectionGauge(registry: Registry, connections: Pick<AgentConnections, "counts">): void {
+  registry.registerMetric(
+    new Gauge({
+      name: "vantage_agent_connections",
+      help: "Open connections to the agents' port: with a valid client certificate (agent) and without (stranger)",
+      labelNames: ["client"],
+      registers: [],
+      collect() {
+        const { agents, strangers } = connections.counts();
+        this.set({ client: "agent" }, agents);
+        this.set({ client: "stranger" }, strangers);
+      },
+    }),
+  );
+}
+
+/**
+ * Creates an interceptor that ends a call with DEADLINE_EXCEEDED if its first message is not complete `waitMs`
+ * milliseconds after its headers, and reports its peer. grpc-js itself only has the deadline that the client chooses.
+ */
+function awaitFirstMessage(waitMs: number, onSilent: (peer: string) => void): ServerInterceptor {
+  return (_method, call) => {
+    let timer: NodeJS.Timeout | undefined;
+    const settled = (): void => clearTimeout(timer);
+    return new ServerInterceptingCall(call, {
+      start(next) {
+        timer = setTimeout(() => {
+          onSilent(call.getPeer());
+          call.sendStatus({ code: status.DEADLINE_EXCEEDED, details: `no message within ${waitMs} ms` });
+        }, waitMs);
+        next({
+          onReceiveMessage(message, forward) {
+            settled();
+            forward(message);
+          },
+          onReceiveHalfClose(forward) {
+            settled();
+            forward();
+          },
+          onCancel: settled,
+        });
+      },
+    });
+  };
+}
 
 const NO_MESSAGE: Rejection = {
   reason: "protocol",

@@ -7,7 +7,7 @@ import { acceptForms } from "#control-plane/surfaces/dashboard/session-guard/fil
 import { requireStorable } from "#control-plane/surfaces/dashboard/session-guard/form.ts";
 import { findAsset } from "#control-plane/surfaces/dashboard/layout/assets.ts";
 import { renderProblemPage } from "#control-plane/surfaces/dashboard/layout/page.ts";
-import { registerList } from "#control-plane/surfaces/dashboard/monitors/list-routes.ts";
+import { registerList } from "#control-plane/surfaces/dashboard/monitors/list.ts";
 import { createOverviews } from "#control-plane/surfaces/dashboard/monitors/overviews.ts";
 import { registerMonitorForm } from "#control-plane/surfaces/dashboard/monitor-form/routes.ts";
 import { registerMonitor } from "#control-plane/surfaces/dashboard/monitor/routes.ts";

@@ -3,8 +3,7 @@ import { asn as contract } from "#shared/tools/asn/contract.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { waitAtMost } from "#shared/time/time-limit.ts";
 import { addressType } from "#probe-agent/analysis/network/address-type.ts";
-import { asNumberUse } from "#probe-agent/tools/asn/as-number-use.ts";
-import { asnReport, knowsNothing, NOTHING_KNOWN, type AsnEvidence } from "#probe-agent/tools/asn/report.ts";
+import { asNumberUse, asdot } from "#probe-agent/tools/asn/as-number-use.ts";
 import { blockText, readBlock } from "#probe-agent/analysis/network/ip-numbers.ts";
 import { readResource } from "#probe-agent/analysis/network/number-resource.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
@@ -12,8 +11,102 @@ import { askCymru, askCymruAs } from "#probe-agent/sources/cymru.ts";
 import { askRegistry } from "#probe-agent/sources/rdap.ts";
 import type { ServiceSource } from "#probe-agent/sources/service-source.ts";
 import { implement, type Untimed } from "#probe-agent/tools/implement.ts";
+import type { AsRecord, Origin } from "#probe-agent/analysis/registry/cymru.ts";
+import type { NetworkOwner } from "#probe-agent/analysis/registry/geo.ts";
+import type { RdapAutnum } from "#probe-agent/analysis/registry/rdap/autnum.ts";
+import { autnumRow } from "#probe-agent/analysis/registry/rdap/rows.ts";
 
 type Result = Untimed<ResultOf<typeof contract>>;
+
+/** Data of all sources. Null means that the source was not asked, did not answer, or knows nothing. */
+interface AsnEvidence {
+  readonly host: string | null;
+  readonly ip: string | null;
+  readonly asn: number | null;
+  readonly origin: Origin | null;
+  readonly system: AsRecord | null;
+  readonly owner: NetworkOwner | null;
+  /** Block from the operator's database, in CIDR form. */
+  readonly ownerBlock: string | null;
+  readonly database: Result["database"];
+  readonly autnum: (RdapAutnum & { readonly url: string }) | null;
+  /** The source that states that nobody announces the address or holds the number. Null if none does. */
+  readonly deniedBy: "cymru" | "rdap" | null;
+  readonly limitations: readonly string[];
+}
+
+/** Evidence before any source was asked. */
+const NOTHING_KNOWN: AsnEvidence = {
+  host: null,
+  ip: null,
+  asn: null,
+  origin: null,
+  system: null,
+  owner: null,
+  ownerBlock: null,
+  database: null,
+  autnum: null,
+  deniedBy: null,
+  limitations: [],
+};
+
+/**
+ * Reports whether no source that could know gave an answer. An internal address and a special-use number are described
+ * by the special-purpose registries, so something is known. A statement that there is nothing to know counts as an
+ * answer too.
+ */
+function knowsNothing({ asn: number, ip, system, autnum, origin, owner, deniedBy }: AsnEvidence): boolean {
+  if (deniedBy !== null) return false;
+  if (ip !== null && !["public", "anycast"].includes(addressType(ip))) return false;
+  if (number !== null && asNumberUse(number).use !== "public") return false;
+  return system === null && autnum === null && origin === null && (owner?.asn ?? null) === null;
+}
+
+/**
+ * Builds the result from the evidence. Routing data and the registry take precedence over the database, which can be
+ * older.
+ */
+function asnReport(evidence: AsnEvidence): Omit<Result, "query" | "observed_at"> {
+  const { host, ip, asn: number, origin, system, owner, database, autnum } = evidence;
+  const special = number === null ? null : asNumberUse(number);
+  const isPublic = special?.use === "public";
+  return {
+    host,
+    ip,
+    asn: number,
+    asdot: number === null ? null : asdot(number),
+    use: special?.use ?? null,
+    origins: [...(origin?.asns ?? [])],
+    name: system?.name ?? autnum?.name ?? null,
+    org: autnum?.organization ?? owner?.as_name ?? owner?.organization ?? system?.holder ?? special?.name ?? null,
+    country: system?.country ?? autnum?.country ?? null,
+    registry: system?.registry ?? registryOf(autnum?.port43 ?? null) ?? origin?.registry ?? null,
+    allocated: system?.allocated ?? autnum?.registered_at?.slice(0, 10) ?? null,
+    prefix: origin?.prefix ?? evidence.ownerBlock,
+    prefixes: { ipv4: null, ipv6: null },
+    peers: null,
+    upstreams: null,
+    abuse: autnum?.abuse_email ?? null,
+    rdap: autnum === null ? null : autnumRow(autnum, autnum.url),
+    database: database && { ...database },
+    source: [
+      ...(owner === null ? [] : ["asn_db"]),
+      ...(origin === null && system === null && evidence.deniedBy !== "cymru" ? [] : ["cymru"]),
+      ...(autnum === null && evidence.deniedBy !== "rdap" ? [] : ["rdap"]),
+      ...(special === null || isPublic ? [] : ["iana"]),
+    ],
+    limitations: [
+      ...evidence.limitations,
+      ...(isPublic ? ["Prefix counts, peers and upstreams are not known: this probe has no source for them."] : []),
+    ],
+  };
+}
+
+/** Returns Team Cymru's name of the registry whose WHOIS host this is, e.g. "ripencc" for whois.ripe.net. */
+function registryOf(port43: string | null): string | null {
+  const [, name] = /^whois\.(afrinic|apnic|arin|lacnic|ripe)\.net$/i.exec(port43 ?? "") ?? [];
+  return name === undefined ? null : name.toLowerCase().replace("ripe", "ripencc");
+}
 
 /** Time kept for sending the answer back after the sources have used their time, in milliseconds. */
 const RESERVE_MS = 500;

@@ -16,7 +16,79 @@ import {
 } from "#probe-agent/tools/ping/part.ts";
 import { traceRoute } from "#probe-agent/tools/ping/traceroute.ts";
 import { type EchoReply, ONE_SYN_MS } from "#probe-agent/port/packets.ts";
-import { usualService } from "#probe-agent/tools/ping/port-services.ts";
+
+/** Usual services on TCP ports, with IANA's names (Service Name and Transport Protocol Port Number Registry). */
+const SERVICES: ReadonlyMap<number, string> = new Map([
+  [21, "ftp"],
+  [22, "ssh"],
+  [23, "telnet"],
+  [25, "smtp"],
+  [43, "whois"],
+  [53, "domain"],
+  [70, "gopher"],
+  [79, "finger"],
+  [80, "http"],
+  [88, "kerberos"],
+  [110, "pop3"],
+  [111, "sunrpc"],
+  [113, "ident"],
+  [119, "nntp"],
+  [135, "epmap"],
+  [139, "netbios-ssn"],
+  [143, "imap"],
+  [179, "bgp"],
+  [194, "irc"],
+  [389, "ldap"],
+  [443, "https"],
+  [445, "microsoft-ds"],
+  [465, "submissions"],
+  [515, "printer"],
+  [554, "rtsp"],
+  [563, "nntps"],
+  [587, "submission"],
+  [631, "ipp"],
+  [636, "ldaps"],
+  [853, "domain-s"],
+  [873, "rsync"],
+  [990, "ftps"],
+  [993, "imaps"],
+  [995, "pop3s"],
+  [1080, "socks"],
+  [1194, "openvpn"],
+  [1433, "ms-sql-s"],
+  [1723, "pptp"],
+  [1883, "mqtt"],
+  [2049, "nfs"],
+  [2375, "docker"],
+  [2376, "docker-s"],
+  [3268, "msft-gc"],
+  [3306, "mysql"],
+  [3389, "ms-wbt-server"],
+  [3690, "svn"],
+  [4190, "sieve"],
+  [4369, "epmd"],
+  [5060, "sip"],
+  [5061, "sips"],
+  [5222, "xmpp-client"],
+  [5269, "xmpp-server"],
+  [5432, "postgresql"],
+  [5671, "amqps"],
+  [5672, "amqp"],
+  [5900, "rfb"],
+  [5984, "couchdb"],
+  [6379, "redis"],
+  [6697, "ircs-u"],
+  [8080, "http-alt"],
+  [8883, "secure-mqtt"],
+  [9418, "git"],
+  [11211, "memcache"],
+  [27017, "mongodb"],
+]);
+
+/** Returns the usual service of a TCP port, or null if there is none. The actual service can be a different one. */
+function usualService(port: number): string | null {
+  return SERVICES.get(port) ?? null;
+}
 
 /** Runs ping, ports or traceroute: one name lookup, then the action on one vetted address. */
 export const ping: Implementation<typeof contract.params.properties, typeof contract.result.properties> = implement(

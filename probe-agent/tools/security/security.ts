@@ -2,15 +2,14 @@ import { ok } from "#shared/contracts/outcome.ts";
 import { security as contract } from "#shared/tools/security/contract.ts";
 import { waitAtMost } from "#shared/time/time-limit.ts";
 import { securityAnalysis } from "#probe-agent/tools/security/report.ts";
-import { leadingText } from "#probe-agent/analysis/text/json-size.ts";
+import { leadingText, leading } from "#probe-agent/analysis/text/json-size.ts";
 import type { HttpFacts } from "#probe-agent/analysis/site/snapshot.ts";
 import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
 import { describePreloadFaults } from "#probe-agent/analysis/web/security/described-findings.ts";
 import { ALGORITHM_VERSION, isGradable } from "#probe-agent/analysis/web/security-headers.ts";
 import { parseHsts } from "#probe-agent/analysis/web/security/hsts.ts";
-import { headerInventory } from "#probe-agent/tools/security/inventory.ts";
 import { evaluatePreload, type PreloadEvidence } from "#probe-agent/analysis/web/security/preload.ts";
-import { headerValues, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
+import { headerValues, type HeaderPair, joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
 import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import { isTooComplex } from "#probe-agent/sources/run-analysis.ts";
 import {
@@ -30,10 +29,60 @@ import { registrableDomain } from "#shared/internet/registrable-domain.ts";
 import type { SecuritySnapshot } from "#probe-agent/analysis/web/security/snapshot.ts";
 import type { Hop, PageSnapshot } from "#probe-agent/port/http.ts";
 
+/** A header in the result. */
+interface ShownHeader {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Security headers that a response has and lacks, and all its headers. */
+interface HeaderInventory {
+  readonly present: ShownHeader[];
+  readonly missing: string[];
+  /** All headers in wire order, without the values of cookies. */
+  readonly raw: ShownHeader[];
+  /** Whether some headers are not listed. */
+  readonly cut: boolean;
+}
+
+/** Headers a page should have. */
+const WANTED = [
+  "Content-Security-Policy",
+  "Strict-Transport-Security",
+  "X-Content-Type-Options",
+  "X-Frame-Options",
+  "Referrer-Policy",
+  "Permissions-Policy",
+  "Cross-Origin-Opener-Policy",
+  "Cross-Origin-Resource-Policy",
+  "Cross-Origin-Embedder-Policy",
+];
+
+const VALUE_BYTES = 4096;
+const RAW_BYTES = 80_000;
+
+/** Lists a response's headers. */
+export function headerInventory(headers: readonly HeaderPair[]): HeaderInventory {
+  const present: ShownHeader[] = [];
+  const missing: string[] = [];
+  for (const name of WANTED) {
+    const value = joinedHeader(headers, name.toLowerCase());
+    if (value === null) missing.push(name);
+    else present.push({ name, value: leadingText(value, VALUE_BYTES) });
+  }
+  const raw = leading(headers.map(showHeader), RAW_BYTES);
+  return { present, missing, raw, cut: raw.length < headers.length };
+}
+
+function showHeader([name, value]: HeaderPair): ShownHeader {
+  const hidden = name.toLowerCase() === "set-cookie" ? value.replace(/^([^=;]*=)?[^;]*/, "$1(hidden)") : value;
+  return { name: leadingText(name, VALUE_BYTES), value: leadingText(hidden, VALUE_BYTES) };
+}
+
 /** Time reserved for the grade after all requests, in milliseconds. */
 const RESERVE_MS = 1500;
 const HTTPS_MS = 6000;
-const VALUE_BYTES = 1024;
+const HSTS_BYTES = 1024;
 
 /** Creates the tool for these ports. It fetches the page, then, in parallel, the other facts that MDN's grade needs. */
 export function securityOn(
@@ -149,7 +198,7 @@ function hstsOf(url: string, headers: readonly HeaderPair[]) {
   const [value] = url.startsWith("https:") ? headerValues(headers, "strict-transport-security") : [];
   if (value === undefined) return { value: null, max_age_s: null, include_subdomains: false, preload: false };
   const { maxAge, includeSubDomains, preload } = parseHsts(value);
-  return { value: leadingText(value, VALUE_BYTES), max_age_s: maxAge, include_subdomains: includeSubDomains, preload };
+  return { value: leadingText(value, HSTS_BYTES), max_age_s: maxAge, include_subdomains: includeSubDomains, preload };
 }
 
 /** Timeout of each additional request, in milliseconds. */

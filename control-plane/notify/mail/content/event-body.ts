@@ -3,13 +3,81 @@ import { placelessOf, type MonitorEventData } from "#control-plane/notify/events
 import type { VisualEventData } from "#control-plane/notify/events/visual-event.ts";
 import type { ExpiryEventData } from "#control-plane/notify/events/expiry-event.ts";
 import type { WebhookEventData } from "#control-plane/notify/events/webhook-event.ts";
-import { describeAdvisory } from "#control-plane/notify/mail/content/advisory.ts";
 import { describeExpiry } from "#control-plane/notify/mail/content/expiry.ts";
-import { describeFlapping } from "#control-plane/notify/mail/content/flapping.ts";
 import type { NoticeText } from "#control-plane/notify/mail/content/notice-text.ts";
-import { describeDeactivated } from "#control-plane/notify/mail/content/webhook-off.ts";
 import { describeNoData } from "#control-plane/notify/mail/content/no-data.ts";
 import { toPlainLine } from "#shared/text/plain-line.ts";
+import { formatTime } from "#control-plane/notify/mail/content/times.ts";
+
+const MOST_ADDRESS = 200;
+
+/** Writes about a webhook that the service made inactive. `name` is that of the webhook. */
+function describeDeactivated(data: WebhookEventData, name: string): NoticeText {
+  const { webhook, reason, failing_since: since, failures } = data;
+  const cause =
+    reason === "gone"
+      ? "The receiver answered 410: it takes no more events"
+      : `${failures ?? 0} attempts failed in a row`;
+  return {
+    label: "Webhook turned off",
+    counted: "webhooks turned off",
+    headline: `The webhook ${name} was turned off. It gets no events until you turn it on again.`,
+    facts: [
+      ["Cause", cause],
+      ...(since === null ? [] : ([["Failing since", formatTime(new Date(since))]] as const)),
+      ["Receiver", toPlainLine(webhook.address, MOST_ADDRESS)],
+    ],
+  };
+}
+
+/** Writes about a monitor that is flapping, or no longer is; null for other events. `name` is that of the monitor. */
+function describeFlapping(
+  type: string,
+  { phase, status = "unknown" }: Pick<Partial<MonitorEventData>, "phase" | "status">,
+  name: string,
+): NoticeText | null {
+  if (type !== "flapping") return null;
+  const facts = [["Status", status]] as const;
+  switch (phase) {
+    case "ends":
+      return {
+        label: `No longer flapping, ${status}`,
+        counted: "no longer flapping",
+        headline: `${name} is no longer flapping. It is ${status}.`,
+        facts,
+      };
+    case "lasts":
+      return {
+        label: "Still flapping",
+        counted: "still flapping",
+        headline: `${name} is still flapping. Now it is ${status}.`,
+        facts,
+      };
+    default:
+      return {
+        label: "Flapping",
+        counted: "flapping",
+        headline: `${name} is flapping: it changed more than 4 times within an hour. Now it is ${status}.`,
+        facts,
+      };
+  }
+}
+
+const MOST_TEXT = 300;
+
+/** Writes about what people should know about a monitor that is up. `name` is that of the monitor. */
+function describeAdvisory({ advisory, cause }: Partial<MonitorEventData>, name: string): NoticeText {
+  const message = advisory === undefined ? "" : toPlainLine(advisory.message, MOST_TEXT);
+  return {
+    label: "Advisory",
+    counted: "advisories",
+    headline: `${name} is up, with an advisory. ${message}`.trim(),
+    facts: [
+      ...(cause == null ? [] : ([["Cause", toPlainLine(cause.message, MOST_TEXT)]] as const)),
+      ...(advisory === undefined ? [] : ([["Since", formatTime(new Date(advisory.since))]] as const)),
+    ],
+  };
+}
 
 /** An event about a monitor or a webhook, as mails show it. Strings are printable and bounded. */
 export interface Notice {
@@ -65,7 +133,6 @@ export interface NoticePicture {
 
 /** Maximum length of a monitor's name in a mail, and of any name in a subject, characters. */
 export const MOST_NAME = 120;
-const MOST_TEXT = 300;
 const MOST_LOCATIONS = 50;
 
 /** Data of every type of event. */

@@ -1,13 +1,54 @@
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { ASSETS_PATH } from "#control-plane/surfaces/dashboard/layout/assets.ts";
-import { DONE } from "#control-plane/surfaces/dashboard/layout/done.ts";
 import { renderHidden } from "#control-plane/surfaces/dashboard/layout/fields.ts";
 import { viewerTimeOf } from "#control-plane/surfaces/dashboard/layout/times.ts";
 import { createDocument, sendDocument } from "#control-plane/http/operations/document.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 import { isAllowed } from "#control-plane/people/users/roles.ts";
 import type { Session } from "#control-plane/people/users/sessions.ts";
+
+/** What a page says after a form has done its work, by the code in the page's address. */
+const DONE: Readonly<Record<string, string>> = {
+  signed_out: "You are signed out.",
+  created: "The monitor is created.",
+  waiting: "The monitor is created. It waits for the first ping.",
+  saved: "The monitor is saved.",
+  pause: "The monitor is paused.",
+  resume: "The monitor runs again.",
+  pasted: "The monitors are created.",
+  bulk: "The monitors are changed.",
+  deleted: "The monitor is deleted.",
+  muted: "The monitor is muted.",
+  unmuted: "The maintenance has ended.",
+  rotated: "The address is replaced. The old one does not work any more.",
+  accepted: "The newest picture is accepted.",
+  password: "Your password is changed. All other sessions have ended.",
+  timezone: "Your time zone is saved.",
+  session_ended: "The session has ended.",
+  sessions_ended: "All other sessions have ended.",
+  role: "The role is changed. The member signs in again.",
+  member_removed: "The member is removed.",
+  invite_revoked: "The invite does not work any more.",
+  key_revoked: "The key is revoked.",
+  incident_opened: "The incident is open.",
+  incident_acknowledged: "The incident is acknowledged.",
+  incident_unacknowledged: "The acknowledgement is taken back.",
+  incident_noted: "The note is in the timeline.",
+  incident_published: "The update is published.",
+  incident_edited: "The incident is changed.",
+  incident_resolved: "The incident is resolved.",
+  window_created: "The maintenance is planned.",
+  window_saved: "The maintenance is saved.",
+  window_cancelled: "The maintenance is cancelled.",
+  window_restored: "The maintenance is planned again.",
+  window_deleted: "The maintenance is deleted.",
+  page_created: "The page is created.",
+  page_saved: "The page is saved.",
+  page_deleted: "The page is deleted.",
+  subscriber_removed: "The subscriber is removed.",
+  domain_asked: "The record of the domain is looked for now.",
+};
 
 /** Sections of the dashboard, in the order of the navigation. */
 const SECTIONS = [

@@ -1,6 +1,6 @@
 import type { ViewerTime } from "#control-plane/core/charts/viewer-time.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
-import { largestUnit, toLocalTimes, writeAgo } from "#control-plane/surfaces/dashboard/layout/times.ts";
+import { largestUnit, toLocalTimes, writeAgo, viewerTimeOf } from "#control-plane/surfaces/dashboard/layout/times.ts";
 import {
   isFiltered,
   MORE_ROWS,
@@ -8,13 +8,55 @@ import {
   STATES,
   writeListPath,
   type ListQuery,
+  readKeptRows,
+  readListQuery,
 } from "#control-plane/surfaces/dashboard/monitors/list-query.ts";
 import { renderSiteForm } from "#control-plane/surfaces/dashboard/monitors/site-form.ts";
-import type { Selection } from "#control-plane/surfaces/dashboard/monitors/select-rows.ts";
+import { type Selection, selectRows } from "#control-plane/surfaces/dashboard/monitors/select-rows.ts";
 import { STATE_LABELS } from "#control-plane/surfaces/dashboard/monitors/labels.ts";
 import { counted } from "#control-plane/surfaces/dashboard/layout/amounts.ts";
 import { CHECK_TYPES, kindOf } from "#control-plane/outages/kinds/kinds.ts";
 import type { ListedMonitor } from "#control-plane/monitors/overview.ts";
+import type { FastifyInstance } from "fastify";
+import { memberOf } from "#control-plane/surfaces/dashboard/session-guard/session-guard.ts";
+import { sendPage } from "#control-plane/surfaces/dashboard/layout/page.ts";
+import { renderStrips } from "#control-plane/surfaces/dashboard/monitors/strips.ts";
+import { createYielder } from "#control-plane/core/yielder.ts";
+import { isAllowed } from "#control-plane/people/users/roles.ts";
+import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
+
+/** Seconds between two refreshes of an open list. */
+const REFRESH_SECONDS = 10;
+/** Registers GET /app/monitors. */
+export function registerList(scope: FastifyInstance, { guard, clock, overviews }: Dashboard): void {
+  scope.route({
+    ...guard.page({ needs: "read" }),
+    url: "/app/monitors",
+    schema: { hide: true },
+    async handler(request, reply) {
+      const session = memberOf(request);
+      const query = readListQuery(request.query as Readonly<Record<string, unknown>>);
+      const isRefresh = request.headers["x-view"] === "live";
+      const kept = readKeptRows(request.headers["x-rows"]);
+      const selection = selectRows(await overviews.of(session.accountId, { isRefresh }), query, kept);
+      const viewer = viewerTimeOf(session);
+      const shown = selection.rows.map(({ id }) => id);
+      const strips = await overviews.stripsOf(session.accountId, shown);
+      const bars = await renderStrips(strips, viewer, createYielder(clock));
+      const body = renderList({
+        query,
+        selection,
+        stripOf: (id) => bars.get(id),
+        now: clock.now(),
+        viewer,
+        canWrite: isAllowed(session.role, "write"),
+        formToken: session.formToken,
+      });
+      const title = titleOf(selection);
+      return sendPage(request, reply, { title, session, section: "monitors", body, liveSeconds: REFRESH_SECONDS });
+    },
+  });
+}
 
 /** What the list shows. */
 interface MonitorList {
@@ -39,7 +81,7 @@ const ACTIONS = html`
 const NO_MATCH = html`<div class="card"><p>No monitor matches.</p><p><a href="/app/monitors">Show all</a></p></div>`;
 
 /** Renders the list of monitors: counts, filter, and rows with what fails first. */
-export function renderList(list: MonitorList): Html {
+function renderList(list: MonitorList): Html {
   const { query, selection, canWrite } = list;
   if (selection.total === 0) return renderNone(list);
   return html`
@@ -53,7 +95,7 @@ export function renderList(list: MonitorList): Html {
 }
 
 /** Returns the title of the tab: how many monitors are down and not muted, before the name of the page. */
-export function titleOf({ alarming }: Selection): string {
+function titleOf({ alarming }: Selection): string {
   return alarming === 0 ? "Monitors" : `(${alarming}) Monitors`;
 }
 

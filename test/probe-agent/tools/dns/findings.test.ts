@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { dnsFindings, type DnsFacts } from "#probe-agent/tools/dns/findings.ts";
+import { dnsFindings, type DnsFacts } from "#probe-agent/tools/dns/report.ts";
 import { propagationFindings, type PropagationFacts } from "#probe-agent/tools/propagation/findings.ts";
 
 type Row = DnsFacts["results"][number];

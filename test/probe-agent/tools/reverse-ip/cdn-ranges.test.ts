@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { findContentNetwork } from "#probe-agent/tools/reverse-ip/cdn-ranges.ts";
+import { findContentNetwork } from "#probe-agent/tools/reverse-ip/reverse-ip.ts";
 
 describe("an address of a content network", () => {
   it.each([

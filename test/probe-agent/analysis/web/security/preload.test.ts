@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { GUIDE } from "#probe-agent/analysis/web/security/described-findings.ts";
-import { headerInventory } from "#probe-agent/tools/security/inventory.ts";
+import { headerInventory } from "#probe-agent/tools/security/security.ts";
 import { evaluatePreload, type PreloadEvidence } from "#probe-agent/analysis/web/security/preload.ts";
 import { gradeSecurity } from "#probe-agent/analysis/web/security-headers.ts";
 import { SCORES } from "#probe-agent/analysis/web/security/scores.ts";

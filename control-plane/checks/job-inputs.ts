@@ -1,9 +1,14 @@
+import { propagation } from "#shared/tools/propagation/contract.ts";
+import { reverseIp } from "#shared/tools/reverse-ip/contract.ts";
+import type { Accounts } from "#control-plane/accounts/accounts.ts";
+import type { InputCall, InputGatherer, Inputs } from "#control-plane/checks/context.ts";
+import type { App } from "#control-plane/core/app.ts";
+import { createObservations, type Observations } from "#control-plane/checks/observations.ts";
 import { parseLocations } from "#shared/internet/locations.ts";
 import { parseParams } from "#shared/schema/schema.ts";
 import { dns } from "#shared/tools/dns/contract.ts";
 import type { Vantage } from "#shared/tools/propagation/vantages.ts";
 import type { LocationRow } from "#control-plane/checks/answer.ts";
-import type { InputCall } from "#control-plane/checks/context.ts";
 
 /** Time in milliseconds that the answers of other agents can take from the call's own deadline. */
 const ELSEWHERE_MS = 4_000;
@@ -21,7 +26,7 @@ const MOST_ERROR_TEXT = 200;
 /**
  * Gathers the answers of other agents' resolvers, one in each region. Empty for record types that the dns tool lacks.
  */
-export async function gatherVantages(call: InputCall): Promise<Readonly<Record<string, unknown>>> {
+async function gatherVantages(call: InputCall): Promise<Readonly<Record<string, unknown>>> {
   return { vantages: await askVantages(call) };
 }
 
@@ -73,4 +78,46 @@ function toVantage(row: LocationRow): Vantage[] {
       ede: ede.slice(0, MOST_ERRORS).map(({ code, text }) => ({ code, text: text.slice(0, MOST_ERROR_TEXT) })),
     },
   ];
+}
+
+/**
+ * Returns a gatherer of the names that earlier results showed at the address of a reverse-ip call, with ISO 8601 times.
+ */
+function gatherObservations(observations: Pick<Observations, "at">): InputGatherer {
+  return async ({ params, accountId }) => {
+    // Without the database the answer only lacks one of its sources.
+    const names = await observations.at(String(params["ip"]), accountId).catch(() => []);
+    return {
+      observations: names.map(({ host, firstSeen, lastSeen }) => {
+        return { host, first_seen: firstSeen.toISOString(), last_seen: lastSeen.toISOString() };
+      }),
+    };
+  };
+}
+
+/** Inputs that a replica adds to jobs. */
+interface JobInputs {
+  readonly inputs: Inputs;
+  close(): void;
+}
+
+/** Opens the inputs that the control plane adds to jobs. Lists the tools for which it gathers an input. */
+export function openJobInputs({
+  sql,
+  clock,
+  accounts,
+}: Pick<App, "sql" | "clock"> & { readonly accounts: Accounts }): JobInputs {
+  const observations = createObservations(sql, clock);
+  accounts.onErase((tx, accountId) => observations.forget(tx, accountId));
+  accounts.addExporter("observations", (tx, accountId) => observations.export(tx, accountId));
+  return {
+    inputs: {
+      observe: (accountId, seen) => observations.note(accountId, seen),
+      gatherers: new Map([
+        [propagation.name, gatherVantages],
+        [reverseIp.name, gatherObservations(observations)],
+      ]),
+    },
+    close: () => observations.close(),
+  };
 }
