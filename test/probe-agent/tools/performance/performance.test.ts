@@ -112,19 +112,8 @@ describe("a page", () => {
     expect(findings.map(({ id }) => id).toSorted()).toEqual(
       [...wanting.map(({ id }) => id.replaceAll("_", "-")), "preconnect-missing", "resource-errors"].toSorted(),
     );
-    expect(findings).toContainEqual(
-      expect.objectContaining({
-        id: "compression",
-        message: `2 of 3 texts are sent compressed. Uncompressed: ${server.url}/a.css.`,
-        how: expect.stringContaining("gzip on") as unknown,
-      }),
-    );
-    expect(findings).toContainEqual(
-      expect.objectContaining({
-        id: "preconnect-missing",
-        how: expect.stringContaining('<link rel="preconnect" href="http://localhost:9">') as unknown,
-      }),
-    );
+    const how = '<link rel="preconnect" href="http://localhost:9">';
+    expect(findings.find(({ id }) => id === "preconnect-missing")?.how).toContain(how);
     expect(findings).toContainEqual(
       expect.objectContaining({ id: "resource-errors", severity: "warning", where: `${server.url}/a.png` }),
     );
