@@ -160,11 +160,7 @@ describe("cookies of a chain of redirects", () => {
   it("are graded by the worst and the mean, without deleted ones", async () => {
     const result = await see(`https://shop.test:${site.port}/`);
     const session = result.cookies.find((one) => one.name === "PHPSESSID");
-    expect(session?.penalties.map(({ id, points }) => [id, points])).toEqual([
-      ["sensitive-without-secure", 40],
-      ["session-without-httponly", 30],
-      ["samesite-absent", 5],
-    ]);
+    expect(session?.penalties.map(({ points }) => points)).toEqual([40, 30, 5]);
     const found = result.findings.filter(({ where }) => where === "PHPSESSID");
     expect(kinds(found)).toEqual([
       "warning sensitive-without-secure",

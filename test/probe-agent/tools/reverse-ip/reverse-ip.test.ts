@@ -118,100 +118,35 @@ const seen = (host: string, first = "2024-01-01T00:00:00.000Z", last = "2024-02-
 
 describe("an address", () => {
   it("is reported from reverse DNS, its certificate, observations and passive DNS together", async () => {
-    rows = (path) =>
-      path === "/pdns/query/127.0.0.1"
-        ? [
-            {
-              rrname: "old.example.net.",
-              rrtype: "A",
-              rdata: "127.0.0.1",
-              time_first: 1_600_000_000,
-              time_last: 1_650_000_000,
-              count: 3,
-            },
-            {
-              rrname: "shop.example.com",
-              rrtype: "A",
-              rdata: ["192.0.2.1", "127.0.0.1"],
-              time_first: "1500000000",
-              time_last: 1_700_000_000,
-            },
-            { rrname: "other.example.net", rrtype: "A", rdata: "192.0.2.1" },
-            { rrname: "text.example.net", rrtype: "TXT", rdata: "127.0.0.1" },
-          ]
-            .map((row) => JSON.stringify(row))
-            .join("\n")
-        : 500;
+    const row = (rrname: string, rdata: string | readonly string[], more: object = {}) =>
+      JSON.stringify({ rrname, rrtype: "A", rdata, ...more });
+    const listed = [
+      row("old.example.net.", "127.0.0.1", { time_first: 1_600_000_000, time_last: 1_650_000_000, count: 3 }),
+      row("shop.example.com", ["192.0.2.1", "127.0.0.1"], { time_first: "1500000000", time_last: 1_700_000_000 }),
+      row("other.example.net", "192.0.2.1"),
+      row("text.example.net", "127.0.0.1", { rrtype: "TXT" }),
+    ];
+    rows = (path) => (path === "/pdns/query/127.0.0.1" ? listed.join("\n") : 500);
     const input = { observations: [seen("shop.example.com"), seen("moved.example.com"), seen("bücher.example")] };
-    const {
-      elapsed_ms: _elapsed,
-      limitations,
-      certificate,
-      ...result
-    } = await look("127.0.0.1", { input, pdns: true });
+    const found = await look("127.0.0.1", { input, pdns: true });
+    const { elapsed_ms: _elapsed, limitations, certificate, domains, ...result } = found;
+    expect(
+      domains.map((one) => [one.domain, one.sources.join(), one.first_seen, one.last_seen, one.still_resolves]),
+    ).toEqual([
+      ["host.example.net", "ptr", null, NOW, true],
+      ["old.example.net", "provider", "2020-09-13T12:26:40.000Z", NOW, true],
+      ["shop.example.com", "observation,certificate,provider", "2017-07-14T02:40:00.000Z", NOW, true],
+      ["xn--bcher-kva.example", "observation", "2024-01-01T00:00:00.000Z", NOW, true],
+      ["*.example.com", "certificate", null, null, null],
+      ["liar.example.org", "ptr", null, null, false],
+      ["moved.example.com", "observation,certificate", "2024-01-01T00:00:00.000Z", "2024-02-01T00:00:00.000Z", false],
+    ]);
+    for (const { source, sources } of domains) expect(source).toBe(sources[0]);
     expect(result).toEqual({
       ip: "127.0.0.1",
       ip_version: 4,
       ptr: ["host.example.net", "Liar.example.org"],
       fcrdns: true,
-      domains: [
-        {
-          domain: "host.example.net",
-          source: "ptr",
-          sources: ["ptr"],
-          first_seen: null,
-          last_seen: NOW,
-          still_resolves: true,
-        },
-        {
-          domain: "old.example.net",
-          source: "provider",
-          sources: ["provider"],
-          first_seen: "2020-09-13T12:26:40.000Z",
-          last_seen: NOW,
-          still_resolves: true,
-        },
-        {
-          domain: "shop.example.com",
-          source: "observation",
-          sources: ["observation", "certificate", "provider"],
-          first_seen: "2017-07-14T02:40:00.000Z",
-          last_seen: NOW,
-          still_resolves: true,
-        },
-        {
-          domain: "xn--bcher-kva.example",
-          source: "observation",
-          sources: ["observation"],
-          first_seen: "2024-01-01T00:00:00.000Z",
-          last_seen: NOW,
-          still_resolves: true,
-        },
-        {
-          domain: "*.example.com",
-          source: "certificate",
-          sources: ["certificate"],
-          first_seen: null,
-          last_seen: null,
-          still_resolves: null,
-        },
-        {
-          domain: "liar.example.org",
-          source: "ptr",
-          sources: ["ptr"],
-          first_seen: null,
-          last_seen: null,
-          still_resolves: false,
-        },
-        {
-          domain: "moved.example.com",
-          source: "observation",
-          sources: ["observation", "certificate"],
-          first_seen: "2024-01-01T00:00:00.000Z",
-          last_seen: "2024-02-01T00:00:00.000Z",
-          still_resolves: false,
-        },
-      ],
       total: 7,
       registrable_domains: 3,
       sources_used: ["ptr", "observation", "certificate", "provider"],
