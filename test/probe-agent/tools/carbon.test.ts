@@ -3,9 +3,6 @@ import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import { carbon } from "#probe-agent/tools/carbon.ts";
 import { startHttpServer, type Handler, type HttpServer } from "#test/servers/http.ts";
-import { startDnsServer } from "#test/servers/dns.ts";
-import { freePort } from "#test/support/free-port.ts";
-import { failureOf } from "#test/support/http-engine.ts";
 import { startSite, type SitePath } from "#test/support/page.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";
 import { endsBy } from "#test/support/deadlines.ts";
@@ -192,20 +189,5 @@ describe("the host", () => {
     const { url } = await site(page);
     const result = await weigh(url, "https://api.thegreenwebfoundation.org");
     expect(result.limitations.join()).toContain("not on the public internet");
-  });
-});
-
-describe("a target that fails", () => {
-  it("is the outcome", async () => {
-    expect(failureOf((await runTool(carbon, { url: `http://127.0.0.1:${await freePort()}/` })).outcome)).toBe(
-      "connect/target/refused",
-    );
-    const dns = await startDnsServer({ zones: { "inside.test": { A: ["10.0.0.1"] } } });
-    open.push(dns);
-    const setting = { dnsServers: [dns.address] };
-    expect((await runTool(carbon, { url: "http://inside.test/" }, setting)).outcome.status).toBe("refused");
-    expect(failureOf((await runTool(carbon, { url: "http://none.test/" }, setting)).outcome)).toBe(
-      "dns/target/nxdomain",
-    );
   });
 });

@@ -5,7 +5,6 @@ import type { resolveUrl as contract } from "#shared/tools/resolve-url/contract.
 import { resolveUrl } from "#probe-agent/tools/resolve-url.ts";
 import { startHttpServer, type Handler, type HttpServer } from "#test/servers/http.ts";
 import { freePort } from "#test/support/free-port.ts";
-import { failureOf } from "#test/support/http-engine.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";
 
 let server: HttpServer;
@@ -76,13 +75,9 @@ describe("resolve-url", () => {
     expect(await run("/redirect/11")).toMatchObject({ truncated: true, chain_length: 10 });
   });
 
-  it.each([
-    ["/to?url=http://10.0.0.1/", "refused"],
-    ["/silent", "response/target/timeout"],
-    ["/reset-early", "response/target/reset"],
-  ])("%s ends as %s", async (path, expected) => {
-    const { outcome } = await runTool(resolveUrl, { url: server.url + path }, { timeoutMs: 1500 });
-    expect(failureOf(outcome)).toBe(expected);
+  it("is refused if a redirect leads to a forbidden address", async () => {
+    const { outcome } = await runTool(resolveUrl, { url: `${server.url}/to?url=http://10.0.0.1/` });
+    expect(outcome.status).toBe("refused");
   });
 
   it("reports the end of a chain also if it does not respond", async () => {
@@ -96,10 +91,5 @@ describe("resolve-url", () => {
       content_type: null,
       failure: { url: end, stage: "connect", source: "target", reason: "refused" },
     });
-  });
-
-  it("fails if nothing listens", async () => {
-    const { outcome } = await runTool(resolveUrl, { url: `http://127.0.0.1:${await freePort()}/` });
-    expect(failureOf(outcome)).toBe("connect/target/refused");
   });
 });

@@ -5,9 +5,8 @@ import { techDetect } from "#probe-agent/tools/tech-detect.ts";
 import { startDnsServer } from "#test/servers/dns.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { createPki, type Pki } from "#test/servers/pki.ts";
-import { freePort } from "#test/support/free-port.ts";
-import { failureOf, identityOf } from "#test/support/http-engine.ts";
-import { resultOf, runTool } from "#test/support/tool.ts";
+import { identityOf } from "#test/support/http-engine.ts";
+import { resultOf } from "#test/support/tool.ts";
 import { endsBy } from "#test/support/deadlines.ts";
 
 let pki: Pki;
@@ -154,13 +153,6 @@ describe("a page", () => {
       expect.arrayContaining(["WordPress", "Amazon Route 53"]),
     );
     expect(result.limitations.join(" ")).toMatch(/lookup of some DNS records timed out or failed/);
-  });
-
-  it("is a failure of the target if no server answers", async () => {
-    const dead = await runTool(techDetect, { url: `http://127.0.0.1:${await freePort()}/` });
-    expect(failureOf(dead.outcome)).toBe("connect/target/refused");
-    const gone = await runTool(techDetect, { url: "http://gone.test/" }, { dnsServers: [names.address] });
-    expect(failureOf(gone.outcome)).toMatch(/^dns\//);
   });
 });
 

@@ -6,8 +6,7 @@ import { urlExpand } from "#probe-agent/tools/url-expand.ts";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { startHttpServer, type Handler, type HttpServer } from "#test/servers/http.ts";
 import { createPki } from "#test/servers/pki.ts";
-import { freePort } from "#test/support/free-port.ts";
-import { failureOf, identityOf } from "#test/support/http-engine.ts";
+import { identityOf } from "#test/support/http-engine.ts";
 import { resultOf, runTool, type ToolSetting } from "#test/support/tool.ts";
 
 let server: HttpServer;
@@ -130,13 +129,9 @@ describe("url-expand", () => {
     expect(result.clean_url).toBe(plain("bit.ly", "/article"));
   });
 
-  it.each([
-    ["/s1?to=http://10.0.0.1/", "refused"],
-    ["/silent", "response/target/timeout"],
-    ["/wire?bytes=junk", "response/target/not_http"],
-  ])("%s ends as %s", async (path, expected) => {
-    const { outcome } = await runTool(urlExpand, { url: plain("bit.ly", path) }, { ...setting, timeoutMs: 1500 });
-    expect(failureOf(outcome)).toBe(expected);
+  it("is refused if a short link leads to a forbidden address", async () => {
+    const { outcome } = await runTool(urlExpand, { url: plain("bit.ly", to("http://10.0.0.1/")) }, setting);
+    expect(outcome.status).toBe("refused");
   });
 
   it("reports the destination also if it does not respond", async () => {
@@ -165,10 +160,5 @@ describe("url-expand", () => {
       id: "other-scheme",
       message: "Location leads to itms-apps://apps.example/app/id1, which is not an http or https URL.",
     });
-  });
-
-  it("fails if nothing listens", async () => {
-    const { outcome } = await runTool(urlExpand, { url: `http://bit.ly:${await freePort()}/x` }, setting);
-    expect(failureOf(outcome)).toBe("connect/target/refused");
   });
 });

@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { aiCheck } from "#probe-agent/tools/ai-check/ai-check.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { expectWellFormed, kinds } from "#test/support/findings.ts";
-import { freePort } from "#test/support/free-port.ts";
-import { resultOf, runTool } from "#test/support/tool.ts";
+import { resultOf } from "#test/support/tool.ts";
 
 interface File {
   readonly status?: number;
@@ -150,14 +149,12 @@ describe("readiness for AI", () => {
     expect((await statements())[0]).toBe(true);
   });
 
-  it("leaves out the page's part if the response is not HTML, and fails if the site cannot be reached", async () => {
+  it("leaves out the page's part if the response is not HTML", async () => {
     files = { "/": { type: "application/json", body: "{}" } };
     const result = await ask();
     expect(result).toMatchObject({ semantic_html: null, ssr_words: null, text_ratio: null });
     expect(result.checks.find(({ id }) => id === "static_text")).toMatchObject({ status: "na" });
     expect(result.limitations.join()).toContain("not HTML");
-    const { outcome } = await runTool(aiCheck, { domain: `127.0.0.1:${await freePort()}` });
-    expect(outcome).toMatchObject({ status: "failed", stage: "connect" });
   });
 
   it("stays within its bounds on a huge page", async () => {

@@ -106,7 +106,6 @@ describe("check", () => {
     ["/redirect/11", "response/target/too_many_redirects"],
     ["/to?url=http://10.0.0.1/", "refused"],
     ["/to?url=http://u:p@127.0.0.1/", "refused"],
-    ["/reset-early", "response/target/reset"],
   ])("%s ends as %s", async (path, expected) => {
     expect(failureOf(await run({ url: server.url + path }))).toBe(expected);
   });

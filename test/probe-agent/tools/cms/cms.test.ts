@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { cms } from "#probe-agent/tools/cms/cms.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
-import { freePort } from "#test/support/free-port.ts";
-import { failureOf } from "#test/support/http-engine.ts";
-import { resultOf, runTool } from "#test/support/tool.ts";
+import { resultOf } from "#test/support/tool.ts";
 
 type Files = Readonly<
   Record<
@@ -191,10 +189,5 @@ describe("a site without a system", () => {
     const { result } = await detectOn({ "/": { type: "application/json", body: "{}" } });
     expect(result.detected).toBe(false);
     expect(result.limitations.join(" ")).toMatch(/not HTML/);
-  });
-
-  it("is a failure of the target if no server answers", async () => {
-    const { outcome } = await runTool(cms, { url: `http://127.0.0.1:${await freePort()}/` });
-    expect(failureOf(outcome)).toBe("connect/target/refused");
   });
 });

@@ -4,7 +4,6 @@ import { cookie } from "#probe-agent/tools/cookie/cookie.ts";
 import { startDnsServer } from "#test/servers/dns.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { createPki, type Pki } from "#test/servers/pki.ts";
-import { freePort } from "#test/support/free-port.ts";
 import { identityOf } from "#test/support/http-engine.ts";
 import { expectWellFormed, kinds } from "#test/support/findings.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";
@@ -233,9 +232,4 @@ it.each(["reset", "timeout"])("a page that ends in a %s has still set its cookie
   await server.close();
   expect(result.cookies.map(({ name }) => name)).toEqual(["a"]);
   expect(result.limitations).toContain(`The body could not be read to its end: ${error}.`);
-});
-
-it("returns the failure of a target", async () => {
-  const { outcome } = await runTool(cookie, { url: `http://127.0.0.1:${await freePort()}/` });
-  expect(outcome).toMatchObject({ status: "failed", stage: "connect" });
 });

@@ -5,7 +5,6 @@ import { cors } from "#probe-agent/tools/cors/cors.ts";
 import { startDnsServer } from "#test/servers/dns.ts";
 import { startHttpServer, type Handler, type HttpServer } from "#test/servers/http.ts";
 import { createPki, type Pki } from "#test/servers/pki.ts";
-import { freePort } from "#test/support/free-port.ts";
 import { identityOf } from "#test/support/http-engine.ts";
 import { resultOf, runTool, type ToolSetting } from "#test/support/tool.ts";
 
@@ -219,9 +218,4 @@ describe("the parameter origin", () => {
     const { outcome } = await runTool(cors, { url: "http://127.0.0.1/", origin: "*" });
     expect(outcome).toMatchObject({ status: "invalid", field: "origin" });
   });
-});
-
-it("returns the failure of a target", async () => {
-  const { outcome } = await runTool(cors, { url: `http://127.0.0.1:${await freePort()}/` });
-  expect(outcome).toMatchObject({ status: "failed", stage: "connect" });
 });

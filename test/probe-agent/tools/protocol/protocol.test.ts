@@ -2,14 +2,10 @@ import { createServer } from "node:http";
 import { createServer as createTls } from "node:tls";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import { protocol } from "#probe-agent/tools/protocol/protocol.ts";
 import { startH2cServer } from "#test/servers/h2c.ts";
 import { startHttpServer } from "#test/servers/http.ts";
 import { startWireServer } from "#test/servers/wire.ts";
-import { freePort } from "#test/support/free-port.ts";
-import { failureOf } from "#test/support/http-engine.ts";
 import { createProtocolBench, type ProtocolBench, type ProtocolResult } from "#test/support/protocol.ts";
-import { runTool } from "#test/support/tool.ts";
 
 let bench: ProtocolBench;
 beforeAll(async () => {
@@ -178,25 +174,7 @@ describe("protocol without TLS", () => {
   });
 });
 
-describe("a server that cannot be asked", () => {
-  it.each([
-    ["/silent", "response/target/timeout"],
-    ["/reset-early", "response/target/reset"],
-    ["/endless-headers", "response/target/headers_overflow"],
-    ["/hints/forever", "response/target/informational_flood"],
-    ["/wire?bytes=junk", "response/target/not_http"],
-  ])("%s ends as %s", async (path, expected) => {
-    const server = bench.keep(await startHttpServer());
-    const { outcome } = await runTool(protocol, { url: server.url + path }, { timeoutMs: 1500 });
-    expect(failureOf(outcome)).toBe(expected);
-  });
-
-  it("fails if nothing listens, and is refused if the target is not allowed", async () => {
-    const { outcome } = await runTool(protocol, { url: `https://127.0.0.1:${await freePort()}/` });
-    expect(failureOf(outcome)).toBe("connect/target/refused");
-    expect((await runTool(protocol, { url: "https://10.0.0.1/" })).outcome.status).toBe("refused");
-  });
-
+describe("a difficult server", () => {
   it("has an endless body, and the tool finishes in time", async () => {
     const server = bench.keep(await startHttpServer());
     expect(await bench.run(`${server.url}/drip-body?ms=100`)).toMatchObject({ code: 200, http1_1: true });

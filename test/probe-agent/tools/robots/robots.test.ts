@@ -2,7 +2,6 @@ import { kinds } from "#test/support/findings.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { robots } from "#probe-agent/tools/robots/robots.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
-import { freePort } from "#test/support/free-port.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";
 
 let site: HttpServer;
@@ -125,8 +124,6 @@ describe("a site's rules for crawlers", () => {
   it("are fetched over http if https does not answer, or from the given URL", async () => {
     answer = { status: 200, body: "User-agent: *\nDisallow:" };
     expect((await ask(undefined, `${site.url}/some/page?x=1`)).fetched_url).toBe(`${site.url}/robots.txt`);
-    const { outcome } = await runTool(robots, { domain: `127.0.0.1:${await freePort()}` });
-    expect(outcome).toMatchObject({ status: "failed", stage: "connect", source: "target" });
   });
 
   it("are tested with a URL of the site, or without one", async () => {

@@ -3,7 +3,7 @@ import { schema } from "#probe-agent/tools/schema/schema.ts";
 import type { HttpServer } from "#test/servers/http.ts";
 import { expectWellFormed } from "#test/support/findings.ts";
 import { startSite } from "#test/support/page.ts";
-import { resultOf, runTool } from "#test/support/tool.ts";
+import { resultOf } from "#test/support/tool.ts";
 
 const block = (json: unknown): string =>
   `<script type="application/ld+json">${typeof json === "string" ? json : JSON.stringify(json)}</script>`;
@@ -68,12 +68,5 @@ describe("other pages", () => {
     expect(huge.limitations.join()).toMatch(/shortened.*more entries than fit into a result/);
     expect((await schemaOf("/deep")).findings[0]?.message).toMatch(/nested deeper/);
     expect((await schemaOf("/ten-megabytes")).limitations.join()).toMatch(/larger than the part that was examined/);
-  });
-
-  it("that cannot be fetched are a failure of the target", async () => {
-    const gone = await startSite({});
-    await gone.close();
-    const { outcome } = await runTool(schema, { url: gone.url });
-    expect(outcome).toMatchObject({ status: "failed", stage: "connect", source: "target" });
   });
 });

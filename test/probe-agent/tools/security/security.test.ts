@@ -9,7 +9,7 @@ import { startHttpServer, type Handler, type HttpServer } from "#test/servers/ht
 import { createPki, type Pki } from "#test/servers/pki.ts";
 import { freePort } from "#test/support/free-port.ts";
 import { identityOf } from "#test/support/http-engine.ts";
-import { resultOf, runTool, type ToolSetting } from "#test/support/tool.ts";
+import { resultOf, type ToolSetting } from "#test/support/tool.ts";
 
 /** Returns the ids of the findings about the preload list, after it checks the form of all findings. */
 function preloadFindings({ findings }: { readonly findings: readonly Finding[] }): string[] {
@@ -309,10 +309,4 @@ describe("hostile answers", () => {
       /took too long.*to other origins is unknown.*whether the domain can enter the preload list/s,
     );
   });
-});
-
-it("returns the failure of a target", async () => {
-  const tool = securityOn(closed);
-  const { outcome } = await runTool(tool, { url: `https://127.0.0.1:${closed.https}/` });
-  expect(outcome).toMatchObject({ status: "failed", stage: "connect" });
 });
