@@ -1,27 +1,21 @@
 import { co2PerVisit } from "#test/entry-points.ts";
 import { gzipSync } from "node:zlib";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { carbon } from "#probe-agent/tools/carbon.ts";
 import { startHttpServer, type Handler, type HttpServer } from "#test/servers/http.ts";
 import { startSite, type SitePath } from "#test/support/page.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";
 import { endsBy } from "#test/support/deadlines.ts";
+import { closeAfterEach } from "#test/support/close-after-each.ts";
 
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((server) => server.close()));
-});
+const keep = closeAfterEach();
 
 async function site(paths: Readonly<Record<string, SitePath>>): Promise<HttpServer> {
-  const server = await startSite(paths);
-  open.push(server);
-  return server;
+  return keep(await startSite(paths));
 }
 
 async function handle(handler: Handler): Promise<HttpServer> {
-  const server = await startHttpServer({ handler });
-  open.push(server);
-  return server;
+  return keep(await startHttpServer({ handler }));
 }
 
 /** A stand-in of the Green Web Foundation's API. */

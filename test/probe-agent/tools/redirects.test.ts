@@ -1,22 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { redirects as contract } from "#shared/tools/redirects/contract.ts";
 import { redirects } from "#probe-agent/tools/redirects.ts";
-import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
-import { startHttpServer, type Handler, type HttpServer } from "#test/servers/http.ts";
+import { startDnsServer } from "#test/servers/dns.ts";
+import { startHttpServer, type Handler } from "#test/servers/http.ts";
 import { createPki } from "#test/servers/pki.ts";
 import { freePort } from "#test/support/free-port.ts";
 import { failureOf, identityOf } from "#test/support/http-engine.ts";
 import { expectWellFormed } from "#test/support/findings.ts";
 import { resultOf, runTool, type ToolSetting } from "#test/support/tool.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 type Result = ResultOf<typeof contract>;
-
-let server: HttpServer;
-let secure: HttpServer;
-let dns: DnsServer;
-let setting: ToolSetting;
-let deadPort = 0;
 
 /** /meta?content=, /header?refresh=[&code=]: pages that refresh; /set-cookie-loop: to itself with a cookie. */
 const routes: Handler = (_request, response, { path }) => {
@@ -48,16 +43,17 @@ const routes: Handler = (_request, response, { path }) => {
   return true;
 };
 
-beforeAll(async () => {
-  const pki = await createPki();
-  const leaf = await pki.issue({ dns: ["one.test"] });
-  server = await startHttpServer({ handler: routes });
-  secure = await startHttpServer({ handler: routes, tls: identityOf(leaf, pki.intermediate), h2: true });
-  dns = await startDnsServer({ zones: { "one.test": { A: ["127.0.0.1"] }, "inside.test": { A: ["10.0.0.1"] } } });
-  setting = { dnsServers: [dns.address], roots: [pki.root.pem] };
-  deadPort = await freePort();
-});
-afterAll(() => Promise.all([server.close(), secure.close(), dns.close()]));
+const pki = await createPki();
+const leaf = await pki.issue({ dns: ["one.test"] });
+const server = await stopAfterAll(startHttpServer({ handler: routes }));
+const secure = await stopAfterAll(
+  startHttpServer({ handler: routes, tls: identityOf(leaf, pki.intermediate), h2: true }),
+);
+const dns = await stopAfterAll(
+  startDnsServer({ zones: { "one.test": { A: ["127.0.0.1"] }, "inside.test": { A: ["10.0.0.1"] } } }),
+);
+const setting = { dnsServers: [dns.address], roots: [pki.root.pem] };
+const deadPort = await freePort();
 
 /** Runs the tool and checks that the numbers of the result are consistent. */
 async function run(

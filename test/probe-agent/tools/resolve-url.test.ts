@@ -1,13 +1,12 @@
 import { expectWellFormed, kinds } from "#test/support/findings.ts";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { resolveUrl as contract } from "#shared/tools/resolve-url/contract.ts";
 import { resolveUrl } from "#probe-agent/tools/resolve-url.ts";
-import { startHttpServer, type Handler, type HttpServer } from "#test/servers/http.ts";
+import { startHttpServer, type Handler } from "#test/servers/http.ts";
 import { freePort } from "#test/support/free-port.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";
-
-let server: HttpServer;
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 /** /page?link=&head=: a page with that Link header and these elements. */
 const routes: Handler = (_request, response, { path }) => {
@@ -19,10 +18,7 @@ const routes: Handler = (_request, response, { path }) => {
   return true;
 };
 
-beforeAll(async () => {
-  server = await startHttpServer({ handler: routes });
-});
-afterAll(() => server.close());
+const server = await stopAfterAll(startHttpServer({ handler: routes }));
 
 const run = (path: string): Promise<ResultOf<typeof contract>> => resultOf(resolveUrl, { url: server.url + path });
 const head = (html: string): string => `head=${encodeURIComponent(html)}`;

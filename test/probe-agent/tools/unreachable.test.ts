@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { implementations } from "#probe-agent/tools/index.ts";
-import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
-import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
+import { startDnsServer } from "#test/servers/dns.ts";
+import { startHttpServer } from "#test/servers/http.ts";
 import { freePort } from "#test/support/free-port.ts";
 import { failureOf } from "#test/support/http-engine.ts";
 import { runTool } from "#test/support/tool.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 /** Tools that ask a service about a URL instead of fetching it. */
 const ASKS_A_SERVICE = new Set(["wayback", "pagespeed"]);
@@ -18,16 +19,9 @@ const TOOLS = [...implementations].flatMap(([name, tool]) => {
 
 const namesOf = (tools: typeof TOOLS) => tools.map(({ name }) => name);
 
-let server: HttpServer;
-let dns: DnsServer;
-let closed = 0;
-
-beforeAll(async () => {
-  server = await startHttpServer();
-  dns = await startDnsServer({ zones: { "inside.test": { A: ["10.0.0.1"] } } });
-  closed = await freePort();
-});
-afterAll(() => Promise.all([server.close(), dns.close()]));
+const server = await stopAfterAll(startHttpServer());
+const dns = await stopAfterAll(startDnsServer({ zones: { "inside.test": { A: ["10.0.0.1"] } } }));
+const closed = await freePort();
 
 /** Runs tools with an address, and returns the names of the tools by the way they end. */
 async function endsOf(tools: typeof TOOLS, url: string): Promise<Readonly<Record<string, readonly string[]>>> {

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { aiCheck } from "#probe-agent/tools/ai-check/ai-check.ts";
-import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
+import { startHttpServer } from "#test/servers/http.ts";
 import { expectWellFormed, kinds } from "#test/support/findings.ts";
 import { resultOf } from "#test/support/tool.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 interface File {
   readonly status?: number;
@@ -11,11 +12,10 @@ interface File {
   readonly body: string;
 }
 
-let site: HttpServer;
 let files: Record<string, File> = {};
 
-beforeAll(async () => {
-  site = await startHttpServer({
+const site = await stopAfterAll(
+  startHttpServer({
     handler: (request, response, { path }) => {
       const wantsMarkdown = String(request.headers.accept).includes("text/markdown");
       const file = (wantsMarkdown ? files[`md ${path}`] : undefined) ?? files[path];
@@ -26,9 +26,8 @@ beforeAll(async () => {
           .end(file.body);
       return true;
     },
-  });
-});
-afterAll(() => site.close());
+  }),
+);
 
 const WORDS = Array.from({ length: 300 }, (_, at) => `word${at}`).join(" ");
 const PAGE = `<!doctype html><html lang=en><title>Shop</title><meta name=description content="A shop">

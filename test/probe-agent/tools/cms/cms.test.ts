@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { cms } from "#probe-agent/tools/cms/cms.ts";
-import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
+import { startHttpServer } from "#test/servers/http.ts";
 import { resultOf } from "#test/support/tool.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 type Files = Readonly<
   Record<
@@ -11,17 +12,17 @@ type Files = Readonly<
 >;
 
 let files: Files = {};
-let site: HttpServer;
-let elsewhere: HttpServer;
 
-beforeAll(async () => {
-  elsewhere = await startHttpServer({
+const elsewhere = await stopAfterAll(
+  startHttpServer({
     handler: (_request, response) => {
       response.writeHead(200, { "content-type": "application/json" }).end('{"namespaces":["wp/v2"]}');
       return true;
     },
-  });
-  site = await startHttpServer({
+  }),
+);
+const site = await stopAfterAll(
+  startHttpServer({
     handler: (_request, response, { path }) => {
       const file = files[path];
       if (file === undefined) {
@@ -32,10 +33,8 @@ beforeAll(async () => {
       response.writeHead(status, { "content-type": type, ...(to === undefined ? {} : { location: to }) }).end(body);
       return true;
     },
-  });
-});
-
-afterAll(() => Promise.all([site.close(), elsewhere.close()]));
+  }),
+);
 
 beforeEach(() => {
   files = {};

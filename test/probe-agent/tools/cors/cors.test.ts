@@ -1,37 +1,33 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { parseParams } from "#shared/schema/schema.ts";
 import { cors as contract } from "#shared/tools/cors/contract.ts";
 import { cors } from "#probe-agent/tools/cors/cors.ts";
 import { startDnsServer } from "#test/servers/dns.ts";
-import { startHttpServer, type Handler, type HttpServer } from "#test/servers/http.ts";
-import { createPki, type Pki } from "#test/servers/pki.ts";
+import { startHttpServer, type Handler } from "#test/servers/http.ts";
+import { createPki } from "#test/servers/pki.ts";
 import { identityOf } from "#test/support/http-engine.ts";
 import { resultOf, runTool, type ToolSetting } from "#test/support/tool.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const GIVEN = "https://example.com";
 
-let pki: Pki;
-let names: Awaited<ReturnType<typeof startDnsServer>>;
-let server: HttpServer;
 let answer: Handler = () => false;
 let seenFrom = 0;
 
-beforeAll(async () => {
-  pki = await createPki();
-  names = await startDnsServer({ zones: { "api.site.test": { A: ["127.0.0.1"] } } });
-  const leaf = await pki.issue({ dns: ["api.site.test"] });
-  server = await startHttpServer({
+const pki = await createPki();
+const names = await stopAfterAll(startDnsServer({ zones: { "api.site.test": { A: ["127.0.0.1"] } } }));
+const leaf = await pki.issue({ dns: ["api.site.test"] });
+const server = await stopAfterAll(
+  startHttpServer({
     tls: identityOf(leaf, pki.intermediate),
     h2: true,
     handler: (request, response, seen) => answer(request, response, seen),
-  });
-});
+  }),
+);
 
 beforeEach(() => {
   seenFrom = server.requests.length;
 });
-
-afterAll(() => Promise.all([names.close(), server.close()]));
 
 async function see(path = "/", origin?: string, more: ToolSetting = {}) {
   const url = `https://api.site.test:${server.port}${path}`;

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { MAX_RESULT_BYTES } from "#shared/protocol/wire.ts";
 import { csp } from "#probe-agent/tools/csp/csp.ts";
-import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
+import { startHttpServer } from "#test/servers/http.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const STRICT = "script-src 'nonce-r4nd0mABC' 'strict-dynamic'; object-src 'none'; base-uri 'none'";
 const PAGES: Readonly<Record<string, readonly [headers: Readonly<Record<string, string | string[]>>, html: string]>> = {
@@ -17,10 +18,8 @@ const PAGES: Readonly<Record<string, readonly [headers: Readonly<Record<string, 
   ],
 };
 
-let server: HttpServer;
-
-beforeAll(async () => {
-  server = await startHttpServer({
+const server = await stopAfterAll(
+  startHttpServer({
     handler: (_request, response, { path }) => {
       if (path === "/endless") {
         response.writeHead(200, { "content-type": "text/html", "content-security-policy": STRICT });
@@ -32,10 +31,8 @@ beforeAll(async () => {
       response.writeHead(200, { "content-type": "text/html", ...headers }).end(html);
       return true;
     },
-  });
-});
-
-afterAll(() => server.close());
+  }),
+);
 
 async function see(path: string) {
   return await resultOf(csp, { url: `${server.url}${path}` });

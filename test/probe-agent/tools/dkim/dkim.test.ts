@@ -1,19 +1,15 @@
 import { generateKeyPairSync } from "node:crypto";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { dkim } from "#probe-agent/tools/dkim/dkim.ts";
 import { startDnsServer, type DnsServer, type DnsServerOptions } from "#test/servers/dns.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";
 import { endsBy } from "#test/support/deadlines.ts";
+import { closeAfterEach } from "#test/support/close-after-each.ts";
 
-const open: DnsServer[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((server) => server.close()));
-});
+const keep = closeAfterEach();
 
 async function serve(options: DnsServerOptions): Promise<DnsServer> {
-  const server = await startDnsServer(options);
-  open.push(server);
-  return server;
+  return keep(await startDnsServer(options));
 }
 
 async function lookAt(given: { domain: string; selector?: string }, options: DnsServerOptions) {

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Handler } from "#test/servers/http.ts";
-import { careful, checksOf, createHealthBench, HOST, type HealthBench } from "#test/support/health.ts";
+import { careful, checksOf, createHealthBench, HOST } from "#test/support/health.ts";
 import { failureOf } from "#test/support/http-engine.ts";
 import { endsBy } from "#test/support/deadlines.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let bench: HealthBench;
-
-beforeAll(async () => {
-  bench = await createHealthBench();
-});
-afterAll(() => bench.close());
+const bench = await stopAfterAll(createHealthBench());
 
 describe("parts that fail", () => {
   it("remove their checks from the score, but not the result", async () => {

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { health as contract } from "#shared/tools/health/contract.ts";
 import { daysFromNow } from "#test/servers/pki.ts";
-import { careful, checksOf, createHealthBench, HOST, type HealthBench } from "#test/support/health.ts";
+import { careful, checksOf, createHealthBench, HOST } from "#test/support/health.ts";
 import { identityOf } from "#test/support/http-engine.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let bench: HealthBench;
-
-beforeAll(async () => {
-  bench = await createHealthBench();
-});
-afterAll(() => bench.close());
+const bench = await stopAfterAll(createHealthBench());
 
 describe("a careful site", () => {
   it("earns an A+ and every point that does not depend on this machine", async () => {

@@ -1,16 +1,17 @@
 import { expectWellFormed, kinds } from "#test/support/findings.ts";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { httpStatus } from "#probe-agent/tools/http-status/http-status.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { createPki } from "#test/servers/pki.ts";
-import { startWireServer, type WireServer } from "#test/servers/wire.ts";
+import { startWireServer } from "#test/servers/wire.ts";
 import { identityOf } from "#test/support/http-engine.ts";
 import { resultOf, type ToolSetting } from "#test/support/tool.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
+import { closeAfterEach } from "#test/support/close-after-each.ts";
 
-let server: HttpServer;
-const wires: WireServer[] = [];
-beforeAll(async () => {
-  server = await startHttpServer({
+const keep = closeAfterEach();
+const server: HttpServer = await stopAfterAll(
+  startHttpServer({
     handler: (_request, response, { path }) => {
       if (path !== "/full") return false;
       response.writeHead(503, {
@@ -26,19 +27,14 @@ beforeAll(async () => {
       response.end("busy");
       return true;
     },
-  });
-});
-afterEach(async () => {
-  await Promise.all(wires.splice(0).map((wire) => wire.close()));
-});
-afterAll(() => server.close());
+  }),
+);
 
 const run = (path: string, setting?: ToolSetting) => resultOf(httpStatus, { url: server.url + path }, setting);
 
 /** Runs the tool on a server that responds with exactly these octets. */
 async function onWire(octets: string, setting?: ToolSetting) {
-  const wire = await startWireServer(octets);
-  wires.push(wire);
+  const wire = keep(await startWireServer(octets));
   return resultOf(httpStatus, { url: `http://127.0.0.1:${wire.port}/` }, setting);
 }
 

@@ -1,12 +1,13 @@
 import { expectWellFormed, kinds } from "#test/support/findings.ts";
 import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { MAX_RESULT_BYTES } from "#shared/protocol/wire.ts";
 import { mixedContent } from "#probe-agent/tools/mixed-content/mixed-content.ts";
-import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
-import { createPki, type Pki } from "#test/servers/pki.ts";
+import { startHttpServer } from "#test/servers/http.ts";
+import { createPki } from "#test/servers/pki.ts";
 import { identityOf } from "#test/support/http-engine.ts";
 import { resultOf, type ToolSetting } from "#test/support/tool.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const FIXTURE = readFileSync(new URL("../../../fixtures/html/page.html", import.meta.url));
 const IMAGE = "<img src=http://a.example/x.png>";
@@ -24,31 +25,23 @@ const PAGES: Readonly<Record<string, readonly [html: string | Buffer, headers?: 
   "/text": ["http://a.example/", { "content-type": "text/plain" }],
 };
 
-let pki: Pki;
-let secure: HttpServer;
-let plain: HttpServer;
-
-beforeAll(async () => {
-  pki = await createPki();
-  const leaf = await pki.issue({ ip: ["127.0.0.1"] });
-  const handler: Parameters<typeof startHttpServer>[0] = {
-    handler: (_request, response, { path }) => {
-      if (path.startsWith("/cut?")) {
-        response.writeHead(200, { "content-type": "text/html", "content-length": 1000 });
-        response.write(`<p>${decodeURIComponent(path.slice(5))}`, () => response.destroy());
-        return true;
-      }
-      const [html, headers] = PAGES[path] ?? [];
-      if (html === undefined) return false;
-      response.writeHead(200, { "content-type": "text/html", ...headers }).end(html);
+const pki = await createPki();
+const leaf = await pki.issue({ ip: ["127.0.0.1"] });
+const handler: Parameters<typeof startHttpServer>[0] = {
+  handler: (_request, response, { path }) => {
+    if (path.startsWith("/cut?")) {
+      response.writeHead(200, { "content-type": "text/html", "content-length": 1000 });
+      response.write(`<p>${decodeURIComponent(path.slice(5))}`, () => response.destroy());
       return true;
-    },
-  };
-  secure = await startHttpServer({ ...handler, tls: identityOf(leaf, pki.intermediate), h2: true });
-  plain = await startHttpServer(handler);
-});
-
-afterAll(() => Promise.all([secure.close(), plain.close()]));
+    }
+    const [html, headers] = PAGES[path] ?? [];
+    if (html === undefined) return false;
+    response.writeHead(200, { "content-type": "text/html", ...headers }).end(html);
+    return true;
+  },
+};
+const secure = await stopAfterAll(startHttpServer({ ...handler, tls: identityOf(leaf, pki.intermediate), h2: true }));
+const plain = await stopAfterAll(startHttpServer(handler));
 
 async function see(path: string, server = secure, more: Partial<ToolSetting> = {}) {
   return await resultOf(mixedContent, { url: `${server.url}${path}` }, { roots: [pki.root.pem], ...more });

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { ogPreview } from "#probe-agent/tools/og-preview/og-preview.ts";
-import type { HttpServer } from "#test/servers/http.ts";
 import { jpeg, png } from "#test/support/images.ts";
 import { startSite, type SitePath } from "#test/support/page.ts";
 import { kinds } from "#test/support/findings.ts";
 import { resultOf } from "#test/support/tool.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const meta = (properties: Readonly<Record<string, string>>): string =>
   Object.entries(properties)
@@ -42,11 +42,7 @@ const PAGES: Readonly<Record<string, SitePath>> = {
   "/flood": `<head>${Array.from({ length: 3000 }, (_, n) => `<meta property="og:image" content="/${n}${"x".repeat(1500)}"><meta property="og:image:alt" content="${"é".repeat(3000)}"><meta property="book:isbn" content="${"é".repeat(3000)}">`).join("")}`,
 };
 
-let site: HttpServer;
-beforeAll(async () => {
-  site = await startSite(PAGES);
-});
-afterAll(() => site.close());
+const site = await stopAfterAll(startSite(PAGES));
 
 const previewOf = (path: string, timeoutMs?: number) =>
   resultOf(ogPreview, { url: `${site.url}${path}` }, timeoutMs === undefined ? {} : { timeoutMs });

@@ -1,10 +1,10 @@
 import type { ServerResponse } from "node:http";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { ok, failed, refused, type Outcome } from "#shared/contracts/outcome.ts";
 import type { BrowserPort, LoadRequest, PageLoad } from "#probe-agent/port/browser.ts";
 import { createHttp } from "#probe-agent/net/http.ts";
 import { pagespeed } from "#probe-agent/tools/pagespeed/pagespeed.ts";
-import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
+import { startDnsServer } from "#test/servers/dns.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { systemClock } from "#test/support/clock.ts";
 import { expectWellFormed, kinds } from "#test/support/findings.ts";
@@ -14,10 +14,9 @@ import { dnsPort, jobLimits, loopbackEgress, netOf } from "#test/support/net.ts"
 import { testServices } from "#test/support/services.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";
 import { endsBy } from "#test/support/deadlines.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const PAGE = "https://shop.test/";
-let psi: HttpServer;
-let dns: DnsServer;
 let answer: (response: ServerResponse, query: URLSearchParams) => void;
 
 const json =
@@ -26,24 +25,25 @@ const json =
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
   };
 
-beforeAll(async () => {
-  psi = await startHttpServer({
+const psi: HttpServer = await stopAfterAll(
+  startHttpServer({
     handler: (_request, response, { path }) => {
       const url = new URL(path, "http://psi.invalid");
       if (url.pathname !== "/v5/runPagespeed") return false;
       answer(response, url.searchParams);
       return true;
     },
-  });
-  dns = await startDnsServer({
+  }),
+);
+const dns = await stopAfterAll(
+  startDnsServer({
     zones: {
       "shop.test": { A: ["93.184.216.34"] },
       "inside.test": { A: ["10.0.0.1"] },
       "local.test": { A: ["127.0.0.1"] },
     },
-  });
-});
-afterAll(() => Promise.all([psi.close(), dns.close()]));
+  }),
+);
 beforeEach(() => {
   answer = (response, query) => json(insightsAnswer(query.get("url") ?? "", query.get("strategy") ?? ""))(response);
 });

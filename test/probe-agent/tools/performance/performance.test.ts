@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { performance as tool } from "#probe-agent/tools/performance/performance.ts";
 import { startHttpServer, type Handler, type HttpServer } from "#test/servers/http.ts";
 import { createPki } from "#test/servers/pki.ts";
@@ -7,22 +7,16 @@ import { expectWellFormed, kinds } from "#test/support/findings.ts";
 import { identityOf } from "#test/support/http-engine.ts";
 import { startSite, type SitePath } from "#test/support/page.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";
+import { closeAfterEach } from "#test/support/close-after-each.ts";
 
-const open: HttpServer[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((server) => server.close()));
-});
+const keep = closeAfterEach();
 
 async function serve(paths: Readonly<Record<string, SitePath>>): Promise<HttpServer> {
-  const server = await startSite(paths);
-  open.push(server);
-  return server;
+  return keep(await startSite(paths));
 }
 
 async function handle(handler: Handler): Promise<HttpServer> {
-  const server = await startHttpServer({ handler });
-  open.push(server);
-  return server;
+  return keep(await startHttpServer({ handler }));
 }
 
 const check = (result: { readonly checks: readonly { readonly id: string }[] }, id: string) =>
@@ -131,7 +125,7 @@ describe("protocol and streams", () => {
         return true;
       },
     });
-    open.push(server);
+    keep(server);
     const result = await resultOf(tool, { url: server.url }, { roots: [pki.root.pem] });
     expect(result).toMatchObject({
       protocol: { http_version: "2", tls: "TLSv1.3", alt_svc_h3: true },

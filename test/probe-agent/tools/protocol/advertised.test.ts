@@ -1,13 +1,10 @@
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import type { DnsServerOptions } from "#test/servers/dns.ts";
 import { startQuicServer } from "#test/servers/quic.ts";
 import { freePort } from "#test/support/free-port.ts";
-import { createProtocolBench, type ProtocolBench } from "#test/support/protocol.ts";
+import { createProtocolBench } from "#test/support/protocol.ts";
 
-let bench: ProtocolBench;
-beforeAll(async () => {
-  bench = await createProtocolBench();
-});
+const bench = await createProtocolBench();
 afterEach(() => bench.release());
 
 describe("HTTP/3", () => {

@@ -1,16 +1,13 @@
 import { createServer } from "node:http";
 import { createServer as createTls } from "node:tls";
 import type { AddressInfo } from "node:net";
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { startH2cServer } from "#test/servers/h2c.ts";
 import { startHttpServer } from "#test/servers/http.ts";
 import { startWireServer } from "#test/servers/wire.ts";
-import { createProtocolBench, type ProtocolBench, type ProtocolResult } from "#test/support/protocol.ts";
+import { createProtocolBench, type ProtocolResult } from "#test/support/protocol.ts";
 
-let bench: ProtocolBench;
-beforeAll(async () => {
-  bench = await createProtocolBench();
-});
+const bench = await createProtocolBench();
 afterEach(() => bench.release());
 
 function attemptsOf({ attempts }: ProtocolResult): Record<string, string> {

@@ -1,5 +1,5 @@
 import { Value } from "typebox/value";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { createEgress, NO_ALLOW_LISTS, type Egress } from "#shared/internet/egress.ts";
 import type { Outcome } from "#shared/contracts/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
@@ -8,30 +8,28 @@ import { createHttp } from "#probe-agent/net/http.ts";
 import { createTls } from "#probe-agent/net/tls.ts";
 import { reverseIp } from "#probe-agent/tools/reverse-ip/reverse-ip.ts";
 import type { JobInput } from "#probe-agent/tools/implement.ts";
-import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
-import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
+import { startDnsServer } from "#test/servers/dns.ts";
+import { startHttpServer } from "#test/servers/http.ts";
 import { createPki } from "#test/servers/pki.ts";
-import { startTlsServer, type TlsServer } from "#test/servers/tls.ts";
+import { startTlsServer } from "#test/servers/tls.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { dnsPort, jobLimits, loopbackEgress, netOf } from "#test/support/net.ts";
 import { testServices } from "#test/support/services.ts";
 import { builtInData } from "#test/support/tool.ts";
 import { endsBy } from "#test/support/deadlines.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 type Result = ResultOf<typeof contract>;
 
-let names: DnsServer;
-let site: TlsServer;
-let provider: HttpServer;
 let rows: (path: string) => string | number = () => 404;
 
 const NOW = "2024-11-21T10:00:00.000Z";
 
-beforeAll(async () => {
-  const many = Object.fromEntries(
-    Array.from({ length: 300 }, (_, n) => [`n${n}.many${n}.example.com`, { A: ["127.0.0.1"] }]),
-  );
-  names = await startDnsServer({
+const many = Object.fromEntries(
+  Array.from({ length: 300 }, (_, n) => [`n${n}.many${n}.example.com`, { A: ["127.0.0.1"] }]),
+);
+const names = await stopAfterAll(
+  startDnsServer({
     zones: {
       "1.0.0.127.in-addr.arpa": { PTR: ["host.example.net.", "Liar.example.org."] },
       "host.example.net": { A: ["127.0.0.1", "127.0.0.2"] },
@@ -45,21 +43,21 @@ beforeAll(async () => {
       ...many,
     },
     behaviours: { "broken.example.com": { status: "SERVFAIL" }, "slow.example.com": { drop: true } },
-  });
-  const pki = await createPki();
-  const leaf = await pki.issue({ dns: ["shop.example.com", "*.example.com", "moved.example.com", "SHOP.example.com"] });
-  site = await startTlsServer({ chain: [leaf, pki.intermediate] });
-  provider = await startHttpServer({
+  }),
+);
+const pki = await createPki();
+const leaf = await pki.issue({ dns: ["shop.example.com", "*.example.com", "moved.example.com", "SHOP.example.com"] });
+const site = await stopAfterAll(startTlsServer({ chain: [leaf, pki.intermediate] }));
+const provider = await stopAfterAll(
+  startHttpServer({
     handler: (_request, response, { path }) => {
       const answer = rows(path);
       if (typeof answer === "number") response.writeHead(answer).end();
       else response.end(answer);
       return true;
     },
-  });
-});
-
-afterAll(() => Promise.all([names.close(), site.close(), provider.close()]));
+  }),
+);
 
 afterEach(() => {
   rows = () => 404;

@@ -1,22 +1,21 @@
 import { kinds } from "#test/support/findings.ts";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { robots } from "#probe-agent/tools/robots/robots.ts";
-import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
+import { startHttpServer } from "#test/servers/http.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let site: HttpServer;
 let answer: { status: number; body: string | Buffer; headers?: Record<string, string> };
 
-beforeAll(async () => {
-  site = await startHttpServer({
+const site = await stopAfterAll(
+  startHttpServer({
     handler: (_request, response, { path }) => {
       if (path !== "/robots.txt") return false;
       response.writeHead(answer.status, { "content-type": "text/plain", ...answer.headers }).end(answer.body);
       return true;
     },
-  });
-});
-afterAll(() => site.close());
+  }),
+);
 
 const FILE = `# comment
 User-agent: *

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { schema } from "#probe-agent/tools/schema/schema.ts";
-import type { HttpServer } from "#test/servers/http.ts";
 import { expectWellFormed } from "#test/support/findings.ts";
 import { startSite } from "#test/support/page.ts";
 import { resultOf } from "#test/support/tool.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const block = (json: unknown): string =>
   `<script type="application/ld+json">${typeof json === "string" ? json : JSON.stringify(json)}</script>`;
@@ -29,11 +29,7 @@ const PAGES = {
   "/ten-megabytes": `<title>x</title>${"<p>word</p>".repeat(950_000)}`,
 };
 
-let site: HttpServer;
-beforeAll(async () => {
-  site = await startSite(PAGES);
-});
-afterAll(() => site.close());
+const site = await stopAfterAll(startSite(PAGES));
 
 const schemaOf = (path: keyof typeof PAGES) => resultOf(schema, { url: `${site.url}${path}` });
 

@@ -1,6 +1,6 @@
 import type { Finding } from "#shared/contracts/findings.ts";
 import { expectWellFormed } from "#test/support/findings.ts";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { MAX_RESULT_BYTES } from "#shared/protocol/wire.ts";
 import { securityOn } from "#probe-agent/tools/security/security.ts";
 import type { WebPorts } from "#probe-agent/tools/health/health.ts";
@@ -10,6 +10,7 @@ import { createPki, type Pki } from "#test/servers/pki.ts";
 import { freePort } from "#test/support/free-port.ts";
 import { identityOf } from "#test/support/http-engine.ts";
 import { resultOf, type ToolSetting } from "#test/support/tool.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 /** Returns the ids of the findings about the preload list, after it checks the form of all findings. */
 function preloadFindings({ findings }: { readonly findings: readonly Finding[] }): string[] {
@@ -30,24 +31,21 @@ const CAREFUL = {
 };
 const PAGE = "<!doctype html><title>Site</title>";
 
-let pki: Pki;
-let names: Awaited<ReturnType<typeof startDnsServer>>;
-let closed: WebPorts;
 const servers: HttpServer[] = [];
 
-beforeAll(async () => {
-  pki = await createPki();
-  names = await startDnsServer({
+const pki = await createPki();
+const names = await stopAfterAll(
+  startDnsServer({
     zones: {
       "site.test": { A: ["127.0.0.1"] },
       "www.site.test": { A: ["127.0.0.1"] },
       "host.listed.test": { A: ["127.0.0.1"] },
     },
-  });
-  closed = { http: await freePort(), https: await freePort() };
-});
+  }),
+);
+const closed = { http: await freePort(), https: await freePort() };
 
-afterAll(() => Promise.all([names.close(), ...servers.map((server) => server.close())]));
+afterAll(() => Promise.all(servers.map((server) => server.close())));
 
 async function serve(handler: Handler): Promise<HttpServer> {
   const server = await startHttpServer({ handler });

@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { seoAudit } from "#probe-agent/tools/seo-audit/seo-audit.ts";
 import { createPki, type Pki } from "#test/servers/pki.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
@@ -8,16 +8,12 @@ import { identityOf } from "#test/support/http-engine.ts";
 import { expectWellFormed } from "#test/support/findings.ts";
 import { startSite, type SitePath } from "#test/support/page.ts";
 import { resultOf } from "#test/support/tool.ts";
+import { closeAfterEach } from "#test/support/close-after-each.ts";
 
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((server) => server.close()));
-});
+const keep = closeAfterEach();
 
 async function site(paths: Readonly<Record<string, SitePath>>): Promise<HttpServer> {
-  const server = await startSite(paths);
-  open.push(server);
-  return server;
+  return keep(await startSite(paths));
 }
 
 const text = (body: string): SitePath => ({ type: "text/plain", body });
@@ -67,7 +63,7 @@ describe("a site without faults over HTTPS", () => {
         return true;
       },
     });
-    open.push(server);
+    keep(server);
     page =
       `<!doctype html><html lang="en"><head><title>A guide to pages that can be found</title><link rel="icon" href="/i.svg">` +
       `<meta name="description" content="How to write pages that people find, read and remember, in a few easy steps.">` +

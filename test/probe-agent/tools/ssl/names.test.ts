@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { TrustAnchor } from "#probe-agent/port/dns.ts";
 import type { Implementation } from "#probe-agent/tools/implement.ts";
@@ -14,13 +14,11 @@ import { TLS_HOST } from "#test/servers/tls-variants.ts";
 import { startTlsServer } from "#test/servers/tls.ts";
 import type { SslResult } from "#test/support/ssl-status.ts";
 import { resultOf } from "#test/support/tool.ts";
+import { closeAfterEach } from "#test/support/close-after-each.ts";
 
 const pki = await createPki();
 const leaf = await pki.issue({ dns: [TLS_HOST] });
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((server) => server.close()));
-});
+const keep = closeAfterEach();
 
 /** Runs the tool with a DNS root that the test signed. */
 function trusting(
@@ -33,14 +31,11 @@ function trusting(
 }
 
 async function serve(certificate: Issued) {
-  const server = await startTlsServer({ chain: [certificate, pki.intermediate] });
-  open.push(server);
-  return server;
+  return keep(await startTlsServer({ chain: [certificate, pki.intermediate] }));
 }
 
 async function check(options: DnsServerOptions, port: number, host: string, anchors: readonly TrustAnchor[]) {
-  const dns = await startDnsServer(options);
-  open.push(dns);
+  const dns = keep(await startDnsServer(options));
   const setting = { dnsServers: [dns.address], roots: [pki.root.pem] };
   return await resultOf(trusting(anchors), { host, port }, setting);
 }
