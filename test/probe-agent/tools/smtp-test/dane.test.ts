@@ -5,7 +5,7 @@ import type { Implementation } from "#probe-agent/tools/implement.ts";
 import { smtpTest } from "#probe-agent/tools/smtp-test/smtp-test.ts";
 import { startDnsServer } from "#test/servers/dns.ts";
 import { answerFrom } from "#test/servers/dnssec/answer.ts";
-import { dsText, makeKey, signZone } from "#test/servers/dnssec/sign.ts";
+import { signTree } from "#test/servers/dnssec/signed-tree.ts";
 import { daysFromNow, type Issued } from "#test/servers/pki.ts";
 import { parsed } from "#test/servers/signing.ts";
 import type { SmtpScript } from "#test/servers/smtp.ts";
@@ -33,29 +33,14 @@ function trusting(
 /** Tests example.test. The TLSA records of its mail host have these data, in a signed zone. */
 async function inSignedZone(data: readonly string[], script: SmtpScript = {}) {
   const server = await world.serve(script);
-  const rootKey = makeKey(".", 13, 257);
-  const key = makeKey("example.test", 13, 257);
-  const root = signZone({
-    apex: ".",
-    text: `. 3600 IN SOA a.root. h.root. 1 7200 3600 604800 300
-. 3600 IN NS a.root.
-example.test. 3600 IN NS ns.example.test.
-${dsText("example.test", key)}`,
-    keys: [rootKey],
-  });
-  const zone = signZone({
-    apex: "example.test",
-    text: `example.test. 3600 IN SOA ns.example.test. h.example.test. 1 7200 3600 604800 300
-example.test. 3600 IN NS ns.example.test.
-example.test. 3600 IN MX 10 ${MAIL_HOST}.
-${MAIL_HOST}. 3600 IN A 127.0.0.1
-${data.map((line) => `_${server.port}._tcp.${MAIL_HOST}. 3600 IN TLSA ${line}`).join("\n")}
-`,
-    keys: [key],
-  });
+  const { root, zone, anchors } = signTree("example.test", [
+    `example.test. 3600 IN MX 10 ${MAIL_HOST}.`,
+    `${MAIL_HOST}. 3600 IN A 127.0.0.1`,
+    ...data.map((line) => `_${server.port}._tcp.${MAIL_HOST}. 3600 IN TLSA ${line}`),
+  ]);
   const dns = await startDnsServer({ answer: (name, type) => answerFrom([root, zone], name, type) });
   try {
-    const tool = trusting([{ zone: ".", type: "DNSKEY", raw: rootKey.record.raw }]);
+    const tool = trusting(anchors);
     const setting = { ...world.setting, dnsServers: [dns.address] };
     return await resultOf(tool, { target: "example.test", port: server.port }, setting);
   } finally {

@@ -4,7 +4,7 @@ import { adviseOn } from "#probe-agent/analysis/text/findings.ts";
 import type { ServerReport } from "#probe-agent/tools/smtp-test/draft.ts";
 import { smtpFindings } from "#probe-agent/tools/smtp-test/findings.ts";
 
-const EHLO = { code: 250, greeting: "mx.example.com", hostname: "mx.example.com", extensions: {}, faults: [] };
+const EHLO = { code: 250, greeting: "mx.test", hostname: "mx.test", extensions: {}, faults: [] };
 const TLS = {
   protocol: "TLSv1.3",
   certificate: { days_left: 60, spki_sha256: "ab12" },
@@ -12,7 +12,7 @@ const TLS = {
   errors: [],
 };
 const GOOD = {
-  banner: { code: 220, text: "mx.example.com ESMTP", hostname: "mx.example.com", faults: [] },
+  banner: { code: 220, text: "mx.test ESMTP", hostname: "mx.test", faults: [] },
   ehlo: EHLO,
   ehlo_tls: EHLO,
   helo_only: false,
@@ -28,7 +28,7 @@ const GOOD = {
     tls: TLS,
   },
   dane: null,
-  ptr: "mx.example.com",
+  ptr: "mx.test",
   has_ptr: true,
   fcrdns: true,
   ptr_match: true,
@@ -38,8 +38,8 @@ const DANE = { status: "secure", records: [{ usable: true }], valid: true };
 
 function findingsOf(changes: object) {
   const report = { ...GOOD, ...changes } as unknown as ServerReport;
-  const drafts = smtpFindings(report, { port: 25, host: "mx.example.com" });
-  return adviseOn(SMTP_ADVICE, drafts, { host: "mx.example.com", port: 25, spkiSha256: "ab12" });
+  const drafts = smtpFindings(report, { port: 25, host: "mx.test" });
+  return adviseOn(SMTP_ADVICE, drafts, { host: "mx.test", port: 25, spkiSha256: "ab12" });
 }
 
 describe("findings on a mail server", () => {
@@ -81,39 +81,34 @@ describe("findings on a mail server", () => {
       tls({ error: "expired", errors: ["expired"] }),
       "certificate-not-trusted",
       "warning",
-      /The certificate is not valid for mx\.example\.com.*certificate for mx\.example\.com/,
+      /The certificate is not valid for mx\.test.*certificate for mx\.test/,
     ],
     [tls({ protocol: "TLSv1" }), "tls-obsolete", "warning", /obsolete \(RFC 8996\).*TLSv1\.2/],
     [tls({ certificate: { days_left: 3 } }), "certificate-expires-soon", "warning", /Renew/],
-    [{ dane: { ...DANE, status: "bogus" } }, "tlsa-bogus", "critical", /_25\._tcp\.mx\.example\.com/],
+    [{ dane: { ...DANE, status: "bogus" } }, "tlsa-bogus", "critical", /_25\._tcp\.mx\.test/],
     [
       FORCED,
       "tlsa-without-tls",
       "critical",
-      /TLS is not available: senders that use DANE deliver no mail.*_25\._tcp\.mx\.example\.com/,
+      /TLS is not available: senders that use DANE deliver no mail.*_25\._tcp\.mx\.test/,
     ],
     [
       { dane: { ...DANE, valid: false } },
       "tlsa-mismatch",
       "critical",
-      /^No TLSA record matches the certificate: senders that use DANE.*_25\._tcp\.mx\.example\.com: "3 1 1 ab12"/,
+      /^No TLSA record matches the certificate: senders that use DANE.*_25\._tcp\.mx\.test: "3 1 1 ab12"/,
     ],
     [{ dane: { ...DANE, records: [] } }, "tlsa-unusable", "info", /none has usage 2 or 3.*3 1 1 ab12/],
-    [
-      { has_ptr: false },
-      "no-reverse-name",
-      "warning",
-      /has no reverse name \(PTR\).*PTR record that names mx\.example/,
-    ],
-    [{ fcrdns: false }, "reverse-name-mismatch", "warning", /PTR record that names mx\.example\.com/],
+    [{ has_ptr: false }, "no-reverse-name", "warning", /has no reverse name \(PTR\).*PTR record that names mx\.test/],
+    [{ fcrdns: false }, "reverse-name-mismatch", "warning", /PTR record that names mx\.test/],
     [{ ptr_match: false }, "reverse-name-differs", "info", /myhostname/],
     [
-      { ehlo: { ...EHLO, hostname: "b.example.com" } },
+      { ehlo: { ...EHLO, hostname: "b.test" } },
       "names-differ",
       "info",
-      /^The greeting and the reply to EHLO have different names: mx\.example\.com, b\.example\.com\..*one name/,
+      /^The greeting and the reply to EHLO have different names: mx\.test, b\.test\..*one name/,
     ],
-    [{ banner: { ...GOOD.banner, hostname: null } }, "greeting-without-name", "info", /220 mx\.example\.com ESMTP/],
+    [{ banner: { ...GOOD.banner, hostname: null } }, "greeting-without-name", "info", /220 mx\.test ESMTP/],
     [{ ehlo: { ...EHLO, faults: ["long_line"] } }, "reply-malformed", "info", /512 octets/],
   ])("%#: %o is %s", (changes, id, severity, words) => {
     const found = findingsOf(changes).filter((finding) => finding.id === id);

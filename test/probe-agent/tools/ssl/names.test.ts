@@ -6,7 +6,7 @@ import type { Implementation } from "#probe-agent/tools/implement.ts";
 import { ssl } from "#probe-agent/tools/ssl/ssl.ts";
 import { startDnsServer, type DnsServerOptions } from "#test/servers/dns.ts";
 import { answerFrom } from "#test/servers/dnssec/answer.ts";
-import { dsText, makeKey, signZone } from "#test/servers/dnssec/sign.ts";
+import { signTree } from "#test/servers/dnssec/signed-tree.ts";
 import type { Zone } from "#test/servers/dnssec/zone.ts";
 import { createPki, type Issued } from "#test/servers/pki.ts";
 import { parsed } from "#test/servers/signing.ts";
@@ -51,26 +51,9 @@ async function inZone(
 ): Promise<SslResult> {
   const server = await serve(certificate);
   const owner = `_${server.port}._tcp.${TLS_HOST}.`;
-  const lines = records.map((line) => line.replace("_PORT", owner));
-  const apex = "example";
-  const text = `${apex}. 3600 IN SOA ns.${apex}. h.${apex}. 1 7200 3600 604800 300
-${apex}. 3600 IN NS ns.${apex}.
-${TLS_HOST}. 3600 IN A 127.0.0.1
-${lines.join("\n")}
-`;
-  const rootKey = makeKey(".", 13, 257);
-  const keys = [makeKey(apex, 13, 257)];
-  const root = signZone({
-    apex: ".",
-    text: `. 3600 IN SOA a.root. h.root. 1 7200 3600 604800 300
-. 3600 IN NS a.root.
-${apex}. 3600 IN NS ns.${apex}.
-${signed ? keys.map((key) => dsText(apex, key)).join("") : ""}`,
-    keys: [rootKey],
-  });
-  const zone = signZone({ apex, text, keys });
+  const lines = [`${TLS_HOST}. 3600 IN A 127.0.0.1`, ...records.map((line) => line.replace("_PORT", owner))];
+  const { root, zone, anchors } = signTree("example", lines, signed);
   const zones: readonly Zone[] = [root, forged ? { ...zone, records: zone.records.map(forge) } : zone];
-  const anchors: readonly TrustAnchor[] = [{ zone: ".", type: "DNSKEY", raw: rootKey.record.raw }];
   const answer: DnsServerOptions["answer"] = (name, type) => answerFrom(zones, name, type);
   return await check({ answer }, server.port, TLS_HOST, anchors);
 }
