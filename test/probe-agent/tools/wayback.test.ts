@@ -137,24 +137,17 @@ describe("an archived page", () => {
     expect(result.limitations).toEqual([expect.stringMatching(/lag behind/)]);
   });
 
-  it("asks an overloaded index once more", async () => {
+  it.each([
+    ["is overloaded is asked once more", 504, 4, 2],
+    ["limits requests is not asked again", 429, null, 1],
+  ])("in an index that %s", async (_what, status, total, times) => {
     let asked = 0;
     index = (response, query) => {
       asked += 1;
-      (asked === 1 ? send("", 504) : send(ROWS))(response, query);
+      (asked === 1 ? send("", status) : send(ROWS))(response, query);
     };
-    expect((await look()).snapshots_total).toBe(4);
-    expect(asked).toBe(2);
-  });
-
-  it("does not ask again an index that limits requests", async () => {
-    let asked = 0;
-    index = (response, query) => {
-      asked += 1;
-      send("", 429)(response, query);
-    };
-    await look();
-    expect(asked).toBe(1);
+    expect((await look()).snapshots_total).toBe(total);
+    expect(asked).toBe(times);
   });
 
   it("with more snapshots than are counted has no total, but has the first and the last", async () => {

@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
-import { createServer as createTls } from "node:tls";
+import { createServer as createTls, type Server } from "node:tls";
+import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { startH2cServer } from "#test/servers/h2c.ts";
@@ -9,6 +10,14 @@ import { createProtocolBench, type ProtocolResult } from "#test/support/protocol
 
 const bench = await createProtocolBench();
 afterEach(() => bench.release());
+
+/** Runs the tool on a server that then ends. */
+async function runRaw(server: Server): Promise<ProtocolResult> {
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const result = await bench.run(`https://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  server.close();
+  return result;
+}
 
 function attemptsOf({ attempts }: ProtocolResult): Record<string, string> {
   return Object.fromEntries(attempts.map(({ name, code, reason }) => [name, reason ?? String(code)]));
@@ -55,10 +64,7 @@ describe("protocol over TLS", () => {
     expect(attemptsOf(result)["h2"]).toBe("no_application_protocol");
 
     const http = createServer((_request, response) => void response.end("x"));
-    const bare = createTls(bench.identity, (socket) => http.emit("connection", socket)).listen(0, "127.0.0.1");
-    await new Promise((resolve) => bare.once("listening", resolve));
-    const plain = await bench.run(`https://127.0.0.1:${(bare.address() as AddressInfo).port}/`);
-    bare.close();
+    const plain = await runRaw(createTls(bench.identity, (socket) => http.emit("connection", socket)));
     expect(plain).toMatchObject({
       negotiated: "http/1.1",
       alpn_selected: null,
@@ -79,10 +85,8 @@ describe("protocol over TLS", () => {
     const liar = createTls({ ...bench.identity, ALPNProtocols: ["h2", "http/1.1"] }, (socket) => {
       socket.on("error", () => undefined);
       socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"));
-    }).listen(0, "127.0.0.1");
-    await new Promise((resolve) => liar.once("listening", resolve));
-    const result = await bench.run(`https://127.0.0.1:${(liar.address() as AddressInfo).port}/`);
-    liar.close();
+    });
+    const result = await runRaw(liar);
     expect(result).toMatchObject({ negotiated: "http/1.1", alpn_offered: ["http/1.1"], h2: false, http1_1: true });
     expect(result.limitations[0]).toContain("The request with a browser's ALPN failed");
   });
