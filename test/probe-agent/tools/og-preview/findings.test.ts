@@ -57,7 +57,7 @@ function findingsOf({
   return socialFindings({ pageUrl: PAGE, tags: social.tags, reading, card: social.card, image, previews });
 }
 
-/** A kind of fault, with its severity and a part of its message and advice. */
+/** A kind of fault, with its severity and a part of its advice, or of "message => advice". */
 const KINDS: readonly (readonly [id: string, severity: string, words: string | RegExp, over: Over])[] = [
   ["og-missing", "warning", '<meta property="og:type" content="website">', { tags: { "og:type": null } }],
   ["og-description-missing", "info", "og:description", { tags: { "og:description": null } }],
@@ -65,25 +65,35 @@ const KINDS: readonly (readonly [id: string, severity: string, words: string | R
   [
     "og-in-name-attribute",
     "info",
-    /name instead of property.*og:locale.*property="og:locale"/,
+    /name instead of property.*og:locale.*=> .*property="og:locale"/,
     { more: "<meta name=og:locale content=en>" },
   ],
   [
     "og-in-body",
     "warning",
-    /in the body.*og:locale.*into the head/,
+    /in the body.*og:locale.*=> .*into the head/,
     { more: "</head><body><meta property=og:locale content=en>" },
   ],
-  ["og-repeated", "info", /more than once.*og:title.*one element/, { more: "<meta property=og:title content=U>" }],
+  ["og-repeated", "info", /more than once.*og:title.*=> .*one element/, { more: "<meta property=og:title content=U>" }],
   ["og-order", "warning", /ignore them: og:image:width/, { before: "<meta property=og:image:width content=1>" }],
-  ["og-url-not-absolute", "warning", /og:url is not an absolute.*example\.com\/page/, { tags: { "og:url": "/page" } }],
+  [
+    "og-url-not-absolute",
+    "warning",
+    /og:url is not an absolute.*=> .*example\.com\/page/,
+    { tags: { "og:url": "/page" } },
+  ],
   ["og-url-other-host", "warning", PAGE, { tags: { "og:url": "https://o.test/" } }],
-  ["x-card-missing", "info", /twitter:card is missing.*summary_large_image/, { card: null }],
+  ["x-card-missing", "info", /twitter:card is missing.*=> .*summary_large_image/, { card: null }],
   ["x-card-unknown", "warning", "summary_large_image", { card: "photo" }],
-  ["image-relative", "warning", /relative address.*https:\/\/example\.com\/i\.png/, { tags: { "og:image": "/i.png" } }],
+  [
+    "image-relative",
+    "warning",
+    /relative address.*=> .*https:\/\/example\.com\/i\.png/,
+    { tags: { "og:image": "/i.png" } },
+  ],
   ["image-over-http", "warning", IMAGE, { tags: { "og:image": "http://example.com/i.png" } }],
   ["image-not-fetchable", "warning", "https", { tags: { "og:image": "data:image/png;base64,AAAA" } }],
-  ["image-not-fetched", "warning", /responds with HTTP status 403\..*without sign-in/, { seen: { code: 403 } }],
+  ["image-not-fetched", "warning", /responds with HTTP status 403\..*=> .*without sign-in/, { seen: { code: 403 } }],
   ["image-alt-missing", "info", "og:image:alt", { tags: { "og:image:alt": null } }],
   ["image-size-missing", "info", 'og:image:height" content="630"', { tags: { "og:image:width": null } }],
   ["image-size-differs", "info", /800 x 630 pixels, but is declared as 1200 x 630/, { seen: { width: 800 } }],
@@ -91,7 +101,7 @@ const KINDS: readonly (readonly [id: string, severity: string, words: string | R
   [
     "image-wrong-type",
     "warning",
-    /is a jpeg file, but is served as image\/png.*Content-Type: image\/jpeg/,
+    /is a jpeg file, but is served as image\/png.*=> .*Content-Type: image\/jpeg/,
     { seen: { format: "jpeg" } },
   ],
   ["image-format-refused", "warning", "jpeg", { seen: { format: "svg", content_type: "image/svg+xml" } }],
@@ -99,7 +109,7 @@ const KINDS: readonly (readonly [id: string, severity: string, words: string | R
   [
     "image-too-small",
     "warning",
-    /100 x 100 pixels\. Facebook shows no images smaller than 200 x 200 pixels\..*1200 x 630/,
+    /100 x 100 pixels\. Facebook shows no images smaller than 200 x 200 pixels\..*=> .*1200 x 630/,
     { seen: { width: 100, height: 100 } },
   ],
   [
@@ -118,7 +128,8 @@ it.each(KINDS)("%s has the severity %s and words that contain: %s", (id, severit
   const findings = findingsOf(over);
   const found = findings.filter((finding) => finding.id === id);
   expect(found[0]).toMatchObject({ severity });
-  expect(found.map(({ message, how }) => `${message} ${how}`).join(" ")).toMatch(words);
+  const texts = found.map(({ message, how }) => (typeof words === "string" ? how : `${message} => ${how}`));
+  expect(texts.join(" ")).toMatch(words);
   for (const finding of findings) expectWellFormed([finding]);
 });
 
