@@ -98,3 +98,8 @@ export async function createMailSite(): Promise<MailSite> {
     },
   };
 }
+
+/** Returns "score/max status" of each check by its id. */
+export function pointsOf({ checks }: Awaited<ReturnType<typeof runCheck>>): Record<string, string> {
+  return Object.fromEntries(checks.map(({ id, score, max, status }) => [id, `${score}/${max} ${status}`]));
+}

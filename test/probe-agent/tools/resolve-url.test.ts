@@ -1,14 +1,12 @@
 import { expectWellFormed, kinds } from "#test/support/findings.ts";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { resolveUrl as contract } from "#shared/tools/resolve-url/contract.ts";
 import { resolveUrl } from "#probe-agent/tools/resolve-url.ts";
-import { startHttpServer, type Handler, type HttpServer } from "#test/servers/http.ts";
+import { startHttpServer, type Handler } from "#test/servers/http.ts";
 import { freePort } from "#test/support/free-port.ts";
-import { failureOf } from "#test/support/http-engine.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";
-
-let server: HttpServer;
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 /** /page?link=&head=: a page with that Link header and these elements. */
 const routes: Handler = (_request, response, { path }) => {
@@ -20,10 +18,7 @@ const routes: Handler = (_request, response, { path }) => {
   return true;
 };
 
-beforeAll(async () => {
-  server = await startHttpServer({ handler: routes });
-});
-afterAll(() => server.close());
+const server = await stopAfterAll(startHttpServer({ handler: routes }));
 
 const run = (path: string): Promise<ResultOf<typeof contract>> => resultOf(resolveUrl, { url: server.url + path });
 const head = (html: string): string => `head=${encodeURIComponent(html)}`;
@@ -76,13 +71,9 @@ describe("resolve-url", () => {
     expect(await run("/redirect/11")).toMatchObject({ truncated: true, chain_length: 10 });
   });
 
-  it.each([
-    ["/to?url=http://10.0.0.1/", "refused"],
-    ["/silent", "response/target/timeout"],
-    ["/reset-early", "response/target/reset"],
-  ])("%s ends as %s", async (path, expected) => {
-    const { outcome } = await runTool(resolveUrl, { url: server.url + path }, { timeoutMs: 1500 });
-    expect(failureOf(outcome)).toBe(expected);
+  it("is refused if a redirect leads to a forbidden address", async () => {
+    const { outcome } = await runTool(resolveUrl, { url: `${server.url}/to?url=http://10.0.0.1/` });
+    expect(outcome.status).toBe("refused");
   });
 
   it("reports the end of a chain also if it does not respond", async () => {
@@ -96,10 +87,5 @@ describe("resolve-url", () => {
       content_type: null,
       failure: { url: end, stage: "connect", source: "target", reason: "refused" },
     });
-  });
-
-  it("fails if nothing listens", async () => {
-    const { outcome } = await runTool(resolveUrl, { url: `http://127.0.0.1:${await freePort()}/` });
-    expect(failureOf(outcome)).toBe("connect/target/refused");
   });
 });

@@ -1,19 +1,14 @@
 import { expectWellFormed } from "#test/support/findings.ts";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { urlExpand as contract } from "#shared/tools/url-expand/contract.ts";
 import { urlExpand } from "#probe-agent/tools/url-expand.ts";
-import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
-import { startHttpServer, type Handler, type HttpServer } from "#test/servers/http.ts";
+import { startDnsServer } from "#test/servers/dns.ts";
+import { startHttpServer, type Handler } from "#test/servers/http.ts";
 import { createPki } from "#test/servers/pki.ts";
-import { freePort } from "#test/support/free-port.ts";
-import { failureOf, identityOf } from "#test/support/http-engine.ts";
-import { resultOf, runTool, type ToolSetting } from "#test/support/tool.ts";
-
-let server: HttpServer;
-let secure: HttpServer;
-let dns: DnsServer;
-let setting: ToolSetting;
+import { identityOf } from "#test/support/http-engine.ts";
+import { resultOf, runTool } from "#test/support/tool.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const routes: Handler = (request, response, { path }) => {
   const url = new URL(path, "http://server.invalid");
@@ -32,17 +27,14 @@ const routes: Handler = (request, response, { path }) => {
   return true;
 };
 
-beforeAll(async () => {
-  const pki = await createPki();
-  const leaf = await pki.issue({ dns: ["t.co", "news.test"] });
-  server = await startHttpServer({ handler: routes });
-  secure = await startHttpServer({ handler: routes, tls: identityOf(leaf, pki.intermediate) });
-  const loopback = { A: ["127.0.0.1"] };
-  const names = ["bit.ly", "t.co", "news.test", "go.news.test", "go.other.test", "x.page.link", "xn--bcher-kva.test"];
-  dns = await startDnsServer({ zones: Object.fromEntries(names.map((name) => [name, loopback])) });
-  setting = { dnsServers: [dns.address], roots: [pki.root.pem] };
-});
-afterAll(() => Promise.all([server.close(), secure.close(), dns.close()]));
+const pki = await createPki();
+const leaf = await pki.issue({ dns: ["t.co", "news.test"] });
+const server = await stopAfterAll(startHttpServer({ handler: routes }));
+const secure = await stopAfterAll(startHttpServer({ handler: routes, tls: identityOf(leaf, pki.intermediate) }));
+const loopback = { A: ["127.0.0.1"] };
+const names = ["bit.ly", "t.co", "news.test", "go.news.test", "go.other.test", "x.page.link", "xn--bcher-kva.test"];
+const dns = await stopAfterAll(startDnsServer({ zones: Object.fromEntries(names.map((name) => [name, loopback])) }));
+const setting = { dnsServers: [dns.address], roots: [pki.root.pem] };
 
 const run = (url: string): Promise<ResultOf<typeof contract>> => resultOf(urlExpand, { url }, setting);
 const plain = (host: string, path: string): string => `http://${host}:${server.port}${path}`;
@@ -130,13 +122,9 @@ describe("url-expand", () => {
     expect(result.clean_url).toBe(plain("bit.ly", "/article"));
   });
 
-  it.each([
-    ["/s1?to=http://10.0.0.1/", "refused"],
-    ["/silent", "response/target/timeout"],
-    ["/wire?bytes=junk", "response/target/not_http"],
-  ])("%s ends as %s", async (path, expected) => {
-    const { outcome } = await runTool(urlExpand, { url: plain("bit.ly", path) }, { ...setting, timeoutMs: 1500 });
-    expect(failureOf(outcome)).toBe(expected);
+  it("is refused if a short link leads to a forbidden address", async () => {
+    const { outcome } = await runTool(urlExpand, { url: plain("bit.ly", to("http://10.0.0.1/")) }, setting);
+    expect(outcome.status).toBe("refused");
   });
 
   it("reports the destination also if it does not respond", async () => {
@@ -165,10 +153,5 @@ describe("url-expand", () => {
       id: "other-scheme",
       message: "Location leads to itms-apps://apps.example/app/id1, which is not an http or https URL.",
     });
-  });
-
-  it("fails if nothing listens", async () => {
-    const { outcome } = await runTool(urlExpand, { url: `http://bit.ly:${await freePort()}/x` }, setting);
-    expect(failureOf(outcome)).toBe("connect/target/refused");
   });
 });

@@ -1,15 +1,15 @@
 import type { ServerResponse } from "node:http";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { wayback } from "#probe-agent/tools/wayback.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { failureOf } from "#test/support/http-engine.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";
 import { endsBy } from "#test/support/deadlines.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 type Answer = (response: ServerResponse, query: URLSearchParams) => void;
 
 const PAGE = "https://example.com/a?b=1";
-let archive: HttpServer;
 let available: Answer;
 let index: Answer;
 
@@ -41,8 +41,8 @@ const ROWS = [
   ["20240102030405", "200"],
 ];
 
-beforeAll(async () => {
-  archive = await startHttpServer({
+const archive: HttpServer = await stopAfterAll(
+  startHttpServer({
     handler: (_request, response, { path }) => {
       const url = new URL(path, "http://archive.invalid");
       if (url.pathname === "/wayback/available") available(response, url.searchParams);
@@ -50,10 +50,8 @@ beforeAll(async () => {
       else return false;
       return true;
     },
-  });
-});
-
-afterAll(() => archive.close());
+  }),
+);
 
 beforeEach(() => {
   available = send(CLOSEST);
@@ -139,24 +137,17 @@ describe("an archived page", () => {
     expect(result.limitations).toEqual([expect.stringMatching(/lag behind/)]);
   });
 
-  it("asks an overloaded index once more", async () => {
+  it.each([
+    ["is overloaded is asked once more", 504, 4, 2],
+    ["limits requests is not asked again", 429, null, 1],
+  ])("in an index that %s", async (_what, status, total, times) => {
     let asked = 0;
     index = (response, query) => {
       asked += 1;
-      (asked === 1 ? send("", 504) : send(ROWS))(response, query);
+      (asked === 1 ? send("", status) : send(ROWS))(response, query);
     };
-    expect((await look()).snapshots_total).toBe(4);
-    expect(asked).toBe(2);
-  });
-
-  it("does not ask again an index that limits requests", async () => {
-    let asked = 0;
-    index = (response, query) => {
-      asked += 1;
-      send("", 429)(response, query);
-    };
-    await look();
-    expect(asked).toBe(1);
+    expect((await look()).snapshots_total).toBe(total);
+    expect(asked).toBe(times);
   });
 
   it("with more snapshots than are counted has no total, but has the first and the last", async () => {

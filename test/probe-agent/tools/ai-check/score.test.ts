@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { AI_ADVICE, aiFindings } from "#probe-agent/tools/ai-check/findings.ts";
 import { gradeParts, type AiFacts } from "#probe-agent/tools/ai-check/parts.ts";
 import { scoreAi } from "#probe-agent/tools/ai-check/score.ts";
 import { semanticHtml } from "#probe-agent/tools/ai-check/semantics.ts";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { readContent } from "#probe-agent/tools/seo-audit/content.ts";
+import { expectWellFormed, kinds } from "#test/support/findings.ts";
 
 const SEMANTIC = semanticHtml(readHtml("<main><article><h1>x</h1><h2>y</h2></article></main>"));
 const ALL: AiFacts = {
@@ -66,57 +68,40 @@ describe("readiness for AI", () => {
 
 describe("the detail of each part says what was found", () => {
   const page = (html: string) => ({ semantic: semanticHtml(readHtml(html)) });
+  const allowing = (allowed: number) => ({ crawlers: { known: 12, allowed } });
+  const words = (count: number) => ({ text: { words: count, ratio: 0 } });
+  const llms = (exists: boolean, ...errors: string[]) => ({
+    llmsTxt: { exists, valid: false, isPage: false, errors },
+  });
+  const error = (status: number) => ({ robotsStatus: status, robotsReadable: false });
   const rows: readonly (readonly [over: Partial<AiFacts>, id: string, status: string, detail: string])[] = [
     [{}, "robots", "pass", "robots.txt is readable."],
     [{ robotsStatus: 404 }, "robots", "pass", "There is no robots.txt (status 404), so every URL is allowed."],
-    [
-      { robotsStatus: 503, robotsReadable: false },
-      "robots",
-      "fail",
-      "robots.txt is served with status 503, so crawlers treat every URL as disallowed.",
-    ],
-    [
-      { robotsReadable: false },
-      "robots",
-      "fail",
-      "robots.txt is served with status 200, and none of its lines is a rule.",
-    ],
+    [error(503), "robots", "fail", "robots.txt is served with status 503, so crawlers treat every URL as disallowed."],
+    [error(200), "robots", "fail", "robots.txt is served with status 200, and none of its lines is a rule."],
     [{ robotsStatus: null, robotsReadable: null }, "robots", "na", "robots.txt could not be fetched."],
-    [{}, "crawlers", "pass", "robots.txt allows 12 of 12 crawlers of AI search and assistants to fetch the site."],
-    [
-      { crawlers: { known: 12, allowed: 5 } },
-      "crawlers",
-      "partial",
-      "robots.txt allows 5 of 12 crawlers of AI search and assistants to fetch the site.",
-    ],
-    [
-      { crawlers: { known: 12, allowed: 0 } },
-      "crawlers",
-      "fail",
-      "robots.txt allows 0 of 12 crawlers of AI search and assistants to fetch the site.",
-    ],
+    ...(
+      [
+        [12, "pass"],
+        [5, "partial"],
+        [0, "fail"],
+      ] as const
+    ).map(
+      ([allowed, status]) =>
+        [
+          allowing(allowed),
+          "crawlers",
+          status,
+          `robots.txt allows ${allowed} of 12 crawlers of AI search and assistants to fetch the site.`,
+        ] as const,
+    ),
     [{}, "static_text", "pass", "The HTML contains 400 words before any script runs."],
-    [
-      { text: { words: 100, ratio: 0 } },
-      "static_text",
-      "partial",
-      "The HTML contains 100 words before any script runs.",
-    ],
-    [{ text: { words: 0, ratio: 0 } }, "static_text", "fail", "The HTML contains 0 words before any script runs."],
+    [words(100), "static_text", "partial", "The HTML contains 100 words before any script runs."],
+    [words(0), "static_text", "fail", "The HTML contains 0 words before any script runs."],
     [{ text: null }, "static_text", "na", "The response is not HTML."],
     [{ structuredData: false }, "structured_data", "fail", "The page has no structured data."],
-    [
-      { llmsTxt: { exists: false, valid: false, isPage: false, errors: [] } },
-      "llms_txt",
-      "fail",
-      "There is no /llms.txt.",
-    ],
-    [
-      { llmsTxt: { exists: true, valid: false, isPage: false, errors: ["line 3 is a second title"] } },
-      "llms_txt",
-      "fail",
-      "llms.txt does not follow the proposal: line 3 is a second title.",
-    ],
+    [llms(false), "llms_txt", "fail", "There is no /llms.txt."],
+    [llms(true, "line 3 is a"), "llms_txt", "fail", "llms.txt does not follow the proposal: line 3 is a."],
     [{ llmsTxt: null }, "llms_txt", "na", "/llms.txt could not be fetched or read."],
     [{ sitemap: false }, "sitemap", "fail", "robots.txt names no sitemap, and /sitemap.xml is not a sitemap."],
     [{}, "semantic_html", "pass", "The page marks its parts with semantic elements."],
@@ -199,4 +184,56 @@ it("grades heading order the same in ai-check and seo-audit", () => {
     expect(semanticHtml(page).headings_ordered).toBe(ordered);
     expect(readContent(page, "https://example.com/").headings.outline_ok).toBe(ordered);
   }
+});
+
+describe("findings", () => {
+  const NO_ELEMENT = { main: false, article: false, nav: false, header: false, footer: false };
+  const worst = (over: Partial<AiFacts> = {}) =>
+    score({
+      robotsReadable: false,
+      crawlers: { known: 13, allowed: 0 },
+      text: { words: 0, ratio: 0 },
+      structuredData: false,
+      llmsTxt: { exists: true, valid: false, isPage: false, errors: ["a", "b", "c", "d"].map((one) => `it is ${one}`) },
+      sitemap: false,
+      semantic: { ...NO_ELEMENT, h1: 0, headings_ordered: false },
+      description: false,
+      preferenceStated: false,
+      bans: ["noai"],
+      ...over,
+    }).checks;
+
+  it("are one with advice for each check that is not met; none is critical, as blocking AI is a choice", () => {
+    const findings = aiFindings(worst(), []);
+    expect(kinds(findings)).toEqual([
+      "warning robots",
+      "warning crawlers",
+      "warning static-text",
+      "info structured-data",
+      "info llms-txt",
+      "info sitemap",
+      "info semantic-html",
+      "info description",
+      "info preference",
+      "info no-blanket-ban",
+    ]);
+    expect(findings).toHaveLength(Object.keys(AI_ADVICE).length);
+    for (const finding of findings) expect(finding.how?.length).toBeGreaterThan(30);
+    expectWellFormed(findings);
+  });
+
+  it("on a check that is met in part are info, and name the blocked crawlers", () => {
+    const blocked = ["OAI-SearchBot", "ChatGPT-User", "a", "b", "c", "d"];
+    const checks = worst({ crawlers: { known: 13, allowed: 7 } }).filter(({ id }) => id === "crawlers");
+    const [crawlers] = aiFindings(checks, blocked);
+    expect(crawlers?.severity).toBe("info");
+    expect(crawlers?.message).toMatch(/ robots\.txt blocks OAI-SearchBot, ChatGPT-User, a, b, c and others\.$/);
+  });
+
+  it("name the first errors of llms.txt and how many more there are", () => {
+    expect(aiFindings(worst(), []).find(({ id }) => id === "llms-txt")).toMatchObject({
+      where: "/llms.txt",
+      message: "llms.txt does not follow the proposal: it is a; it is b; it is c (and 1 more).",
+    });
+  });
 });

@@ -1,12 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { createEgress } from "#shared/internet/egress.ts";
 import { asn } from "#probe-agent/tools/asn/asn.ts";
-import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
-import { startRegistries, type Registries } from "#test/support/registries.ts";
+import { startDnsServer } from "#test/servers/dns.ts";
+import { startRegistries } from "#test/support/registries.ts";
 import { resultOf, runTool, type ToolSetting } from "#test/support/tool.ts";
-
-let names: DnsServer;
-let registries: Registries;
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const ZONES = {
   "www.example.net": { A: ["8.8.8.8"], AAAA: ["2001:4860:4860::8888"] },
@@ -48,12 +46,10 @@ const AUTNUM = {
   ],
 };
 
-beforeAll(async () => {
-  names = await startDnsServer({ zones: ZONES, behaviours: { "1.1.1.8.origin.test": { status: "SERVFAIL" } } });
-  registries = await startRegistries();
-});
-
-afterAll(() => Promise.all([names.close(), registries.close()]));
+const names = await stopAfterAll(
+  startDnsServer({ zones: ZONES, behaviours: { "1.1.1.8.origin.test": { status: "SERVFAIL" } } }),
+);
+const registries = await stopAfterAll(startRegistries());
 
 afterEach(() => registries.answer(() => null));
 

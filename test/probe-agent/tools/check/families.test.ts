@@ -1,34 +1,30 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { check as contract } from "#shared/tools/check/contract.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { reportFamilies } from "#probe-agent/tools/check/address-families.ts";
 import { createHttp } from "#probe-agent/net/http.ts";
 import { check } from "#probe-agent/tools/check/check.ts";
-import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
-import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
-import { startSilentPort, type SilentPort } from "#test/servers/silent.ts";
+import { startDnsServer } from "#test/servers/dns.ts";
+import { startHttpServer } from "#test/servers/http.ts";
+import { startSilentPort } from "#test/servers/silent.ts";
 import { systemClock } from "#test/support/clock.ts";
 import { TEST_AGENT } from "#test/support/http-engine.ts";
 import { dnsPort, jobLimits, loopbackEgress, netOf } from "#test/support/net.ts";
 import { endsBy } from "#test/support/deadlines.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 type Result = ResultOf<typeof contract>;
 const http = createHttp({ clock: systemClock, egress: loopbackEgress, userAgent: TEST_AGENT });
 const BOTH = { A: ["127.0.0.1"], AAAA: ["::1"] };
 
 /** Two servers on one port, and a third port on which only one family answers. */
-let four: HttpServer;
-let six: HttpServer;
-let silent: SilentPort;
-let beside: HttpServer;
-let dns: DnsServer;
 
-beforeAll(async () => {
-  four = await startHttpServer({ name: "both.test" });
-  six = await startHttpServer({ host: "::1", port: four.port });
-  silent = await startSilentPort("::1");
-  beside = await startHttpServer({ port: silent.port });
-  dns = await startDnsServer({
+const four = await stopAfterAll(startHttpServer({ name: "both.test" }));
+const six = await stopAfterAll(startHttpServer({ host: "::1", port: four.port }));
+const silent = await stopAfterAll(startSilentPort("::1"));
+await stopAfterAll(startHttpServer({ port: silent.port }));
+const dns = await stopAfterAll(
+  startDnsServer({
     zones: {
       "both.test": BOTH,
       "four.test": { A: ["127.0.0.1"] },
@@ -39,11 +35,8 @@ beforeAll(async () => {
       "broken6.test": { A: ["127.0.0.1"] },
     },
     behaviours: { "broken6.test/AAAA": { status: "SERVFAIL" } },
-  });
-});
-afterAll(async () => {
-  await Promise.all([four, six, silent, beside, dns].map((server) => server.close()));
-});
+  }),
+);
 
 async function run(url: string, input: Readonly<Record<string, unknown>> = {}, timeout = 30): Promise<Result> {
   const limits = jobLimits(timeout * 1000, AbortSignal.timeout(timeout * 1000));

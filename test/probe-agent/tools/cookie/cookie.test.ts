@@ -1,33 +1,30 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { MAX_RESULT_BYTES } from "#shared/protocol/wire.ts";
 import { cookie } from "#probe-agent/tools/cookie/cookie.ts";
 import { startDnsServer } from "#test/servers/dns.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
-import { createPki, type Pki } from "#test/servers/pki.ts";
-import { freePort } from "#test/support/free-port.ts";
+import { createPki } from "#test/servers/pki.ts";
 import { identityOf } from "#test/support/http-engine.ts";
 import { expectWellFormed, kinds } from "#test/support/findings.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const NOW = new Date("2026-01-01T00:00:00Z");
 const HTML = "text/html";
 
-let pki: Pki;
-let names: Awaited<ReturnType<typeof startDnsServer>>;
-let site: HttpServer;
-let plain: HttpServer;
-
-beforeAll(async () => {
-  pki = await createPki();
-  names = await startDnsServer({
+const pki = await createPki();
+const names = await stopAfterAll(
+  startDnsServer({
     zones: {
       "www.shop.test": { A: ["127.0.0.1"] },
       "shop.test": { A: ["127.0.0.1"] },
       "ads.test": { A: ["127.0.0.1"] },
     },
-  });
-  const leaf = await pki.issue({ dns: ["www.shop.test", "shop.test", "ads.test"] });
-  site = await startHttpServer({
+  }),
+);
+const leaf = await pki.issue({ dns: ["www.shop.test", "shop.test", "ads.test"] });
+const site: HttpServer = await stopAfterAll(
+  startHttpServer({
     tls: identityOf(leaf, pki.intermediate),
     h2: true,
     handler: (_request, response, { path }) => {
@@ -74,11 +71,9 @@ beforeAll(async () => {
       }
       return false;
     },
-  });
-  plain = await startHttpServer();
-});
-
-afterAll(() => Promise.all([names.close(), site.close(), plain.close()]));
+  }),
+);
+const plain = await stopAfterAll(startHttpServer());
 
 async function see(url: string) {
   return await resultOf(cookie, { url }, { dnsServers: [names.address], roots: [pki.root.pem], now: () => NOW });
@@ -160,11 +155,7 @@ describe("cookies of a chain of redirects", () => {
   it("are graded by the worst and the mean, without deleted ones", async () => {
     const result = await see(`https://shop.test:${site.port}/`);
     const session = result.cookies.find((one) => one.name === "PHPSESSID");
-    expect(session?.penalties.map(({ id, points }) => [id, points])).toEqual([
-      ["sensitive-without-secure", 40],
-      ["session-without-httponly", 30],
-      ["samesite-absent", 5],
-    ]);
+    expect(session?.penalties.map(({ points }) => points)).toEqual([40, 30, 5]);
     const found = result.findings.filter(({ where }) => where === "PHPSESSID");
     expect(kinds(found)).toEqual([
       "warning sensitive-without-secure",
@@ -237,9 +228,4 @@ it.each(["reset", "timeout"])("a page that ends in a %s has still set its cookie
   await server.close();
   expect(result.cookies.map(({ name }) => name)).toEqual(["a"]);
   expect(result.limitations).toContain(`The body could not be read to its end: ${error}.`);
-});
-
-it("returns the failure of a target", async () => {
-  const { outcome } = await runTool(cookie, { url: `http://127.0.0.1:${await freePort()}/` });
-  expect(outcome).toMatchObject({ status: "failed", stage: "connect" });
 });

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { MAX_RESULT_BYTES } from "#shared/protocol/wire.ts";
 import { csp } from "#probe-agent/tools/csp/csp.ts";
-import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
+import { startHttpServer } from "#test/servers/http.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";
-import { freePort } from "#test/support/free-port.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const STRICT = "script-src 'nonce-r4nd0mABC' 'strict-dynamic'; object-src 'none'; base-uri 'none'";
 const PAGES: Readonly<Record<string, readonly [headers: Readonly<Record<string, string | string[]>>, html: string]>> = {
@@ -18,10 +18,8 @@ const PAGES: Readonly<Record<string, readonly [headers: Readonly<Record<string, 
   ],
 };
 
-let server: HttpServer;
-
-beforeAll(async () => {
-  server = await startHttpServer({
+const server = await stopAfterAll(
+  startHttpServer({
     handler: (_request, response, { path }) => {
       if (path === "/endless") {
         response.writeHead(200, { "content-type": "text/html", "content-security-policy": STRICT });
@@ -33,10 +31,8 @@ beforeAll(async () => {
       response.writeHead(200, { "content-type": "text/html", ...headers }).end(html);
       return true;
     },
-  });
-});
-
-afterAll(() => server.close());
+  }),
+);
 
 async function see(path: string) {
   return await resultOf(csp, { url: `${server.url}${path}` });
@@ -96,12 +92,4 @@ it("reads the policy of a page that never ends", async () => {
   const result = await resultOf(csp, { url: `${server.url}/endless` }, { timeoutMs: 1500 });
   expect(result).toMatchObject({ enforced: true, policies: [{ source: "header" }, { source: "meta" }] });
   expect(result.limitations).toContain("The body could not be read to its end: timeout.");
-});
-
-it("returns the failure of a target", async () => {
-  const port = await freePort();
-  expect((await runTool(csp, { url: `http://127.0.0.1:${port}/` })).outcome).toMatchObject({
-    status: "failed",
-    stage: "connect",
-  });
 });

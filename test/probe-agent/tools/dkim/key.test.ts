@@ -1,6 +1,8 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { DKIM_ADVICE } from "#probe-agent/tools/dkim/advice.ts";
 import { isDkimRecord, parseDkimKey } from "#probe-agent/tools/dkim/key.ts";
+import { adviseOn } from "#probe-agent/analysis/text/findings.ts";
 import { KNOWN_SELECTORS } from "#probe-agent/tools/dkim/selectors.ts";
 import { cpuTime } from "#test/support/cpu-time.ts";
 
@@ -11,10 +13,6 @@ const RFC_6376 =
   "tdY9tf6mcwGjaNBcWToIMmPSPDdQPNUYckcQ2QIDAQAB";
 /** The key of RFC 8463 appendix A.2. */
 const RFC_8463 = "v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";
-
-function messagesOf(drafts: readonly { readonly message: string }[]): string {
-  return drafts.map(({ message }) => message).join("\n");
-}
 
 function rsa(bits: number, type: "spki" | "pkcs1" = "spki"): string {
   const { publicKey } = generateKeyPairSync("rsa", { modulusLength: bits });
@@ -60,56 +58,84 @@ describe("keys", () => {
     expect(parseDkimKey(`v=DKIM1; p=${rsa(bits)}`)).toMatchObject({ valid, weak, key: { bits } });
   });
 
-  it("in bare PKCS #1 are read and cause a finding", () => {
-    const key = parseDkimKey(`p=${rsa(2048, "pkcs1")}`);
-    expect(key).toMatchObject({ valid: true, key: { encoding: "pkcs1", bits: 2048 } });
-    expect(messagesOf(key.issues)).toContain("PKCS #1");
-  });
-
-  it("can have white space within the base64 data", () => {
+  it("can have white space within the base64 data and can be bare PKCS #1", () => {
     const spaced = rsa(2048).replaceAll(/(.{30})/g, "$1 \t\r\n ");
     expect(parseDkimKey(`v=DKIM1;p= ${spaced}`)).toMatchObject({ valid: true, key: { bits: 2048 } });
+    const bare = { valid: true, key: { encoding: "pkcs1", bits: 2048 } };
+    expect(parseDkimKey(`p=${rsa(2048, "pkcs1")}`)).toMatchObject(bare);
+  });
+});
+
+const P = rsa(2048);
+/** An Ed25519 key as SubjectPublicKeyInfo. DKIM expects its 32 octets alone. */
+const SPKI = "MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";
+const NAME = "june._domainkey.example.test";
+
+function findingsOf(text: string) {
+  const key = parseDkimKey(text);
+  return adviseOn(DKIM_ADVICE, key.issues, { name: NAME, key }, "june");
+}
+
+describe("findings on a key record", () => {
+  it.each([
+    [`v=DKIM2; p=${P}`, "version-unknown", "critical", "version must be DKIM1"],
+    [`v=dkim1; p=${P}`, "version-unknown", "critical", "version must be DKIM1"],
+    [`k=rsa; v=DKIM1; p=${P}`, "version-not-first", "critical", "first tag"],
+    [`v=DKIM1; k=rsa; k=rsa; p=${P}`, "tag-repeated", "critical", "more than once"],
+    [`v=DKIM1; garbage; p=${P}`, "tag-malformed", "critical", "is not a tag"],
+    [`v=DKIM1; h=sha512; p=${P}`, "sha256-not-allowed", "critical", "leaves out sha256"],
+    [`v=DKIM1; h=sha1; p=${P}`, "sha256-not-allowed sha1-allowed", "critical", "leaves out sha256"],
+    [`v=DKIM1; s=tlsrpt; p=${P}`, "not-for-mail", "critical", "not for mail"],
+    ["v=DKIM1; k=rsa", "key-missing", "critical", "missing"],
+    ["v=DKIM1; p=", "key-revoked", "info", "revoked"],
+    ["v=DKIM1; k=dsa; p=AAAA", "key-type-unknown", "critical", "verifiers support only rsa and ed25519"],
+    [`v=DKIM1; p=${SPKI}`, "key-type-mismatch", "critical", "key type is ed25519"],
+    ["v=DKIM1; p=not base64!", "key-not-base64", "critical", "not valid base64"],
+    ["v=DKIM1; p=AAA", "key-not-base64", "critical", "not valid base64"],
+    [`v=DKIM1; p=${P.slice(0, 200)}" "${P.slice(200)}`, "key-not-base64", "critical", "contains quotation marks"],
+    [`v=DKIM1; p=${P}\\`, "key-not-base64", "critical", "contains a backslash"],
+    [`v=DKIM1; p=-----BEGIN PUBLIC KEY-----${P}-----END PUBLIC KEY-----`, "key-not-base64", "critical", "PEM key"],
+    // A record cut to 255 or 254 characters: with and without a complete base64 group at the end.
+    [`v=DKIM1; p=${P.slice(0, 244)}`, "key-cut-short", "critical", "cut short: 183 of 294 bytes are published"],
+    [`v=DKIM1; p=${P.slice(0, 243)}`, "key-not-base64", "critical", "may be cut short"],
+    [`v=DKIM1; k=ed25519; p=${SPKI}`, "key-unreadable", "critical", "32 octets"],
+    [RFC_8463.replace(" k=ed25519;", ""), "key-unreadable", "critical", "is not an RSA public key"],
+    [`v=DKIM1; p=${"A".repeat(8000)}`, "key-unreadable", "critical", "longer than any"],
+    [`v=DKIM1; p=${rsa(512)}`, "key-too-short", "critical", "512 bits"],
+    [`v=DKIM1; p=${rsa(1024)}`, "key-weak", "warning", "1024 bits is short"],
+    [`v=DKIM1; p=${rsa(2048, "pkcs1")}`, "key-pkcs1", "warning", "PKCS #1"],
+    [`v=DKIM1; h=sha1:sha256; p=${P}`, "sha1-allowed", "info", "allows sha1"],
+    [`v=DKIM1; t=y; p=${P}`, "testing-mode", "warning", "t"],
+    [`v=DKIM1; g=*; p=${P}`, "tag-obsolete", "info", "removed by RFC 6376"],
+    [`v=DKIM1; zz=1; p=${P}`, "tag-unknown", "info", "zz is unknown"],
+  ])("%.40s is %s, %s, with the name of the record in the advice", (text, id, severity, words) => {
+    const found = findingsOf(text);
+    expect(found.map((finding) => finding.id).join(" ")).toBe(id);
+    expect(found[0]).toMatchObject({ severity, where: "june", message: expect.stringContaining(words) as string });
+    expect(found[0]?.how).toMatch(
+      id === "key-revoked" || id.endsWith("short") || id === "key-weak"
+        ? /p=<base64/
+        : /june\._domainkey\.example\.test/,
+    );
+    expect(parseDkimKey(text).valid).toBe(severity !== "critical" && id !== "key-revoked");
   });
 
-  it.each([
-    ["v=DKIM1; k=ed25519; p=MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=", "32 octets"],
-    ["v=DKIM1; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=", "is not an RSA public key"],
-    ["v=DKIM1; p=MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=", "key type is ed25519"],
-    ["v=DKIM1; p=not base64!", "not valid base64"],
-    ["v=DKIM1; p=AAA", "not valid base64"],
-    ["v=DKIM1; k=dsa; p=AAAA", "verifiers support only rsa and ed25519"],
-    ["v=DKIM1; k=rsa", "missing"],
-    [`v=DKIM1; p=${"A".repeat(8000)}`, "longer than any"],
-    // A record cut to 255 or 254 characters: with and without a complete base64 group at the end.
-    [`v=DKIM1; p=${rsa(2048).slice(0, 244)}`, "cut short: 183 of 294 bytes are published"],
-    [`v=DKIM1; p=${rsa(2048).slice(0, 243)}`, "may be cut short"],
-    [`v=DKIM1; p=${rsa(2048).slice(0, 200)}" "${rsa(2048).slice(200)}`, "contains quotation marks"],
-    [`v=DKIM1; p=${rsa(2048)}\\`, "contains a backslash"],
-    [`v=DKIM1; p=-----BEGIN PUBLIC KEY-----${rsa(2048)}-----END PUBLIC KEY-----`, "PEM key"],
-  ])("%s: %s", (text, reason) => {
-    const key = parseDkimKey(text);
-    expect(key.valid).toBe(false);
-    expect(messagesOf(key.issues)).toContain(reason);
+  it("name one record that repairs all faults", () => {
+    const found = findingsOf(`k=rsa; v=DKIM1; t=y:s; p=${P}`);
+    expect(found.map(({ id }) => id)).toEqual(["version-not-first", "testing-mode"]);
+    const advice = `Publish this TXT record at ${NAME}: "v=DKIM1; k=rsa; t=s; p=${P}"`;
+    expect(new Set(found.map(({ how }) => how))).toEqual(new Set([advice]));
+  });
+
+  it("are none for a record that the advice makes from a readable key", () => {
+    for (const tags of ["v=DKIM1; t=y:s", "v=DKIM1; h=sha1:sha256", "k=rsa; v=DKIM1", "v=DKIM1; s=email:tlsrpt; g=*"]) {
+      const [, record = ""] = /: "([^"]+)"$/.exec(findingsOf(`${tags}; p=${P}`)[0]?.how ?? "") ?? [];
+      expect(parseDkimKey(record)).toMatchObject({ valid: true, issues: [] });
+    }
   });
 });
 
 describe("tags", () => {
-  const P = rsa(2048);
-  const parse = (tags: string) => parseDkimKey(`${tags}; p=${P}`);
-
-  it.each([
-    ["v=DKIM2", "version must be DKIM1"],
-    ["v=dkim1", "version must be DKIM1"],
-    ["k=rsa; v=DKIM1", "first tag"],
-    ["v=DKIM1; h=sha1", "leaves out sha256"],
-    ["v=DKIM1; s=tlsrpt", "not for mail"],
-    ["v=DKIM1; k=rsa; k=rsa", "more than once"],
-    ["v=DKIM1; garbage", "is not a tag"],
-  ])("%s makes the record invalid: %s", (tags, reason) => {
-    expect(parse(tags).valid).toBe(false);
-    expect(messagesOf(parse(tags).issues)).toContain(reason);
-  });
-
   it.each([
     ["v=DKIM1; t=y:s", { testing: true, strict_subdomain: true, t: ["y", "s"] }],
     ["v=DKIM1; h=sha1:sha256", { h: ["sha1", "sha256"] }],
@@ -119,7 +145,7 @@ describe("tags", () => {
     [" v = DKIM1 ", { v: "DKIM1" }],
     ["k=RSA", { k: "rsa", v: "DKIM1" }],
   ])("%s is read", (tags, expected) => {
-    expect(parse(tags)).toMatchObject({ valid: true, ...expected });
+    expect(parseDkimKey(`${tags}; p=${P}`)).toMatchObject({ valid: true, ...expected });
   });
 
   it("distinguish a key from other TXT records", () => {

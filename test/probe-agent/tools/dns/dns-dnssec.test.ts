@@ -1,9 +1,10 @@
 import { Compile } from "typebox/compile";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { dns as contract } from "#shared/tools/dns/contract.ts";
 import { dns } from "#probe-agent/tools/dns/dns.ts";
 import { startDnsServer, type DnsServerOptions } from "#test/servers/dns.ts";
 import { dnsPort, jobLimits, netOf } from "#test/support/net.ts";
+import { closeAfterEach } from "#test/support/close-after-each.ts";
 
 const schema = Compile(contract.result);
 const SIGNATURE = "13 2 300 20300101000000 20250101000000 4711 example.test. AAAA";
@@ -14,18 +15,14 @@ const SIGNED = {
 };
 const root = { ".": ROOT_NS };
 
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((server) => server.close()));
-});
+const keep = closeAfterEach();
 
 async function run(
   options: DnsServerOptions,
   types: readonly ("A" | "SOA" | "MX")[] = ["A", "SOA"],
   deadlineMs = 9_000,
 ) {
-  const server = await startDnsServer(options);
-  open.push(server);
+  const server = keep(await startDnsServer(options));
   const limits = jobLimits(deadlineMs);
   const net = netOf({ dns: dnsPort([server.address], { limits }) }, limits);
   const outcome = await dns.run(net, { domain: "example.test", types, dnssec: true });

@@ -1,5 +1,5 @@
 import { Compile } from "typebox/compile";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { dns as contract } from "#shared/tools/dns/contract.ts";
 import type { ParamsOf, ResultOf } from "#shared/tools/define.ts";
 import { dns } from "#probe-agent/tools/dns/dns.ts";
@@ -7,6 +7,7 @@ import { startDnsServer, type DnsServerOptions } from "#test/servers/dns.ts";
 import { compressionLoop, garbage, lyingCounts } from "#test/servers/dns-zones.ts";
 import { dnsPort, jobLimits, netOf } from "#test/support/net.ts";
 import { endsBy } from "#test/support/deadlines.ts";
+import { closeAfterEach } from "#test/support/close-after-each.ts";
 
 type Result = ResultOf<typeof contract>;
 const schema = Compile(contract.result);
@@ -31,18 +32,14 @@ const ZONES = {
   },
 };
 
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((server) => server.close()));
-});
+const keep = closeAfterEach();
 
 async function run(
   params: Partial<ParamsOf<typeof contract>> = {},
   options: DnsServerOptions = {},
   deadlineMs = 10_000,
 ) {
-  const server = await startDnsServer({ zones: ZONES, ...options });
-  open.push(server);
+  const server = keep(await startDnsServer({ zones: ZONES, ...options }));
   const limits = jobLimits(deadlineMs);
   const net = netOf({ dns: dnsPort([server.address], { limits }) }, limits);
   const outcome = await dns.run(net, { domain: "example.test", types: ALL, dnssec: false, ...params });
@@ -183,8 +180,7 @@ describe("the dns tool", () => {
   });
 
   it("keeps to the job's deadline", async () => {
-    const server = await startDnsServer({ behaviours: { "*": { drop: true } } });
-    open.push(server);
+    const server = keep(await startDnsServer({ behaviours: { "*": { drop: true } } }));
     const limits = jobLimits(400);
     const net = netOf({ dns: dnsPort([server.address], { limits }) }, limits);
     const outcome = await endsBy(400, () => dns.run(net, { domain: "example.test", types: ALL, dnssec: true }));

@@ -1,5 +1,5 @@
 import { Compile } from "typebox/compile";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { IANA_ANCHORS } from "#probe-agent/analysis/dns/trust-anchors.ts";
 import type { Reply } from "#probe-agent/tools/dns/dnssec/session.ts";
 import type { TrustAnchor } from "#probe-agent/port/dns.ts";
@@ -15,14 +15,12 @@ import { only, without } from "#test/servers/dnssec/tamper.ts";
 import { anchorsOf, BIND_ZONES, type Tamper } from "#test/servers/dnssec/tree.ts";
 import { fixtureZone, type Zone } from "#test/servers/dnssec/zone.ts";
 import { dnsPort, jobLimits, netOf } from "#test/support/net.ts";
+import { closeAfterEach } from "#test/support/close-after-each.ts";
 
 const schema = Compile(contract.result);
 const TYPES = ["A", "MX", "SOA", "TXT", "NS", "AAAA", "CNAME"] as const;
 const BIND_ANCHORS = anchorsOf(fixtureZone("root"));
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((server) => server.close()));
-});
+const keep = closeAfterEach();
 
 interface Scene {
   readonly zones?: readonly Zone[];
@@ -39,8 +37,7 @@ async function run(domain: string, types: Readonly<ParamsOf<typeof contract>["ty
     const code = (["NXDOMAIN", "YXDOMAIN"] as const).find((one) => one === status) ?? ("NOERROR" as const);
     return { status: code, answers, authority };
   };
-  const server = await startDnsServer({ answer, behaviours: scene.behaviours ?? { "*": { authentic: true } } });
-  open.push(server);
+  const server = keep(await startDnsServer({ answer, behaviours: scene.behaviours ?? { "*": { authentic: true } } }));
   const limits = jobLimits(scene.deadlineMs ?? 10_000);
   const ports = { dns: dnsPort([server.address], { limits }), trustAnchors: scene.anchors ?? BIND_ANCHORS };
   const outcome = await dns.run(netOf(ports, limits), { domain, types: [...types], dnssec: true });

@@ -1,36 +1,35 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { Value } from "typebox/value";
 import { emailCheck } from "#probe-agent/tools/email-check/email-check.ts";
 import { startDnsServer } from "#test/servers/dns.ts";
 import { daysFromNow } from "#test/servers/pki.ts";
 import { growDaneTree } from "#test/support/dane-tree.ts";
-import { createMailSite, GOOD, servePolicy, STS_POLICY, txt, type MailSite } from "#test/support/mail-site.ts";
+import {
+  createMailSite,
+  GOOD,
+  pointsOf,
+  servePolicy,
+  STS_POLICY,
+  txt,
+  type MailSite,
+} from "#test/support/mail-site.ts";
 import { dnsPort, jobLimits, netOf } from "#test/support/net.ts";
 import { messagesOf } from "#test/support/findings.ts";
 import { endsBy } from "#test/support/deadlines.ts";
 
 const STS_PATH = "/.well-known/mta-sts.txt";
 
-let site: MailSite;
-beforeAll(async () => {
-  site = await createMailSite();
-});
+const site = await createMailSite();
 afterEach(() => site.close());
-afterAll(() => site.close());
 
 async function check(...given: Parameters<MailSite["check"]>) {
   return (await site.check(...given)).result;
 }
 
-/** Returns "score/max status" of each check by its id. */
-function points({ checks }: Awaited<ReturnType<typeof check>>): Record<string, string> {
-  return Object.fromEntries(checks.map(({ id, score, max, status }) => [id, `${score}/${max} ${status}`]));
-}
-
 describe("a careful domain", () => {
   it("gets every point and cannot be spoofed", async () => {
     const { result, web } = await site.check("good.test", { zones: GOOD, policy: servePolicy(STS_POLICY) });
-    expect(points(result)).toEqual({
+    expect(pointsOf(result)).toEqual({
       spf_valid: "15/15 pass",
       spf_all: "10/10 pass",
       spf_lookups: "5/5 pass",
@@ -98,7 +97,7 @@ describe("a bare domain", () => {
       dmarc: { record: null, found_at: null, policy_effective: null, org_domain: "bare.test" },
       mta_sts: { dns: { present: false }, policy: null, mode: null },
     });
-    expect(points(result)).toMatchObject({ dkim_key: "0/15 na", reverse_names: "0/5 fail", spf_lookups: "0/5 fail" });
+    expect(pointsOf(result)).toMatchObject({ dkim_key: "0/15 na", reverse_names: "0/5 fail", spf_lookups: "0/5 fail" });
     expect(result.findings.map(({ id, severity, where }) => [severity, id, where])).toEqual([
       ["critical", "dmarc-present", "dmarc"],
       ["warning", "spf-valid", "spf"],
@@ -123,7 +122,7 @@ describe("a bare domain", () => {
     const zones = { "bare.test": { MX: ["10 mail.bare.test."] }, "mail.bare.test": { A: ["8.8.8.8"] } };
     const behaviours = { "8.8.8.8.in-addr.arpa": { status: "SERVFAIL" } } as const;
     const result = await check("bare.test", { zones, behaviours });
-    expect(points(result)).toMatchObject({ reverse_names: "0/5 na" });
+    expect(pointsOf(result)).toMatchObject({ reverse_names: "0/5 na" });
     expect(result.mx.records[0]?.addresses).toMatchObject([{ ptr: null, has_ptr: null, fcrdns: null }]);
     expect(messagesOf(result.findings)).not.toMatch(/reverse name/i);
   });
@@ -141,7 +140,7 @@ describe("a bare domain", () => {
       spoofable: false,
       dkim: { wildcard: true, selectors: [] },
     });
-    expect(points(result)).toMatchObject({ transport: "0/8 na", tls_rpt: "0/2 na", reverse_names: "0/5 na" });
+    expect(pointsOf(result)).toMatchObject({ transport: "0/8 na", tls_rpt: "0/2 na", reverse_names: "0/5 na" });
   });
 
   it("that does not exist is reported as such", async () => {
@@ -332,7 +331,7 @@ describe("DANE", () => {
       if (outcome.status !== "ok") throw new Error(outcome.status);
       expect(Array.from(Value.Errors(emailCheck.contract.result, outcome.data))).toEqual([]);
       expect(outcome.data.dane).toEqual(dane);
-      expect(points(outcome.data)["transport"]).toBe(domain === "example" ? "8/8 pass" : "0/8 fail");
+      expect(pointsOf(outcome.data)["transport"]).toBe(domain === "example" ? "8/8 pass" : "0/8 fail");
     }
     await server.close();
   });

@@ -1,22 +1,21 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { createMailSite, GOOD, servePolicy, STS_POLICY, txt, type MailSite } from "#test/support/mail-site.ts";
+import { afterEach, describe, expect, it } from "vitest";
+import {
+  createMailSite,
+  GOOD,
+  pointsOf,
+  servePolicy,
+  STS_POLICY,
+  txt,
+  type MailSite,
+} from "#test/support/mail-site.ts";
 import { idsOf } from "#test/support/findings.ts";
 import { endsBy } from "#test/support/deadlines.ts";
 
-let site: MailSite;
-beforeAll(async () => {
-  site = await createMailSite();
-});
+const site = await createMailSite();
 afterEach(() => site.close());
-afterAll(() => site.close());
 
 async function check(...given: Parameters<MailSite["check"]>) {
   return (await site.check(...given)).result;
-}
-
-/** Returns "score/max status" of each check by its id. */
-function points({ checks }: Awaited<ReturnType<typeof check>>): Record<string, string> {
-  return Object.fromEntries(checks.map(({ id, score, max, status }) => [id, `${score}/${max} ${status}`]));
 }
 
 describe("a resolver that fails", () => {
@@ -53,7 +52,7 @@ describe("a resolver that fails", () => {
       mta_sts: { mode: "enforce", mx_match: null },
       tls_rpt: { valid: true },
     });
-    expect(points(result)).toMatchObject({ dmarc_policy: "0/20 na", dkim_key: "15/15 pass", transport: "0/8 na" });
+    expect(pointsOf(result)).toMatchObject({ dmarc_policy: "0/20 na", dkim_key: "15/15 pass", transport: "0/8 na" });
     expect(result.limitations.join(" ")).toMatch(/TXT _dmarc\.good\.test: SERVFAIL/);
   });
 

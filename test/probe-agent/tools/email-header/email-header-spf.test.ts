@@ -1,13 +1,11 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { emailHeader } from "#probe-agent/tools/email-header/email-header.ts";
-import { startDnsServer, type DnsServer, type DnsServerOptions } from "#test/servers/dns.ts";
+import { startDnsServer, type DnsServerOptions } from "#test/servers/dns.ts";
 import { resultOf } from "#test/support/tool.ts";
 import { endsBy } from "#test/support/deadlines.ts";
+import { closeAfterEach } from "#test/support/close-after-each.ts";
 
-const open: DnsServer[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((server) => server.close()));
-});
+const keep = closeAfterEach();
 
 const ENTRY =
   "Received: from mail.shop.example (mail.shop.example [8.8.8.8]) by mx.receiver.net with ESMTPS id a1; Tue, 02 Jan 2024 10:00:05 +0000";
@@ -25,8 +23,7 @@ const REST = [
 ];
 
 async function read(lines: readonly string[], options: DnsServerOptions, timeoutMs?: number) {
-  const server = await startDnsServer(options);
-  open.push(server);
+  const server = keep(await startDnsServer(options));
   const headers = [...lines, ...REST].join("\r\n");
   const setting = { dnsServers: [server.address], ...(timeoutMs === undefined ? {} : { timeoutMs }) };
   return { result: await resultOf(emailHeader, { headers }, setting), server };

@@ -1,14 +1,9 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { createEgress } from "#shared/internet/egress.ts";
-import { RDAP_ANSWER, registered, startIpSources, type IpSources } from "#test/support/ip-sources.ts";
+import { RDAP_ANSWER, registered, startIpSources } from "#test/support/ip-sources.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let sources: IpSources;
-
-beforeAll(async () => {
-  sources = await startIpSources();
-});
-
-afterAll(() => sources.close());
+const sources = await stopAfterAll(startIpSources());
 
 afterEach(() => sources.answer(registered()));
 

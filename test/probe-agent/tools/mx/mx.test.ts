@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { Value } from "typebox/value";
 import { mx } from "#probe-agent/tools/mx/mx.ts";
 import { startDnsServer, type DnsServer, type DnsServerOptions } from "#test/servers/dns.ts";
@@ -7,16 +7,12 @@ import { dnsPort, jobLimits, netOf } from "#test/support/net.ts";
 import { resultOf, type ToolSetting } from "#test/support/tool.ts";
 import { messagesOf } from "#test/support/findings.ts";
 import { endsBy } from "#test/support/deadlines.ts";
+import { closeAfterEach } from "#test/support/close-after-each.ts";
 
-const open: DnsServer[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((server) => server.close()));
-});
+const keep = closeAfterEach();
 
 async function serve(options: DnsServerOptions): Promise<DnsServer> {
-  const server = await startDnsServer(options);
-  open.push(server);
-  return server;
+  return keep(await startDnsServer(options));
 }
 
 async function lookAt(domain: string, options: DnsServerOptions, setting: ToolSetting = {}) {

@@ -1,43 +1,30 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { ogPreview } from "#probe-agent/tools/og-preview/og-preview.ts";
-import type { HttpServer } from "#test/servers/http.ts";
 import { jpeg, png } from "#test/support/images.ts";
 import { startSite, type SitePath } from "#test/support/page.ts";
 import { kinds } from "#test/support/findings.ts";
-import { resultOf, runTool } from "#test/support/tool.ts";
+import { resultOf } from "#test/support/tool.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-const meta = (properties: Readonly<Record<string, string>>, name = "property"): string =>
+const meta = (properties: Readonly<Record<string, string>>): string =>
   Object.entries(properties)
-    .map(([property, content]) => `<meta ${name}="${property}" content="${content}">`)
+    .map(([property, content]) => `<meta property="${property}" content="${content}">`)
     .join("\n");
 const withImage = (image: string): string =>
   `<head>${meta({ "og:title": "T", "og:type": "website", "og:url": "/", "og:image": image })}`;
 
 const PAGES: Readonly<Record<string, SitePath>> = {
   "/full":
-    `<!doctype html><html><head><title>Plain title</title><base href="/img/"><link rel="shortcut icon" href="icon.png">` +
+    '<head><base href="/img/"><meta name="twitter:card" content="summary_large_image">' +
     meta({
       "og:title": "The Rock",
       "og:type": "article",
       "og:url": "https://movies.test/rock",
-      "og:description": "d".repeat(250),
       "og:image": "rock.png",
-      "og:image:width": "1200",
-      "og:image:height": "630",
-      "og:image:alt": "A rock",
     }) +
-    `<meta property="og:image" content="//cdn.test/two.jpg"><meta property="og:image:url" content="//cdn.test/two.jpg">` +
-    `<meta property="og:image:type" content="image/jpeg"><meta property="og:image:url" content="https://cdn.test/three.jpg">` +
-    meta({
-      "og:video": "https://v.test/v.mp4",
-      "og:video:secure_url": "https://v.test/s.mp4",
-      "article:tag": "a",
-      "og:site_name": "Movies",
-    }) +
-    `<meta property="article:tag" content="b"><meta property="fb:app_id" content="1">` +
-    `<meta name="twitter:card" content="summary_large_image"><meta name="twitter:title" content="${"é".repeat(80)}"></head></html>`,
+    meta({ "og:description": "d", "og:image:width": "1200", "og:image:height": "630" }),
   "/img/rock.png": { type: "image/png", body: png(1200, 630) },
-  "/bare": `<title>Only a title</title><meta name=description content="About"><img src=/small.png width=20 height=20><img src=/unsized.png><img src=/big.png width=800 height=600>`,
+  "/bare": "<title>Only a title</title><img src=/big.png width=800 height=600>",
   "/page-as-image": withImage("/bare"),
   "/lost-image": withImage("/nowhere.png"),
   "/data-image": withImage("data:image/png;base64,AAAA"),
@@ -55,11 +42,7 @@ const PAGES: Readonly<Record<string, SitePath>> = {
   "/flood": `<head>${Array.from({ length: 3000 }, (_, n) => `<meta property="og:image" content="/${n}${"x".repeat(1500)}"><meta property="og:image:alt" content="${"é".repeat(3000)}"><meta property="book:isbn" content="${"é".repeat(3000)}">`).join("")}`,
 };
 
-let site: HttpServer;
-beforeAll(async () => {
-  site = await startSite(PAGES);
-});
-afterAll(() => site.close());
+const site = await stopAfterAll(startSite(PAGES));
 
 const previewOf = (path: string, timeoutMs?: number) =>
   resultOf(ogPreview, { url: `${site.url}${path}` }, timeoutMs === undefined ? {} : { timeoutMs });
@@ -67,12 +50,7 @@ const previewOf = (path: string, timeoutMs?: number) =>
 describe("a page with all social tags", () => {
   it("has its graph, its previews and its image checked", async () => {
     const { og, twitter, preview, missing_required: missing, image_check: image, source } = await previewOf("/full");
-    expect(og).toMatchObject({ title: "The Rock", type: "article", site_name: "Movies", article: { tag: ["a", "b"] } });
-    expect(og.image.map(({ url }) => url)).toEqual([
-      `${site.url}/img/rock.png`,
-      "http://cdn.test/two.jpg",
-      "https://cdn.test/three.jpg",
-    ]);
+    expect(og).toMatchObject({ title: "The Rock", type: "article", image: [{ url: `${site.url}/img/rock.png` }] });
     expect(missing).toEqual([]);
     expect(twitter).toMatchObject({ effective: "summary_large_image" });
     expect(Object.values(preview).map(({ layout }) => layout)).toEqual(["large", "large", "large", "unknown"]);
@@ -94,12 +72,9 @@ describe("a page with all social tags", () => {
 
 describe("a page without social tags", () => {
   it("has no image to check", async () => {
-    const bare = await previewOf("/bare");
-    const { fallback, preview, missing_required: missing, image_check: image, source } = bare;
+    const { fallback, preview, image_check: image, source } = await previewOf("/bare");
     expect(fallback).toMatchObject({ title: "Only a title", image: `${site.url}/big.png` });
-    expect(preview.x.layout).toBe("no_card");
-    expect(missing).toEqual(["og:title", "og:type", "og:image", "og:url"]);
-    expect([image, source]).toEqual([null, ["page"]]);
+    expect([preview.x.layout, image, source]).toEqual(["no_card", null, ["page"]]);
   });
 
   it("can be no HTML page", async () => {
@@ -115,10 +90,7 @@ describe("an image with faults", () => {
     expect(image?.bytes).toBe(jpeg(4000, 2000, 200_000).length + 6_000_000);
     expect(preview.x).toMatchObject({ layout: "no_card" });
     expect(preview.linkedin).toMatchObject({ layout: "no_image" });
-    expect(findings.find(({ where }) => where === "preview.linkedin")).toMatchObject({
-      id: "image-too-large",
-      message: "The image is 6.2 MB. LinkedIn shows images of up to 5 MB.",
-    });
+    expect(findings.find(({ where }) => where === "preview.linkedin")?.id).toBe("image-too-large");
   });
   it("that is too large to read completely and has no length has an unknown size in bytes", async () => {
     const { image_check: image, limitations } = await previewOf("/endless-image");
@@ -126,31 +98,19 @@ describe("an image with faults", () => {
     expect(limitations).toContain("The size of the image in bytes is unknown.");
   });
   it("that is a page, missing, inline or at a private address has an error and no facts", async () => {
-    expect((await previewOf("/page-as-image")).image_check).toMatchObject({
-      code: 200,
-      format: null,
-      width: null,
-      type_matches: false,
-      error: "not an image of a known format",
-    });
-    expect((await previewOf("/lost-image")).image_check).toMatchObject({
-      code: 404,
-      width: null,
-      error: "responds with status 404",
-    });
-    expect((await previewOf("/lost-image")).findings).toContainEqual(
-      expect.objectContaining({ id: "image-not-fetched", message: "og:image responds with HTTP status 404." }),
-    );
-    expect(kinds((await previewOf("/page-as-image")).findings)).toContain("warning image-unknown-format");
-    expect((await previewOf("/lost-image")).preview.facebook.layout).toBe("no_image");
-    expect((await previewOf("/data-image")).image_check).toMatchObject({
-      code: null,
-      error: "not an http or https address",
-    });
-    expect((await previewOf("/blocked-image")).image_check).toMatchObject({
-      code: null,
-      error: "leads to an address that probes must not contact",
-    });
+    const page = await previewOf("/page-as-image");
+    const error = "not an image of a known format";
+    expect(page.image_check).toMatchObject({ code: 200, format: null, width: null, type_matches: false, error });
+    expect(kinds(page.findings)).toContain("warning image-unknown-format");
+    const lost = await previewOf("/lost-image");
+    expect(lost.image_check).toMatchObject({ code: 404, width: null, error: "responds with status 404" });
+    expect(kinds(lost.findings)).toContain("warning image-not-fetched");
+    expect(lost.preview.facebook.layout).toBe("no_image");
+    for (const [path, why] of [
+      ["/data-image", "not an http or https address"],
+      ["/blocked-image", "leads to an address that probes must not contact"],
+    ] as const)
+      expect((await previewOf(path)).image_check).toMatchObject({ code: null, error: why });
   });
   it("that never arrives does not delay the rest of the result", async () => {
     const { image_check: image, limitations, og } = await previewOf("/silent-image", 3000);
@@ -166,11 +126,5 @@ describe("hostile pages", () => {
     expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThan(256 * 1024);
     expect(result.og.image).toHaveLength(10);
     expect(kinds(result.findings)).toContain("info too-many-tags");
-  });
-  it("that cannot be fetched are a failure of the target", async () => {
-    const gone = await startSite({});
-    await gone.close();
-    const { outcome } = await runTool(ogPreview, { url: gone.url });
-    expect(outcome).toMatchObject({ status: "failed", stage: "connect", source: "target" });
   });
 });

@@ -17,7 +17,9 @@ it("returns none for metrics at their limits and metrics not measured", () => {
 });
 
 it("returns info for metrics that are not good, a warning for poor ones, and names the limit", () => {
-  expect(kinds(pagespeedFindings(scaled("poor", 1), []))).toEqual(IDS.map((id) => `info ${id}`));
+  const fair = pagespeedFindings(scaled("poor", 1), []);
+  expect(kinds(fair)).toEqual(IDS.map((id) => `info ${id}`));
+  expect(fair[1]?.message).toBe("Largest contentful paint is 4000 ms. A good value is at most 2500 ms.");
   const poor = pagespeedFindings(scaled("poor", 2), []);
   expect(kinds(poor)).toEqual(IDS.map((id) => `warning ${id}`));
   expect(poor[1]).toMatchObject({

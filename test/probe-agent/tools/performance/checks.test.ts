@@ -1,7 +1,13 @@
 import { describe, expect, it } from "vitest";
+import { CHECK_ADVICE } from "#probe-agent/tools/performance/advice.ts";
 import { performanceChecks, performanceScore } from "#probe-agent/tools/performance/checks.ts";
-import { connectionReuse } from "#probe-agent/tools/performance/findings.ts";
+import {
+  connectionReuse,
+  performanceFindings,
+  type PerformanceSubject,
+} from "#probe-agent/tools/performance/findings.ts";
 import type { ScoreInput } from "#probe-agent/tools/performance/score-input.ts";
+import { expectWellFormed, kinds } from "#test/support/findings.ts";
 
 const IMAGES = { total: 4, lazy: 0, missing_dimensions: 0, modern_formats: 4, known_formats: 4, responsive: 0 };
 const BEST: ScoreInput = {
@@ -140,5 +146,61 @@ describe("connection reuse", () => {
     ["1.0", [["Connection", "x, keep-alive"]], true],
   ] as const)("HTTP/%s with %j: %s", (version, headers, reusable) => {
     expect(connectionReuse(version, headers).reusable).toBe(reusable);
+  });
+});
+
+function findingsOf(facts: ScoreInput, more: Partial<PerformanceSubject> = {}) {
+  const urls = [1, 2, 3, 4].map((n) => ({ url: `https://example.com/${n}.css` }));
+  return performanceFindings({
+    finalUrl: "https://example.com/",
+    code: 200,
+    checks: performanceChecks(facts),
+    resources: { bytes: { image: 8192 }, render_blocking: urls, without_compression: urls, without_cache: urls },
+    preconnectMissing: [],
+    broken: [],
+    ...more,
+  });
+}
+
+describe("findings", () => {
+  it("are none for a fast page, and none is critical for a slow page", () => {
+    expect(findingsOf(BEST)).toEqual([]);
+    expect(kinds(findingsOf(WORST))).toEqual([
+      "warning ttfb",
+      "warning server-response",
+      "warning redirects",
+      "warning compression",
+      "warning page-weight",
+      "warning render-blocking",
+      "warning caching",
+      "warning http-version",
+      "warning dom-size",
+      "warning image-dimensions",
+      "info image-formats",
+    ]);
+    expectWellFormed(findingsOf(WORST));
+  });
+
+  it("are of severity info for a check that only warns", () => {
+    expect(kinds(findingsOf({ ...BEST, redirects: 2, elements: 1400 }))).toEqual(["info redirects", "info dom-size"]);
+  });
+
+  it("have advice for every check", () => {
+    expect(Object.keys(CHECK_ADVICE)).toEqual(performanceChecks(BEST).map(({ id }) => id));
+  });
+
+  it("name the first affected resources, and the heaviest type", () => {
+    const message = (id: string) => findingsOf(WORST).find((one) => one.id === id)?.message;
+    expect(message("render-blocking")).toMatch(/waits for 40 resources\. For example: .*1\.css.*3\.css and others\.$/);
+    expect(message("compression")).toMatch(/^0 of 5 texts are sent compressed\. .*Uncompressed: .*1\.css/);
+    expect(message("page-weight")).toMatch(/of type image: 8 KiB\.$/);
+    expect(findingsOf(WORST).find(({ id }) => id === "redirects")?.how).toContain("https://example.com/");
+  });
+
+  it.each([
+    [404, "warning"],
+    [503, "critical"],
+  ])("are only one for an error page with status %i: %s", (code, severity) => {
+    expect(kinds(findingsOf(WORST, { code }))).toEqual([`${severity} error-page`]);
   });
 });

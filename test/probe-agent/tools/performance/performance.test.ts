@@ -1,29 +1,22 @@
 import { gzipSync } from "node:zlib";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { performance as tool } from "#probe-agent/tools/performance/performance.ts";
 import { startHttpServer, type Handler, type HttpServer } from "#test/servers/http.ts";
 import { createPki } from "#test/servers/pki.ts";
 import { expectWellFormed, kinds } from "#test/support/findings.ts";
-import { freePort } from "#test/support/free-port.ts";
-import { failureOf, identityOf } from "#test/support/http-engine.ts";
+import { identityOf } from "#test/support/http-engine.ts";
 import { startSite, type SitePath } from "#test/support/page.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";
+import { closeAfterEach } from "#test/support/close-after-each.ts";
 
-const open: HttpServer[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((server) => server.close()));
-});
+const keep = closeAfterEach();
 
 async function serve(paths: Readonly<Record<string, SitePath>>): Promise<HttpServer> {
-  const server = await startSite(paths);
-  open.push(server);
-  return server;
+  return keep(await startSite(paths));
 }
 
 async function handle(handler: Handler): Promise<HttpServer> {
-  const server = await startHttpServer({ handler });
-  open.push(server);
-  return server;
+  return keep(await startHttpServer({ handler }));
 }
 
 const check = (result: { readonly checks: readonly { readonly id: string }[] }, id: string) =>
@@ -112,19 +105,8 @@ describe("a page", () => {
     expect(findings.map(({ id }) => id).toSorted()).toEqual(
       [...wanting.map(({ id }) => id.replaceAll("_", "-")), "preconnect-missing", "resource-errors"].toSorted(),
     );
-    expect(findings).toContainEqual(
-      expect.objectContaining({
-        id: "compression",
-        message: `2 of 3 texts are sent compressed. Uncompressed: ${server.url}/a.css.`,
-        how: expect.stringContaining("gzip on") as unknown,
-      }),
-    );
-    expect(findings).toContainEqual(
-      expect.objectContaining({
-        id: "preconnect-missing",
-        how: expect.stringContaining('<link rel="preconnect" href="http://localhost:9">') as unknown,
-      }),
-    );
+    const how = '<link rel="preconnect" href="http://localhost:9">';
+    expect(findings.find(({ id }) => id === "preconnect-missing")?.how).toContain(how);
     expect(findings).toContainEqual(
       expect.objectContaining({ id: "resource-errors", severity: "warning", where: `${server.url}/a.png` }),
     );
@@ -143,7 +125,7 @@ describe("protocol and streams", () => {
         return true;
       },
     });
-    open.push(server);
+    keep(server);
     const result = await resultOf(tool, { url: server.url }, { roots: [pki.root.pem] });
     expect(result).toMatchObject({
       protocol: { http_version: "2", tls: "TLSv1.3", alt_svc_h3: true },
@@ -203,12 +185,6 @@ describe("a response that is not a page", () => {
     const refused = await resultOf(tool, { url: server.url });
     expect(refused).toMatchObject({ code: 429, score: null, grade: null });
     expect(kinds(refused.findings)).toEqual(["warning error-page"]);
-  });
-
-  it("fails if its target fails", async () => {
-    expect(failureOf((await runTool(tool, { url: `http://127.0.0.1:${await freePort()}/` })).outcome)).toBe(
-      "connect/target/refused",
-    );
   });
 });
 

@@ -66,6 +66,14 @@ interface Case {
   readonly input?: object;
 }
 
+function dataOf(resolvers: readonly DnsServer[]) {
+  return {
+    resolvers: resolvers.map(({ address }, at): ResolverEntry => {
+      return { id: `r${at}`, name: `Resolver ${at}`, location: "here", address, transport: "udp" };
+    }),
+  };
+}
+
 async function ask({
   domain = "www.site.test",
   type = "A",
@@ -74,18 +82,9 @@ async function ask({
   input,
 }: Case): Promise<PropagationResult> {
   const behind = await start({ authoritative: true, zones: NOW, ...second, host: "127.0.0.3", port: first.port });
-  const entries = resolvers.map(({ address }, at): ResolverEntry => {
-    return { id: `r${at}`, name: `Resolver ${at}`, location: "here", address, transport: "udp" };
-  });
-  const result = await resultOf(
-    propagationOn(first.port),
-    { domain, type },
-    {
-      dnsServers: [own.address],
-      data: { resolvers: entries },
-      ...(input === undefined ? {} : { input: input as never }),
-    },
-  );
+  const setting = { dnsServers: [own.address], data: dataOf(resolvers) };
+  const given = input === undefined ? {} : { input: input as never };
+  const result = await resultOf(propagationOn(first.port), { domain, type }, { ...setting, ...given });
   await behind.close();
   servers.splice(servers.indexOf(behind), 1);
   return result;
@@ -173,13 +172,8 @@ describe("propagation", () => {
 
   it("is broken, and not a failure of the check, if every resolver that answers fails", async () => {
     const failing = await start({ behaviours: { "*": { status: "SERVFAIL" } } });
-    const data = {
-      resolvers: [failing].map(({ address }, at): ResolverEntry => {
-        return { id: `r${at}`, name: `Resolver ${at}`, location: "here", address, transport: "udp" };
-      }),
-    };
-    const asked = { domain: "www.site.test" };
-    const result = await resultOf(propagationOn(first.port), asked, { dnsServers: [failing.address], data });
+    const setting = { dnsServers: [failing.address], data: dataOf([failing]) };
+    const result = await resultOf(propagationOn(first.port), { domain: "www.site.test" }, setting);
     expect(verdicts(result)).toEqual(["r0 broken", "own broken"]);
     expect(result).toMatchObject({ verdict: "broken", consistent: false, agreement_pct: 0, authoritative: null });
   });
@@ -209,55 +203,28 @@ describe("propagation", () => {
     expect(all).toMatchObject({ verdict: "broken", authoritative: { answers: ["192.0.2.1"] } });
   });
 
-  it("uses a resolver's Extended DNS Errors to explain failures at other probes", async () => {
-    const vantage = (region: string, ede: readonly object[] | undefined) => ({
-      region,
-      country: null,
-      city: null,
-      server: "127.0.8.1#53",
-      status: "SERVFAIL",
-      records: [],
-      rtt_ms: 3,
-      ...(ede === undefined ? {} : { ede }),
-    });
-    const input = {
-      vantages: [
-        vantage("eu", [{ code: 7, text: "signature expired" }]),
-        vantage("us", [{ code: 22, text: "" }]),
-        vantage("ap", undefined),
-      ],
-    };
-    const result = await ask({ resolvers: [], input });
-    expect(result.failures.map(({ cause, resolvers }) => [cause, resolvers])).toEqual([
-      ["dnssec", ["agent-eu"]],
-      ["servers_unreachable", ["agent-us"]],
-      ["unknown", ["agent-ap"]],
-    ]);
-    expect(result.failures[0]?.detail).toContain("Signature Expired (EDE 7)");
-  });
-
   it("counts other probes' answers, and does not count resolvers that do not answer", async () => {
     const silent = await start({ behaviours: { "*": { drop: true } } });
     const refusing = await start({ behaviours: { "*": { status: "REFUSED" } } });
     const cutting = await start({ zones: NOW, behaviours: { "*": { truncate: true, dropOver: "tcp" } } });
-    const vantage = (region: string, data: string, ttl: number) => ({
-      region,
-      country: "DE",
-      city: null,
-      server: "127.0.8.1#53",
-      status: "NOERROR",
-      records: [{ type: "A", data, ttl }],
-      rtt_ms: 3,
-    });
-    const input = { vantages: [vantage("eu", "192.0.2.1", 10), vantage("us", "198.51.100.9", 10)] };
+    const vantage = (region: string, data: string) => {
+      const there = { region, country: "DE", city: null, server: "127.0.8.1#53", rtt_ms: 3 };
+      return { ...there, status: "NOERROR", records: [{ type: "A", data, ttl: 10 }] };
+    };
+    const ede = [{ code: 7, text: "signature expired" }];
+    const failing = { ...vantage("ap", ""), status: "SERVFAIL", records: [], ede };
+    const input = { vantages: [vantage("eu", "192.0.2.1"), vantage("us", "198.51.100.9"), failing] };
     const result = await ask({ resolvers: [silent, refusing, cutting], input });
     const [r0, r1, r2, ...others] = verdicts(result);
     expect([r0, r1, r2]).toEqual(["r0 error", "r1 broken", "r2 error"]);
-    expect(others).toEqual(["own match", "agent-eu match", "agent-us stale"]);
+    expect(others).toEqual(["own match", "agent-eu match", "agent-us stale", "agent-ap broken"]);
     expect(result.resolvers.slice(0, 3).map(({ error }) => error)).toEqual(["timeout", "refused", "truncated"]);
-    // Four resolvers answered. One that refuses and one that is stale are not current.
-    expect(result).toMatchObject({ verdict: "broken_at_some", agreement_pct: 50, consistent: false });
-    expect(result.failures).toMatchObject([{ cause: "refused", resolvers: ["r1"] }]);
+    // Five resolvers answered. Two that fail and one that is stale are not current.
+    expect(result).toMatchObject({ verdict: "broken_at_some", agreement_pct: 40, consistent: false });
+    expect(result.failures).toMatchObject([
+      { cause: "refused", resolvers: ["r1"] },
+      { cause: "dnssec", resolvers: ["agent-ap"], detail: expect.stringContaining("(EDE 7)") as string },
+    ]);
   });
 
   it("keeps the letter case of texts and reports names that do not exist", async () => {

@@ -1,12 +1,10 @@
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
+import type { DnsServerOptions } from "#test/servers/dns.ts";
 import { startQuicServer } from "#test/servers/quic.ts";
 import { freePort } from "#test/support/free-port.ts";
-import { createProtocolBench, type ProtocolBench } from "#test/support/protocol.ts";
+import { createProtocolBench } from "#test/support/protocol.ts";
 
-let bench: ProtocolBench;
-beforeAll(async () => {
-  bench = await createProtocolBench();
-});
+const bench = await createProtocolBench();
 afterEach(() => bench.release());
 
 describe("HTTP/3", () => {
@@ -82,42 +80,40 @@ describe("HTTP/3", () => {
   });
 });
 
+/** Runs the tool on a server whose name has an address, and the HTTPS records and further names that are given. */
+async function recordsOf(
+  https: readonly string[],
+  more: (name: string) => DnsServerOptions["zones"] = () => ({}),
+  failing?: string,
+) {
+  const server = await bench.serveTls(true);
+  const name = `_${server.port}._https.site.test`;
+  const zones = { "site.test": { A: ["127.0.0.1"] }, [name]: { HTTPS: https } };
+  const behaviours = failing === undefined ? {} : { [name]: { status: failing } };
+  const dns = await bench.dnsOf({ ...zones, ...more(name) }, { behaviours });
+  const result = await bench.run(`https://site.test:${server.port}/`, { dnsServers: [dns.address] });
+  return { name, result };
+}
+
 describe("HTTPS records", () => {
+  const ALT = { A: ["127.0.0.1"] };
+
   it("for a port other than 443 are at _port._https, and lead to HTTP/3", async () => {
     const quic = bench.keep(await startQuicServer());
-    const server = await bench.serveTls(true);
-    const name = `_${server.port}._https.site.test`;
-    const dns = await bench.dnsOf({
-      "site.test": { A: ["127.0.0.1"] },
-      "alt.test": { A: ["127.0.0.1"] },
-      [name]: { HTTPS: [`2 . alpn="h2"`, `1 alt.test. alpn="h3,h2" port=${quic.port} ech=AAEC ipv4hint=127.0.0.1`] },
-    });
-    const result = await bench.run(`https://site.test:${server.port}/`, { dnsServers: [dns.address] });
+    const { name, result } = await recordsOf(
+      [`2 . alpn="h2"`, `1 alt.test. alpn="h3,h2" port=${quic.port} ech=AAEC ipv4hint=127.0.0.1`],
+      () => ({ "alt.test": ALT }),
+    );
+    const bare = { ipv6hint: [], compatible: true };
+    const first = { priority: 1, target: "alt.test", alpn: ["h3", "h2", "http/1.1"], port: quic.port };
+    const second = { priority: 2, target: name, alpn: ["h2", "http/1.1"], port: null };
     expect(result.https_rr).toEqual({
       name,
       status: "NOERROR",
       aliases: [],
       records: [
-        {
-          priority: 1,
-          target: "alt.test",
-          alpn: ["h3", "h2", "http/1.1"],
-          port: quic.port,
-          ech: true,
-          ipv4hint: ["127.0.0.1"],
-          ipv6hint: [],
-          compatible: true,
-        },
-        {
-          priority: 2,
-          target: name,
-          alpn: ["h2", "http/1.1"],
-          port: null,
-          ech: false,
-          ipv4hint: [],
-          ipv6hint: [],
-          compatible: true,
-        },
+        { ...bare, ...first, ech: true, ipv4hint: ["127.0.0.1"] },
+        { ...bare, ...second, ech: false, ipv4hint: [] },
       ],
     });
     expect(result).toMatchObject({ ech: true, h3: { advertised_https_rr: true, quic_reachable: true } });
@@ -125,53 +121,28 @@ describe("HTTPS records", () => {
   });
 
   it("in AliasMode are followed (RFC 9460 section 2.4.2)", async () => {
-    const server = await bench.serveTls(true);
-    const dns = await bench.dnsOf({
-      "site.test": { A: ["127.0.0.1"] },
-      [`_${server.port}._https.site.test`]: { HTTPS: ["0 pool.test."] },
+    const { result } = await recordsOf(["0 pool.test."], () => ({
       "pool.test": { HTTPS: ["0 alt.test."] },
-      "alt.test": { HTTPS: ['1 . alpn="h2"'], A: ["127.0.0.1"] },
-    });
-    const result = await bench.run(`https://site.test:${server.port}/`, { dnsServers: [dns.address] });
+      "alt.test": { HTTPS: ['1 . alpn="h2"'], ...ALT },
+    }));
     expect(result.https_rr).toMatchObject({ aliases: ["pool.test", "alt.test"], records: [{ target: "alt.test" }] });
   });
 
   it("that clients cannot use do not advertise HTTP/3 (section 8)", async () => {
-    const server = await bench.serveTls(true);
-    const dns = await bench.dnsOf({
-      "site.test": { A: ["127.0.0.1"] },
-      [`_${server.port}._https.site.test`]: { HTTPS: ['1 . mandatory=key667 alpn="h3" key667=x'] },
-    });
-    const result = await bench.run(`https://site.test:${server.port}/`, { dnsServers: [dns.address] });
-    expect(result).toMatchObject({
-      h3: { advertised_https_rr: false },
-      https_rr: { records: [{ compatible: false }] },
-    });
+    const { result } = await recordsOf(['1 . mandatory=key667 alpn="h3" key667=x']);
+    const https_rr = { records: [{ compatible: false }] };
+    expect(result).toMatchObject({ h3: { advertised_https_rr: false }, https_rr });
   });
 
   it("that form a loop or have no target are reported", async () => {
-    const server = await bench.serveTls(true);
-    const name = `_${server.port}._https.site.test`;
-    const site = { "site.test": { A: ["127.0.0.1"] } };
-    const circle = await bench.dnsOf({
-      ...site,
-      [name]: { HTTPS: ["0 a.test."] },
-      "a.test": { HTTPS: [`0 ${name}.`] },
-    });
-    const result = await bench.run(`https://site.test:${server.port}/`, { dnsServers: [circle.address] });
-    expect(result.limitations).toContain("HTTPS records lead in a circle.");
-    const nowhere = await bench.dnsOf({ ...site, [name]: { HTTPS: ["0 ."] } });
-    const none = await bench.run(`https://site.test:${server.port}/`, { dnsServers: [nowhere.address] });
-    expect(none.limitations).toContain("An HTTPS record says that the service does not exist.");
+    const circle = await recordsOf(["0 a.test."], (name) => ({ "a.test": { HTTPS: [`0 ${name}.`] } }));
+    expect(circle.result.limitations).toContain("HTTPS records lead in a circle.");
+    const nowhere = await recordsOf(["0 ."]);
+    expect(nowhere.result.limitations).toContain("An HTTPS record says that the service does not exist.");
   });
 
   it("that cannot be looked up leave ECH null", async () => {
-    const server = await bench.serveTls(true);
-    const dns = await bench.dnsOf(
-      { "site.test": { A: ["127.0.0.1"] } },
-      { behaviours: { [`_${server.port}._https.site.test`]: { status: "SERVFAIL" } } },
-    );
-    const result = await bench.run(`https://site.test:${server.port}/`, { dnsServers: [dns.address] });
+    const { result } = await recordsOf([], () => ({}), "SERVFAIL");
     expect(result).toMatchObject({ ech: null, https_rr: { status: "SERVFAIL", records: [] } });
     expect(result.limitations.join()).toContain("could not be looked up");
   });

@@ -1,21 +1,23 @@
 import { createServer } from "node:http";
-import { createServer as createTls } from "node:tls";
+import { createServer as createTls, type Server } from "node:tls";
+import { once } from "node:events";
 import type { AddressInfo } from "node:net";
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import { protocol } from "#probe-agent/tools/protocol/protocol.ts";
+import { afterEach, describe, expect, it } from "vitest";
 import { startH2cServer } from "#test/servers/h2c.ts";
 import { startHttpServer } from "#test/servers/http.ts";
 import { startWireServer } from "#test/servers/wire.ts";
-import { freePort } from "#test/support/free-port.ts";
-import { failureOf } from "#test/support/http-engine.ts";
-import { createProtocolBench, type ProtocolBench, type ProtocolResult } from "#test/support/protocol.ts";
-import { runTool } from "#test/support/tool.ts";
+import { createProtocolBench, type ProtocolResult } from "#test/support/protocol.ts";
 
-let bench: ProtocolBench;
-beforeAll(async () => {
-  bench = await createProtocolBench();
-});
+const bench = await createProtocolBench();
 afterEach(() => bench.release());
+
+/** Runs the tool on a server that then ends. */
+async function runRaw(server: Server): Promise<ProtocolResult> {
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const result = await bench.run(`https://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  server.close();
+  return result;
+}
 
 function attemptsOf({ attempts }: ProtocolResult): Record<string, string> {
   return Object.fromEntries(attempts.map(({ name, code, reason }) => [name, reason ?? String(code)]));
@@ -62,10 +64,7 @@ describe("protocol over TLS", () => {
     expect(attemptsOf(result)["h2"]).toBe("no_application_protocol");
 
     const http = createServer((_request, response) => void response.end("x"));
-    const bare = createTls(bench.identity, (socket) => http.emit("connection", socket)).listen(0, "127.0.0.1");
-    await new Promise((resolve) => bare.once("listening", resolve));
-    const plain = await bench.run(`https://127.0.0.1:${(bare.address() as AddressInfo).port}/`);
-    bare.close();
+    const plain = await runRaw(createTls(bench.identity, (socket) => http.emit("connection", socket)));
     expect(plain).toMatchObject({
       negotiated: "http/1.1",
       alpn_selected: null,
@@ -86,10 +85,8 @@ describe("protocol over TLS", () => {
     const liar = createTls({ ...bench.identity, ALPNProtocols: ["h2", "http/1.1"] }, (socket) => {
       socket.on("error", () => undefined);
       socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"));
-    }).listen(0, "127.0.0.1");
-    await new Promise((resolve) => liar.once("listening", resolve));
-    const result = await bench.run(`https://127.0.0.1:${(liar.address() as AddressInfo).port}/`);
-    liar.close();
+    });
+    const result = await runRaw(liar);
     expect(result).toMatchObject({ negotiated: "http/1.1", alpn_offered: ["http/1.1"], h2: false, http1_1: true });
     expect(result.limitations[0]).toContain("The request with a browser's ALPN failed");
   });
@@ -178,25 +175,7 @@ describe("protocol without TLS", () => {
   });
 });
 
-describe("a server that cannot be asked", () => {
-  it.each([
-    ["/silent", "response/target/timeout"],
-    ["/reset-early", "response/target/reset"],
-    ["/endless-headers", "response/target/headers_overflow"],
-    ["/hints/forever", "response/target/informational_flood"],
-    ["/wire?bytes=junk", "response/target/not_http"],
-  ])("%s ends as %s", async (path, expected) => {
-    const server = bench.keep(await startHttpServer());
-    const { outcome } = await runTool(protocol, { url: server.url + path }, { timeoutMs: 1500 });
-    expect(failureOf(outcome)).toBe(expected);
-  });
-
-  it("fails if nothing listens, and is refused if the target is not allowed", async () => {
-    const { outcome } = await runTool(protocol, { url: `https://127.0.0.1:${await freePort()}/` });
-    expect(failureOf(outcome)).toBe("connect/target/refused");
-    expect((await runTool(protocol, { url: "https://10.0.0.1/" })).outcome.status).toBe("refused");
-  });
-
+describe("a difficult server", () => {
   it("has an endless body, and the tool finishes in time", async () => {
     const server = bench.keep(await startHttpServer());
     expect(await bench.run(`${server.url}/drip-body?ms=100`)).toMatchObject({ code: 200, http1_1: true });

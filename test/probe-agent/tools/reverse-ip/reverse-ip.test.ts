@@ -1,5 +1,5 @@
 import { Value } from "typebox/value";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { createEgress, NO_ALLOW_LISTS, type Egress } from "#shared/internet/egress.ts";
 import type { Outcome } from "#shared/contracts/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
@@ -8,30 +8,28 @@ import { createHttp } from "#probe-agent/net/http.ts";
 import { createTls } from "#probe-agent/net/tls.ts";
 import { reverseIp } from "#probe-agent/tools/reverse-ip/reverse-ip.ts";
 import type { JobInput } from "#probe-agent/tools/implement.ts";
-import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
-import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
+import { startDnsServer } from "#test/servers/dns.ts";
+import { startHttpServer } from "#test/servers/http.ts";
 import { createPki } from "#test/servers/pki.ts";
-import { startTlsServer, type TlsServer } from "#test/servers/tls.ts";
+import { startTlsServer } from "#test/servers/tls.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { dnsPort, jobLimits, loopbackEgress, netOf } from "#test/support/net.ts";
 import { testServices } from "#test/support/services.ts";
 import { builtInData } from "#test/support/tool.ts";
 import { endsBy } from "#test/support/deadlines.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 type Result = ResultOf<typeof contract>;
 
-let names: DnsServer;
-let site: TlsServer;
-let provider: HttpServer;
 let rows: (path: string) => string | number = () => 404;
 
 const NOW = "2024-11-21T10:00:00.000Z";
 
-beforeAll(async () => {
-  const many = Object.fromEntries(
-    Array.from({ length: 300 }, (_, n) => [`n${n}.many${n}.example.com`, { A: ["127.0.0.1"] }]),
-  );
-  names = await startDnsServer({
+const many = Object.fromEntries(
+  Array.from({ length: 300 }, (_, n) => [`n${n}.many${n}.example.com`, { A: ["127.0.0.1"] }]),
+);
+const names = await stopAfterAll(
+  startDnsServer({
     zones: {
       "1.0.0.127.in-addr.arpa": { PTR: ["host.example.net.", "Liar.example.org."] },
       "host.example.net": { A: ["127.0.0.1", "127.0.0.2"] },
@@ -45,21 +43,21 @@ beforeAll(async () => {
       ...many,
     },
     behaviours: { "broken.example.com": { status: "SERVFAIL" }, "slow.example.com": { drop: true } },
-  });
-  const pki = await createPki();
-  const leaf = await pki.issue({ dns: ["shop.example.com", "*.example.com", "moved.example.com", "SHOP.example.com"] });
-  site = await startTlsServer({ chain: [leaf, pki.intermediate] });
-  provider = await startHttpServer({
+  }),
+);
+const pki = await createPki();
+const leaf = await pki.issue({ dns: ["shop.example.com", "*.example.com", "moved.example.com", "SHOP.example.com"] });
+const site = await stopAfterAll(startTlsServer({ chain: [leaf, pki.intermediate] }));
+const provider = await stopAfterAll(
+  startHttpServer({
     handler: (_request, response, { path }) => {
       const answer = rows(path);
       if (typeof answer === "number") response.writeHead(answer).end();
       else response.end(answer);
       return true;
     },
-  });
-});
-
-afterAll(() => Promise.all([names.close(), site.close(), provider.close()]));
+  }),
+);
 
 afterEach(() => {
   rows = () => 404;
@@ -118,100 +116,35 @@ const seen = (host: string, first = "2024-01-01T00:00:00.000Z", last = "2024-02-
 
 describe("an address", () => {
   it("is reported from reverse DNS, its certificate, observations and passive DNS together", async () => {
-    rows = (path) =>
-      path === "/pdns/query/127.0.0.1"
-        ? [
-            {
-              rrname: "old.example.net.",
-              rrtype: "A",
-              rdata: "127.0.0.1",
-              time_first: 1_600_000_000,
-              time_last: 1_650_000_000,
-              count: 3,
-            },
-            {
-              rrname: "shop.example.com",
-              rrtype: "A",
-              rdata: ["192.0.2.1", "127.0.0.1"],
-              time_first: "1500000000",
-              time_last: 1_700_000_000,
-            },
-            { rrname: "other.example.net", rrtype: "A", rdata: "192.0.2.1" },
-            { rrname: "text.example.net", rrtype: "TXT", rdata: "127.0.0.1" },
-          ]
-            .map((row) => JSON.stringify(row))
-            .join("\n")
-        : 500;
+    const row = (rrname: string, rdata: string | readonly string[], more: object = {}) =>
+      JSON.stringify({ rrname, rrtype: "A", rdata, ...more });
+    const listed = [
+      row("old.example.net.", "127.0.0.1", { time_first: 1_600_000_000, time_last: 1_650_000_000, count: 3 }),
+      row("shop.example.com", ["192.0.2.1", "127.0.0.1"], { time_first: "1500000000", time_last: 1_700_000_000 }),
+      row("other.example.net", "192.0.2.1"),
+      row("text.example.net", "127.0.0.1", { rrtype: "TXT" }),
+    ];
+    rows = (path) => (path === "/pdns/query/127.0.0.1" ? listed.join("\n") : 500);
     const input = { observations: [seen("shop.example.com"), seen("moved.example.com"), seen("bücher.example")] };
-    const {
-      elapsed_ms: _elapsed,
-      limitations,
-      certificate,
-      ...result
-    } = await look("127.0.0.1", { input, pdns: true });
+    const found = await look("127.0.0.1", { input, pdns: true });
+    const { elapsed_ms: _elapsed, limitations, certificate, domains, ...result } = found;
+    expect(
+      domains.map((one) => [one.domain, one.sources.join(), one.first_seen, one.last_seen, one.still_resolves]),
+    ).toEqual([
+      ["host.example.net", "ptr", null, NOW, true],
+      ["old.example.net", "provider", "2020-09-13T12:26:40.000Z", NOW, true],
+      ["shop.example.com", "observation,certificate,provider", "2017-07-14T02:40:00.000Z", NOW, true],
+      ["xn--bcher-kva.example", "observation", "2024-01-01T00:00:00.000Z", NOW, true],
+      ["*.example.com", "certificate", null, null, null],
+      ["liar.example.org", "ptr", null, null, false],
+      ["moved.example.com", "observation,certificate", "2024-01-01T00:00:00.000Z", "2024-02-01T00:00:00.000Z", false],
+    ]);
+    for (const { source, sources } of domains) expect(source).toBe(sources[0]);
     expect(result).toEqual({
       ip: "127.0.0.1",
       ip_version: 4,
       ptr: ["host.example.net", "Liar.example.org"],
       fcrdns: true,
-      domains: [
-        {
-          domain: "host.example.net",
-          source: "ptr",
-          sources: ["ptr"],
-          first_seen: null,
-          last_seen: NOW,
-          still_resolves: true,
-        },
-        {
-          domain: "old.example.net",
-          source: "provider",
-          sources: ["provider"],
-          first_seen: "2020-09-13T12:26:40.000Z",
-          last_seen: NOW,
-          still_resolves: true,
-        },
-        {
-          domain: "shop.example.com",
-          source: "observation",
-          sources: ["observation", "certificate", "provider"],
-          first_seen: "2017-07-14T02:40:00.000Z",
-          last_seen: NOW,
-          still_resolves: true,
-        },
-        {
-          domain: "xn--bcher-kva.example",
-          source: "observation",
-          sources: ["observation"],
-          first_seen: "2024-01-01T00:00:00.000Z",
-          last_seen: NOW,
-          still_resolves: true,
-        },
-        {
-          domain: "*.example.com",
-          source: "certificate",
-          sources: ["certificate"],
-          first_seen: null,
-          last_seen: null,
-          still_resolves: null,
-        },
-        {
-          domain: "liar.example.org",
-          source: "ptr",
-          sources: ["ptr"],
-          first_seen: null,
-          last_seen: null,
-          still_resolves: false,
-        },
-        {
-          domain: "moved.example.com",
-          source: "observation",
-          sources: ["observation", "certificate"],
-          first_seen: "2024-01-01T00:00:00.000Z",
-          last_seen: "2024-02-01T00:00:00.000Z",
-          still_resolves: false,
-        },
-      ],
       total: 7,
       registrable_domains: 3,
       sources_used: ["ptr", "observation", "certificate", "provider"],

@@ -1,23 +1,21 @@
 import { kinds } from "#test/support/findings.ts";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { robots } from "#probe-agent/tools/robots/robots.ts";
-import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
-import { freePort } from "#test/support/free-port.ts";
+import { startHttpServer } from "#test/servers/http.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
-let site: HttpServer;
 let answer: { status: number; body: string | Buffer; headers?: Record<string, string> };
 
-beforeAll(async () => {
-  site = await startHttpServer({
+const site = await stopAfterAll(
+  startHttpServer({
     handler: (_request, response, { path }) => {
       if (path !== "/robots.txt") return false;
       response.writeHead(answer.status, { "content-type": "text/plain", ...answer.headers }).end(answer.body);
       return true;
     },
-  });
-});
-afterAll(() => site.close());
+  }),
+);
 
 const FILE = `# comment
 User-agent: *
@@ -125,8 +123,6 @@ describe("a site's rules for crawlers", () => {
   it("are fetched over http if https does not answer, or from the given URL", async () => {
     answer = { status: 200, body: "User-agent: *\nDisallow:" };
     expect((await ask(undefined, `${site.url}/some/page?x=1`)).fetched_url).toBe(`${site.url}/robots.txt`);
-    const { outcome } = await runTool(robots, { domain: `127.0.0.1:${await freePort()}` });
-    expect(outcome).toMatchObject({ status: "failed", stage: "connect", source: "target" });
   });
 
   it("are tested with a URL of the site, or without one", async () => {

@@ -24,6 +24,24 @@ it.each([
   expectWellFormed(findings);
 });
 
+it.each([
+  [
+    '"offers":{"price":"12,50 €"}',
+    'offers.price, "12,50 €", is not a number with a decimal point and no other sign, e.g. 12.50.',
+  ],
+  ['"offers":{"priceCurrency":"$"}', 'offers.priceCurrency, "$", is not a three-letter ISO 4217 code.'],
+  ['"aggregateRating":{"ratingValue":7}', "aggregateRating.ratingValue, 7, is not a number up to bestRating (5)."],
+])("the value in %s is invalid", (property, words) => {
+  const where = `items[0].${words.split(",")[0]}`;
+  const message = `The value of ${words}`;
+  expect(product(property)).toContainEqual(expect.objectContaining({ id: "invalid-value", message, where }));
+});
+
+it("an item that is not eligible lacks a property of its feature", () => {
+  const found = product('"offers":{"@type":"Offer","price":"1","priceCurrency":"EUR"}').map(({ message }) => message);
+  expect(found).toContain("The item is not eligible for Merchant listing rich results: it lacks image.");
+});
+
 it("a rich result that has ended has no advice", () => {
   const [ended] = jsonLd('{"@context":"https://schema.org","@type":"FAQPage","mainEntity":[]}');
   expect(ended).toMatchObject({ id: "rich-result-ended", severity: "info", how: null, where: "items[0]" });

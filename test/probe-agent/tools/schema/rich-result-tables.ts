@@ -15,13 +15,14 @@ export const movie = { "@type": "Movie", name: "M", url: "https://example.com/pa
 export interface Row {
   readonly feature: string;
   readonly page: string;
-  readonly asOf: string;
+  /** Default: 2026-09-01. */
+  readonly asOf?: string;
   /** An object with all properties that the table requires. */
   readonly minimal: JsonLdNode;
-  /** The missing required properties when a property of `minimal` is removed, keyed by that property. */
-  readonly required: Readonly<Record<string, string>>;
-  /** The recommended properties that `minimal` lacks. */
-  readonly recommended: string;
+  /** The missing required properties when a property of `minimal` is removed, keyed by that property. Default: none. */
+  readonly required?: Readonly<Record<string, string>>;
+  /** The recommended properties that `minimal` lacks. Default: none. */
+  readonly recommended?: string;
 }
 
 /**
@@ -32,15 +33,12 @@ export const TABLES: readonly Row[] = [
   {
     feature: "Article",
     page: "article",
-    asOf: "2026-09-01",
     minimal: { "@type": "NewsArticle" },
-    required: {},
     recommended: "author dateModified datePublished headline image",
   },
   {
     feature: "Product",
     page: "product-snippet",
-    asOf: "2026-09-01",
     minimal: { "@type": "Product", name: "P", aggregateRating: rating },
     required: { name: "name", aggregateRating: "review or aggregateRating or offers" },
     recommended: "offers review",
@@ -48,7 +46,6 @@ export const TABLES: readonly Row[] = [
   {
     feature: "Merchant listing",
     page: "merchant-listing",
-    asOf: "2026-09-01",
     minimal: { "@type": "Product", name: "P", image: "/p.jpg", offers: offer },
     required: { name: "name", image: "image" },
     recommended:
@@ -64,28 +61,20 @@ export const TABLES: readonly Row[] = [
       itemListElement: [element({ name: "A", position: 1, item: "/a" }), element({ name: "B", position: 2 })],
     },
     required: { itemListElement: "itemListElement" },
-    recommended: "",
   },
   {
     feature: "Carousel",
     page: "carousel",
-    asOf: "2026-09-01",
     minimal: { "@type": "ItemList", itemListElement: [1, 2].map((n) => element({ position: n, url: `/${n}` })) },
-    required: {},
-    recommended: "",
   },
   {
     feature: "Carousel",
     page: "carousel",
-    asOf: "2026-09-01",
     minimal: { "@type": "ItemList", itemListElement: [1, 2].map((n) => element({ position: n, item: movie })) },
-    required: {},
-    recommended: "",
   },
   {
     feature: "Course list",
     page: "course",
-    asOf: "2026-09-01",
     minimal: { "@type": "Course", name: "C", description: "D" },
     required: { name: "name", description: "description" },
     recommended: "provider",
@@ -93,7 +82,6 @@ export const TABLES: readonly Row[] = [
   {
     feature: "Dataset",
     page: "dataset",
-    asOf: "2026-09-01",
     minimal: { "@type": "Dataset", name: "D", description: "D" },
     required: { name: "name", description: "description" },
     recommended: "creator distribution identifier keywords license url",
@@ -101,7 +89,6 @@ export const TABLES: readonly Row[] = [
   {
     feature: "Discussion forum",
     page: "discussion-forum",
-    asOf: "2026-09-01",
     minimal: {
       "@type": "DiscussionForumPosting",
       author: { "@type": "Person", name: "A" },
@@ -118,7 +105,6 @@ export const TABLES: readonly Row[] = [
   {
     feature: "Education Q&A",
     page: "education-qa",
-    asOf: "2026-09-01",
     minimal: {
       "@type": "Quiz",
       hasPart: { "@type": "Question", eduQuestionType: "Flashcard", text: "Q", acceptedAnswer: { text: "A" } },
@@ -129,7 +115,6 @@ export const TABLES: readonly Row[] = [
   {
     feature: "Employer aggregate rating",
     page: "employer-rating",
-    asOf: "2026-09-01",
     minimal: { ...rating, "@type": "EmployerAggregateRating", itemReviewed: { "@type": "Organization", name: "O" } },
     required: { itemReviewed: "itemReviewed", ratingValue: "ratingValue", ratingCount: "ratingCount or reviewCount" },
     recommended: "itemReviewed.sameAs",
@@ -137,7 +122,6 @@ export const TABLES: readonly Row[] = [
   {
     feature: "Event",
     page: "event",
-    asOf: "2026-09-01",
     minimal: { "@type": "Festival", name: "E", startDate: "2026-01-01", location: { "@type": "Place", address: "A" } },
     required: { name: "name", startDate: "startDate", location: "location" },
     recommended: "description endDate eventStatus image offers organizer performer location.name",
@@ -153,7 +137,6 @@ export const TABLES: readonly Row[] = [
   {
     feature: "JobPosting",
     page: "job-posting",
-    asOf: "2026-09-01",
     minimal: {
       "@type": "JobPosting",
       title: "T",
@@ -174,7 +157,6 @@ export const TABLES: readonly Row[] = [
   {
     feature: "LocalBusiness",
     page: "local-business",
-    asOf: "2026-09-01",
     minimal: { "@type": "Restaurant", name: "R", address: "A" },
     required: { name: "name", address: "address" },
     recommended: "geo openingHoursSpecification priceRange telephone url",
@@ -182,7 +164,6 @@ export const TABLES: readonly Row[] = [
   {
     feature: "Math solver",
     page: "math-solvers",
-    asOf: "2026-09-01",
     minimal: {
       "@type": ["MathSolver", "LearningResource"],
       learningResourceType: "Math Solver",
@@ -205,7 +186,6 @@ export const TABLES: readonly Row[] = [
   {
     feature: "Movie",
     page: "movie",
-    asOf: "2026-09-01",
     minimal: { "@type": "Movie", name: "M", image: { "@type": "ImageObject", url: "/m.jpg" } },
     required: { name: "name", image: "image" },
     recommended: "aggregateRating dateCreated director review",
@@ -215,15 +195,12 @@ export const TABLES: readonly Row[] = [
     page: "organization",
     asOf: "2026-10-10",
     minimal: { "@type": "Corporation" },
-    required: {},
     recommended: "address alternateName contactPoint description email logo name sameAs telephone url",
   },
   {
     feature: "Paywalled content",
     page: "paywalled-content",
-    asOf: "2026-09-01",
     minimal: { "@type": "NewsArticle", isAccessibleForFree: false },
-    required: {},
     recommended: "hasPart.cssSelector hasPart.isAccessibleForFree",
   },
   {
@@ -239,7 +216,6 @@ export const TABLES: readonly Row[] = [
   {
     feature: "Q&A",
     page: "qapage",
-    asOf: "2026-09-01",
     minimal: {
       "@type": "QAPage",
       mainEntity: { "@type": "Question", name: "Q", answerCount: 1, suggestedAnswer: { "@type": "Answer", text: "A" } },
@@ -252,7 +228,6 @@ export const TABLES: readonly Row[] = [
   {
     feature: "Recipe",
     page: "recipe",
-    asOf: "2026-09-01",
     minimal: { "@type": "Recipe", name: "R", image: ["/1.jpg", "/2.jpg"] },
     required: { name: "name", image: "image" },
     recommended:
@@ -262,7 +237,6 @@ export const TABLES: readonly Row[] = [
   {
     feature: "Return policy",
     page: "return-policy",
-    asOf: "2026-09-01",
     minimal: {
       "@type": "MerchantReturnPolicy",
       applicableCountry: "DE",
@@ -279,17 +253,14 @@ export const TABLES: readonly Row[] = [
   {
     feature: "Return policy",
     page: "return-policy",
-    asOf: "2026-09-01",
     minimal: { "@type": "MerchantReturnPolicy", merchantReturnLink: "/returns" },
     required: {
       merchantReturnLink: "applicableCountry or merchantReturnLink; returnPolicyCategory or merchantReturnLink",
     },
-    recommended: "",
   },
   {
     feature: "Review snippet",
     page: "review-snippet",
-    asOf: "2026-09-01",
     minimal: { "@type": "Review", author: "Jane", itemReviewed: book, reviewRating: { ratingValue: 4 } },
     required: { author: "author", itemReviewed: "itemReviewed", reviewRating: "reviewRating" },
     recommended: "datePublished author.url|author.sameAs",
@@ -297,15 +268,12 @@ export const TABLES: readonly Row[] = [
   {
     feature: "Review snippet",
     page: "review-snippet",
-    asOf: "2026-09-01",
     minimal: { ...rating, itemReviewed: book },
     required: { itemReviewed: "itemReviewed", ratingValue: "ratingValue", ratingCount: "ratingCount or reviewCount" },
-    recommended: "",
   },
   {
     feature: "Review snippet",
     page: "review-snippet",
-    asOf: "2026-09-01",
     minimal: { ...book, aggregateRating: rating, review: { author: { name: "A" }, reviewRating: { ratingValue: 1 } } },
     required: { name: "name" },
     recommended: "review.datePublished review.author.url|review.author.sameAs",
@@ -313,7 +281,6 @@ export const TABLES: readonly Row[] = [
   {
     feature: "Software app",
     page: "software-app",
-    asOf: "2026-09-01",
     minimal: { "@type": "WebApplication", name: "A", offers: { "@type": "Offer", price: 0 }, aggregateRating: rating },
     required: { name: "name", offers: "offers.price", aggregateRating: "aggregateRating or review" },
     recommended: "applicationCategory operatingSystem",
@@ -321,15 +288,11 @@ export const TABLES: readonly Row[] = [
   {
     feature: "Speakable",
     page: "speakable",
-    asOf: "2026-09-01",
     minimal: { "@type": "WebPage", speakable: { "@type": "SpeakableSpecification", xPath: ["/html/head/title"] } },
-    required: {},
-    recommended: "",
   },
   {
     feature: "Vacation rental",
     page: "vacation-rental",
-    asOf: "2026-09-01",
     minimal: {
       "@type": "VacationRental",
       name: "V",
@@ -354,7 +317,6 @@ export const TABLES: readonly Row[] = [
   {
     feature: "Video",
     page: "video",
-    asOf: "2026-09-01",
     minimal: { "@type": "VideoObject", name: "V", thumbnailUrl: "/t.jpg", uploadDate: "2026-01-01" },
     required: { name: "name", thumbnailUrl: "thumbnailUrl", uploadDate: "uploadDate" },
     recommended: "contentUrl|embedUrl description duration",

@@ -1,6 +1,6 @@
 import type { Finding } from "#shared/contracts/findings.ts";
 import { expectWellFormed } from "#test/support/findings.ts";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { MAX_RESULT_BYTES } from "#shared/protocol/wire.ts";
 import { securityOn } from "#probe-agent/tools/security/security.ts";
 import type { WebPorts } from "#probe-agent/tools/health/health.ts";
@@ -9,7 +9,8 @@ import { startHttpServer, type Handler, type HttpServer } from "#test/servers/ht
 import { createPki, type Pki } from "#test/servers/pki.ts";
 import { freePort } from "#test/support/free-port.ts";
 import { identityOf } from "#test/support/http-engine.ts";
-import { resultOf, runTool, type ToolSetting } from "#test/support/tool.ts";
+import { resultOf, type ToolSetting } from "#test/support/tool.ts";
+import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 /** Returns the ids of the findings about the preload list, after it checks the form of all findings. */
 function preloadFindings({ findings }: { readonly findings: readonly Finding[] }): string[] {
@@ -30,24 +31,21 @@ const CAREFUL = {
 };
 const PAGE = "<!doctype html><title>Site</title>";
 
-let pki: Pki;
-let names: Awaited<ReturnType<typeof startDnsServer>>;
-let closed: WebPorts;
 const servers: HttpServer[] = [];
 
-beforeAll(async () => {
-  pki = await createPki();
-  names = await startDnsServer({
+const pki = await createPki();
+const names = await stopAfterAll(
+  startDnsServer({
     zones: {
       "site.test": { A: ["127.0.0.1"] },
       "www.site.test": { A: ["127.0.0.1"] },
       "host.listed.test": { A: ["127.0.0.1"] },
     },
-  });
-  closed = { http: await freePort(), https: await freePort() };
-});
+  }),
+);
+const closed = { http: await freePort(), https: await freePort() };
 
-afterAll(() => Promise.all([names.close(), ...servers.map((server) => server.close())]));
+afterAll(() => Promise.all(servers.map((server) => server.close())));
 
 async function serve(handler: Handler): Promise<HttpServer> {
   const server = await startHttpServer({ handler });
@@ -62,20 +60,17 @@ async function serveTls(handler: Handler, issue: Parameters<Pki["issue"]>[0] = {
   return server;
 }
 
-const careful: Handler = (_request, response) => {
-  response.writeHead(200, CAREFUL).end(PAGE);
-  return true;
-};
-const bare: Handler = (_request, response) => {
-  response.writeHead(200, { "content-type": "text/html" }).end(PAGE);
-  return true;
-};
-
-function redirecting(location: () => string): Handler {
-  return (_request, response) => {
-    response.writeHead(301, { location: location() }).end();
+const answering =
+  (status: number, headers: Readonly<Record<string, string>>): Handler =>
+  (_request, response) => {
+    response.writeHead(status, headers).end(PAGE);
     return true;
   };
+const careful = answering(200, CAREFUL);
+const bare = answering(200, { "content-type": "text/html" });
+
+function redirecting(location: () => string): Handler {
+  return (request, response, seen) => answering(301, { location: location() })(request, response, seen);
 }
 
 async function see(url: string, ports: WebPorts = closed, more: Partial<ToolSetting> = {}) {
@@ -133,12 +128,12 @@ describe("a careful site", () => {
   });
 
   it("is evaluated for the preload list by its domain, not by www", async () => {
-    const site = await serveTls((request, response, seen) => {
-      if (!String(request.headers[":authority"]).startsWith("www."))
-        return redirecting(() => `https://www.site.test:${site.port}/`)(request, response, seen);
-      return careful(request, response, seen);
+    const toWww = redirecting(() => `https://www.site.test:${site.port}/`);
+    const site = await serveTls((...given) => {
+      const isWww = String(given[0].headers[":authority"]).startsWith("www.");
+      return (isWww ? careful : toWww)(...given);
     });
-    const plain = await serve(redirecting(() => `https://www.site.test:${site.port}/`));
+    const plain = await serve(toWww);
     const result = await see(`https://www.site.test:${site.port}/`, { http: plain.port, https: site.port });
     expect(result.hsts).toMatchObject({ preload_domain: "site.test", preload_eligible: false });
     expect(preloadFindings(result)).toEqual(["preload-response-no-header", "preload-redirects-http-www-first"]);
@@ -260,25 +255,13 @@ it("a reflected origin with credentials costs fifty points", async () => {
   expect(result).toMatchObject({ raw_score: 50, grade: "C" });
 });
 
-describe("the status", () => {
-  it("401 is graded", async () => {
-    const site = await serveTls((_request, response) => {
-      response.writeHead(401, CAREFUL).end(PAGE);
-      return true;
-    });
-    expect((await see(`https://site.test:${site.port}/`)).grade).toBe("A+");
-  });
-
-  it("404 is not graded, which is a limitation", async () => {
-    const site = await serveTls((_request, response) => {
-      response.writeHead(404, CAREFUL).end(PAGE);
-      return true;
-    });
-    const result = await see(`https://site.test:${site.port}/`);
-    expect(result).toMatchObject({ code: 404, score: null, raw_score: null, grade: null, mdn: null, tests: [] });
-    expect(result.limitations[0]).toBe("Only responses with status 2xx, 3xx, 401 and 403 are graded, not 404.");
-    expect(result.headers.present.length).toBeGreaterThan(5);
-  });
+it("the status 401 is graded, and 404 is not, which is a limitation", async () => {
+  const [locked, gone] = [await serveTls(answering(401, CAREFUL)), await serveTls(answering(404, CAREFUL))];
+  expect((await see(`https://site.test:${locked.port}/`)).grade).toBe("A+");
+  const result = await see(`https://site.test:${gone.port}/`);
+  expect(result).toMatchObject({ code: 404, score: null, raw_score: null, grade: null, mdn: null, tests: [] });
+  expect(result.limitations[0]).toBe("Only responses with status 2xx, 3xx, 401 and 403 are graded, not 404.");
+  expect(result.headers.present.length).toBeGreaterThan(5);
 });
 
 describe("hostile answers", () => {
@@ -312,10 +295,7 @@ describe("hostile answers", () => {
   });
 
   it("to additional requests that never come leave the page's grade, in time", async () => {
-    const site = await serveTls((request, response, seen) => {
-      if (request.method === "OPTIONS") return true;
-      return careful(request, response, seen);
-    });
+    const site = await serveTls((...given) => given[0].method === "OPTIONS" || careful(...given));
     const plain = await serve(() => true);
     const result = await see(
       `https://site.test:${site.port}/`,
@@ -327,10 +307,4 @@ describe("hostile answers", () => {
       /took too long.*to other origins is unknown.*whether the domain can enter the preload list/s,
     );
   });
-});
-
-it("returns the failure of a target", async () => {
-  const tool = securityOn(closed);
-  const { outcome } = await runTool(tool, { url: `https://127.0.0.1:${closed.https}/` });
-  expect(outcome).toMatchObject({ status: "failed", stage: "connect" });
 });

@@ -56,26 +56,20 @@ describe("the score", () => {
 });
 
 describe("indexing of a page", () => {
-  it("is forbidden by any of status, robots.txt, meta element and header", () => {
-    expect(indexable({})).toMatchObject({ value: true, blocked_by: [] });
-    expect(indexable({ status: 404 })).toMatchObject({
-      value: false,
-      blocked_by: [{ source: "http_status", rule: "status 404" }],
-    });
-    expect(indexable({ html: "<meta name=robots content=noindex>" })).toMatchObject({
-      value: false,
-      blocked_by: [{ source: "meta_robots", user_agent: "*" }],
-    });
-    expect(indexable({ headers: [["x-robots-tag", "unavailable_after: 1 Jan 2020 00:00:00 GMT"]] })).toMatchObject({
-      value: false,
-      blocked_by: [{ source: "x_robots_tag", rule: "unavailable_after 2020-01-01T00:00:00.000Z" }],
-    });
-    expect(indexable({ robots: { known: true, status: 200, text: "User-agent: *\nDisallow: /pa" } })).toMatchObject({
-      value: false,
-      blocked_by: [{ source: "robots_txt", user_agent: "*", rule: "Disallow: /pa (line 2)" }],
-    });
-    expect(indexable({ robots: { known: true, status: 503, text: null } }).value).toBe(false);
-    expect(indexable({ robots: { known: true, status: 404, text: null } }).value).toBe(true);
+  const rules = (text: string | null, status = 200) => ({ robots: { known: true as const, status, text } });
+  it.each<[over: Parameters<typeof snapshot>[0], by: object | null]>([
+    [{ status: 404 }, { source: "http_status", rule: "status 404" }],
+    [{ html: "<meta name=robots content=noindex>" }, { source: "meta_robots", user_agent: "*" }],
+    [
+      { headers: [["x-robots-tag", "unavailable_after: 1 Jan 2020 00:00:00 GMT"]] },
+      { source: "x_robots_tag", rule: "unavailable_after 2020-01-01T00:00:00.000Z" },
+    ],
+    [rules("User-agent: *\nDisallow: /pa"), { source: "robots_txt", user_agent: "*", rule: "Disallow: /pa (line 2)" }],
+    [rules(null, 503), {}],
+    [rules(null, 404), null],
+    [{}, null],
+  ])("is forbidden by any of status, robots.txt, meta element and header: %j by %j", (over, by) => {
+    expect(indexable(over)).toMatchObject({ value: by === null, blocked_by: by === null ? [] : [by] });
   });
   it("can differ by crawler", () => {
     const bing = indexable({ headers: [["X-Robots-Tag", "bingbot: noindex"]] });
@@ -146,45 +140,38 @@ describe("canonical addresses", () => {
     const issues = [...facts.canonicalFaults.map(({ message }) => message), ...facts.canonicalUnscripted];
     return { ...facts.canonical, issues };
   };
-  it("that are not the page itself have an issue, except those on another host", () => {
-    expect(canonical("<link rel=canonical href=https://example.com/page#x>")).toMatchObject({ self: true, issues: [] });
-    expect(canonical("")).toEqual({ url: null, source: null, named: [], self: null, issues: [] });
-    expect(canonical("<link rel=canonical href=/page>")).toMatchObject({
-      self: true,
-      issues: ["The canonical address /page is relative."],
-    });
-    expect(
-      canonical("<link rel=canonical href=https://example.com/a><link rel=canonical href=https://example.com/b>"),
-    ).toMatchObject({
-      url: null,
-      self: null,
-      issues: [/* several */ expect.stringMatching(/2 different canonical addresses/) as unknown],
-    });
-    expect(canonical("<link rel=canonical href=https://example.com/>").issues).toEqual([
-      "The canonical address is the home page, not this page.",
-    ]);
-    expect(canonical("<link rel=canonical href=https://other.test/page>").issues).toEqual([]);
-    expect(canonical("<link rel=canonical href='http://[bad'>").issues).toEqual([
-      'The canonical address "http://[bad" is not a URL.',
-    ]);
-    expect(canonical("<link rel=canonical href=''>")).toMatchObject({
-      url: null,
-      self: null,
-      issues: ['The canonical address "" is not a URL.'],
-    });
-    expect(canonical("</head><body><link rel=canonical href=https://example.com/page>")).toMatchObject({
-      url: null,
-      issues: ["A canonical link is in the body, so search engines ignore it."],
-    });
-    expect(canonical("", { headers: [["Link", '<https://example.com/page>; rel="canonical"']] })).toMatchObject({
-      self: true,
-      source: "http_header",
-    });
-    expect(
-      canonical(
-        "<link rel=canonical href=https://example.com/de><link rel=alternate hreflang=de href=https://example.com/de><link rel=alternate hreflang=en href=https://example.com/page>",
-      ).issues,
-    ).toEqual(["The canonical address is a version of this page in another language that hreflang lists."]);
+  const to = (href: string) => `<link rel=canonical href=${href}>`;
+  const NONE = { url: null, self: null };
+  it.each<[links: string, expected: object, issue?: string | RegExp]>([
+    [to("https://example.com/page#x"), { self: true }],
+    ["", { url: null, source: null, named: [], self: null }],
+    [to("/page"), { self: true }, "The canonical address /page is relative."],
+    [to("https://example.com/a") + to("https://example.com/b"), NONE, /2 different canonical addresses/],
+    [to("https://example.com/"), {}, "The canonical address is the home page, not this page."],
+    [to("https://other.test/page"), {}],
+    [to("'http://[bad'"), {}, 'The canonical address "http://[bad" is not a URL.'],
+    [to("''"), NONE, 'The canonical address "" is not a URL.'],
+    [
+      `</head><body>${to("https://example.com/page")}`,
+      { url: null },
+      "A canonical link is in the body, so search engines ignore it.",
+    ],
+    [
+      `${to("https://example.com/de")}<link rel=alternate hreflang=de href=https://example.com/de>` +
+        "<link rel=alternate hreflang=en href=https://example.com/page>",
+      {},
+      "The canonical address is a version of this page in another language that hreflang lists.",
+    ],
+  ])("that are not the page itself have an issue, except those on another host: %s", (links, expected, issue) => {
+    const found = canonical(links);
+    expect(found).toMatchObject(expected);
+    expect(found.issues).toEqual(
+      issue === undefined ? [] : [typeof issue === "string" ? issue : (expect.stringMatching(issue) as string)],
+    );
+  });
+  it("can be in a header", () => {
+    const headers: SeoSnapshot["headers"] = [["Link", '<https://example.com/page>; rel="canonical"']];
+    expect(canonical("", { headers })).toMatchObject({ self: true, source: "http_header" });
   });
   it("in places where search engines do not read them are reported as ignored", () => {
     const link = "<link rel=canonical href=https://example.com/page>";

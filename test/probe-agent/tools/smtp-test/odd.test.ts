@@ -6,7 +6,7 @@ import { smtpTest } from "#probe-agent/tools/smtp-test/smtp-test.ts";
 import { startDnsServer } from "#test/servers/dns.ts";
 import { MAIL_HOST, startMailWorld } from "#test/support/mail.ts";
 import { resultOf, type ToolSetting } from "#test/support/tool.ts";
-import { messagesOf } from "#test/support/findings.ts";
+import { idsOf } from "#test/support/findings.ts";
 
 const world = await startMailWorld();
 afterEach(() => world.stop());
@@ -21,10 +21,7 @@ describe("STARTTLS that does not work", () => {
       size_limit_bytes: null,
       pipelining: false,
     });
-    expect(result.findings.map(({ message }) => message)).toEqual([
-      "AUTH is offered without TLS: passwords can be read in transit.",
-      "STARTTLS is not offered: incoming mail is not encrypted.",
-    ]);
+    expect(idsOf(result.findings)).toEqual(["auth-without-tls", "starttls-missing"]);
     expect(server.commands.at(-1)).toBe("QUIT");
   });
 
@@ -50,9 +47,7 @@ describe("STARTTLS that does not work", () => {
     });
     expect(result.starttls).toMatchObject({ success: false, failure: { reason }, tls: null });
     expect(result).toMatchObject({ ehlo_tls: null, banner: { code: 220 } });
-    expect(result.findings.map(({ message }) => message)).toContainEqual(
-      expect.stringContaining("The TLS handshake failed"),
-    );
+    expect(idsOf(result.findings)).toContain("tls-fails");
   });
 
   it("hangs and is reported within the deadline", async () => {
@@ -80,7 +75,7 @@ describe("clear text between the answer to STARTTLS and TLS", () => {
       success: true,
       plaintext_after_reply: { bytes: 34, text: "250 evil.example / 250 AUTH PLAIN" },
     });
-    expect(result.findings[0]?.message).toContain("34 octets of clear text");
+    expect(result.findings[0]?.id).toBe("plaintext-after-starttls");
     expect(result.ehlo_tls?.extensions).not.toHaveProperty("AUTH");
   });
 
@@ -94,41 +89,45 @@ describe("clear text between the answer to STARTTLS and TLS", () => {
 });
 
 describe("servers that refuse", () => {
-  it("in their greeting lead to a result and to QUIT", async () => {
-    const greeting = "554-mail.example.test\r\n554 No SMTP service here\r\n";
-    const { result, server } = await world.test({ greeting });
-    expect(result).toMatchObject({
-      banner: { code: 554 },
-      ehlo: null,
-      starttls: { offered: null, success: null },
-      pipelining: null,
-    });
-    expect(result.findings[0]?.message).toContain("The server refuses clients: 554");
-    expect(server.commands).toEqual(["QUIT"]);
+  const none = { offered: null, success: null };
+  it.each<[what: string, script: SmtpScript, expected: object, commands: string, id?: string]>([
+    [
+      "in their greeting lead to a result and to QUIT",
+      { greeting: "554-mail.example.test\r\n554 No SMTP service here\r\n" },
+      { banner: { code: 554 }, ehlo: null, starttls: none, pipelining: null },
+      "QUIT",
+      "server-refuses",
+    ],
+    [
+      "EHLO with 421 do not receive HELO",
+      { ehlo: "421 busy\r\n" },
+      { ehlo: { code: 421, extensions: {} }, helo_only: false },
+      "EHLO QUIT",
+    ],
+    [
+      "EHLO but accept HELO are reported",
+      { ehlo: "502 what?\r\n" },
+      { helo_only: true, ehlo: { code: 502 }, starttls: { offered: null } },
+      "EHLO HELO QUIT",
+      "ehlo-refused",
+    ],
+    [
+      "EHLO and HELO are reported",
+      { ehlo: "550 no\r\n", helo: "550 no\r\n" },
+      { helo_only: false, ehlo: { code: 550 } },
+      "EHLO HELO QUIT",
+    ],
+  ])("%s", async (_what, script, expected, commands, id) => {
+    const { result, server } = await world.test(script);
+    expect(result).toMatchObject(expected);
+    expect(server.commands.join(" ").replaceAll(" [127.0.0.1]", "")).toBe(commands);
+    if (id !== undefined) expect(result.findings[0]?.id).toBe(id);
   });
 
   it("with 421 after three seconds lead to a result with the waiting time", async () => {
     const { result } = await world.test({ greeting: { text: "421 later\r\n", afterMs: 3_000, ending: "close" } });
     expect(result.banner).toMatchObject({ code: 421, text: "later" });
     expect(result.timings_ms.banner).toBeGreaterThan(2_900);
-  });
-
-  it("EHLO with 421 do not receive HELO", async () => {
-    const { result, server } = await world.test({ ehlo: "421 busy\r\n" });
-    expect(result).toMatchObject({ ehlo: { code: 421, extensions: {} }, helo_only: false });
-    expect(server.commands).toEqual(["EHLO [127.0.0.1]", "QUIT"]);
-  });
-
-  it("EHLO but accept HELO are reported", async () => {
-    const { result, server } = await world.test({ ehlo: "502 what?\r\n" });
-    expect(result).toMatchObject({ helo_only: true, ehlo: { code: 502 }, starttls: { offered: null } });
-    expect(result.findings[0]?.message).toContain("EHLO is refused");
-    expect(server.commands).toEqual(["EHLO [127.0.0.1]", "HELO [127.0.0.1]", "QUIT"]);
-  });
-
-  it("EHLO and HELO are reported", async () => {
-    const { result } = await world.test({ ehlo: "550 no\r\n", helo: "550 no\r\n" });
-    expect(result).toMatchObject({ helo_only: false, ehlo: { code: 550 } });
   });
 });
 
@@ -165,7 +164,7 @@ describe("servers with unusual replies", () => {
       resultOf(smtpTest, { target: "mx2.example.test", port: bare.port }, { ...world.setting, ...more });
     const none = await lookAt();
     expect(none).toMatchObject({ ptr: null, has_ptr: false, fcrdns: null, ptr_match: null });
-    expect(messagesOf(none.findings)).toContain("The address has no reverse name (PTR)");
+    expect(idsOf(none.findings)).toContain("no-reverse-name");
     const failing = await startDnsServer({
       zones: { "mx2.example.test": { A: ["127.0.0.2"] } },
       behaviours: { "2.0.0.127.in-addr.arpa": { status: "SERVFAIL" } },
@@ -173,7 +172,7 @@ describe("servers with unusual replies", () => {
     try {
       const unknown = await lookAt({ dnsServers: [failing.address] });
       expect(unknown).toMatchObject({ ptr: null, has_ptr: null });
-      expect(messagesOf(unknown.findings)).not.toContain("reverse name");
+      expect(idsOf(unknown.findings).join()).not.toContain("reverse-name");
       expect(unknown.limitations.join(" ")).toContain("reverse name of the address could not be looked up");
     } finally {
       await failing.close();
@@ -186,9 +185,7 @@ describe("servers with unusual replies", () => {
       ehlo: "250 third.example.test\r\n",
     });
     expect(result).toMatchObject({ ptr: "mail.example.test", ptr_match: false });
-    expect(result.findings.map(({ message }) => message)).toContain(
-      "The greeting and the reply to EHLO have different names: other.example.test, third.example.test.",
-    );
+    expect(idsOf(result.findings)).toContain("names-differ");
   });
 
   it("send their greeting octet by octet", async () => {

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { TrustAnchor } from "#probe-agent/port/dns.ts";
 import type { Implementation } from "#probe-agent/tools/implement.ts";
 import { ssl } from "#probe-agent/tools/ssl/ssl.ts";
 import { startDnsServer, type DnsServerOptions } from "#test/servers/dns.ts";
 import { answerFrom } from "#test/servers/dnssec/answer.ts";
-import { dsText, makeKey, signZone } from "#test/servers/dnssec/sign.ts";
+import { signTree } from "#test/servers/dnssec/signed-tree.ts";
 import type { Zone } from "#test/servers/dnssec/zone.ts";
 import { createPki, type Issued } from "#test/servers/pki.ts";
 import { parsed } from "#test/servers/signing.ts";
@@ -14,13 +14,11 @@ import { TLS_HOST } from "#test/servers/tls-variants.ts";
 import { startTlsServer } from "#test/servers/tls.ts";
 import type { SslResult } from "#test/support/ssl-status.ts";
 import { resultOf } from "#test/support/tool.ts";
+import { closeAfterEach } from "#test/support/close-after-each.ts";
 
 const pki = await createPki();
 const leaf = await pki.issue({ dns: [TLS_HOST] });
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((server) => server.close()));
-});
+const keep = closeAfterEach();
 
 /** Runs the tool with a DNS root that the test signed. */
 function trusting(
@@ -32,9 +30,12 @@ function trusting(
   };
 }
 
+async function serve(certificate: Issued) {
+  return keep(await startTlsServer({ chain: [certificate, pki.intermediate] }));
+}
+
 async function check(options: DnsServerOptions, port: number, host: string, anchors: readonly TrustAnchor[]) {
-  const dns = await startDnsServer(options);
-  open.push(dns);
+  const dns = keep(await startDnsServer(options));
   const setting = { dnsServers: [dns.address], roots: [pki.root.pem] };
   return await resultOf(trusting(anchors), { host, port }, setting);
 }
@@ -48,29 +49,11 @@ async function inZone(
     certificate = leaf,
   }: { signed?: boolean; forged?: boolean; certificate?: Issued } = {},
 ): Promise<SslResult> {
-  const server = await startTlsServer({ chain: [certificate, pki.intermediate] });
-  open.push(server);
+  const server = await serve(certificate);
   const owner = `_${server.port}._tcp.${TLS_HOST}.`;
-  const lines = records.map((line) => line.replace("_PORT", owner));
-  const apex = "example";
-  const text = `${apex}. 3600 IN SOA ns.${apex}. h.${apex}. 1 7200 3600 604800 300
-${apex}. 3600 IN NS ns.${apex}.
-${TLS_HOST}. 3600 IN A 127.0.0.1
-${lines.join("\n")}
-`;
-  const rootKey = makeKey(".", 13, 257);
-  const keys = [makeKey(apex, 13, 257)];
-  const root = signZone({
-    apex: ".",
-    text: `. 3600 IN SOA a.root. h.root. 1 7200 3600 604800 300
-. 3600 IN NS a.root.
-${apex}. 3600 IN NS ns.${apex}.
-${signed ? keys.map((key) => dsText(apex, key)).join("") : ""}`,
-    keys: [rootKey],
-  });
-  const zone = signZone({ apex, text, keys });
+  const lines = [`${TLS_HOST}. 3600 IN A 127.0.0.1`, ...records.map((line) => line.replace("_PORT", owner))];
+  const { root, zone, anchors } = signTree("example", lines, signed);
   const zones: readonly Zone[] = [root, forged ? { ...zone, records: zone.records.map(forge) } : zone];
-  const anchors: readonly TrustAnchor[] = [{ zone: ".", type: "DNSKEY", raw: rootKey.record.raw }];
   const answer: DnsServerOptions["answer"] = (name, type) => answerFrom(zones, name, type);
   return await check({ answer }, server.port, TLS_HOST, anchors);
 }
@@ -86,10 +69,6 @@ function forge(record: Zone["records"][number]): Zone["records"][number] {
 function tlsa(usage: number, certificate: Issued): string {
   const digest = createHash("sha256").update(parsed(certificate).spki).digest("hex");
   return `_PORT 3600 IN TLSA ${usage} 1 1 ${digest}`;
-}
-
-function warnings({ findings: list }: SslResult): string[] {
-  return list.map(({ id }) => id);
 }
 
 describe("DANE (RFC 6698, RFC 7671)", () => {
@@ -111,23 +90,21 @@ describe("DANE (RFC 6698, RFC 7671)", () => {
     expect(dane?.tlsa.map(({ matches }) => matches).toSorted()).toEqual([false, true]);
   });
 
-  it("is invalid if no record matches", async () => {
-    const result = await inZone([tlsa(3, pki.root)]);
-    expect(result.dane).toMatchObject({ valid: false, dnssec: "secure" });
-    expect(warnings(result)).toEqual(["dane-mismatch"]);
+  it.each([
+    ["no record matches", tlsa(3, pki.root), "secure"],
+    ["the records fail validation", tlsa(3, leaf), "bogus"],
+  ])("is invalid if %s", async (_what, record, dnssec) => {
+    const result = await inZone([record], { forged: dnssec === "bogus" });
+    expect(result.dane).toMatchObject({ valid: false, dnssec });
+    if (dnssec === "bogus") expect(result.dane?.reason).toEqual(expect.any(String));
+    expect(result.findings.map(({ id }) => id)).toEqual(["dane-mismatch"]);
     expect(result.trusted).toBe(true);
-  });
-
-  it("is invalid if the records fail validation", async () => {
-    const result = await inZone([tlsa(3, leaf)], { forged: true });
-    expect(result.dane).toMatchObject({ valid: false, dnssec: "bogus", reason: expect.any(String) as string });
-    expect(warnings(result)).toEqual(["dane-mismatch"]);
   });
 
   it("is ignored without signatures, regardless of the records", async () => {
     const result = await inZone([tlsa(3, pki.root)], { signed: false });
     expect(result.dane).toMatchObject({ valid: null, dnssec: "insecure", tlsa: [{ matches: false }] });
-    expect(warnings(result)).toEqual([]);
+    expect(result.findings).toEqual([]);
   });
 
   it("is ignored if no record is usable", async () => {
@@ -138,8 +115,7 @@ describe("DANE (RFC 6698, RFC 7671)", () => {
   it("is absent without records and unknown without an answer", async () => {
     const none = { tlsa: [], tlsa_total: 0, valid: null, dnssec: null };
     expect((await inZone([])).dane).toEqual({ ...none, reason: null });
-    const server = await startTlsServer({ chain: [leaf, pki.intermediate] });
-    open.push(server);
+    const server = await serve(leaf);
     const zones = { [TLS_HOST]: { A: ["127.0.0.1"] } };
     const behaviours = { [`_${server.port}._tcp.${TLS_HOST}`]: { status: "SERVFAIL" } };
     const result = await check({ zones, behaviours }, server.port, TLS_HOST, []);
@@ -162,13 +138,8 @@ describe("CAA (RFC 8659)", () => {
     expect(nearest.caa_allows_issuer).toBe(false);
   });
 
-  it("allows every authority to issue if there are no records", async () => {
-    expect(await inZone([])).toMatchObject({ caa: [], caa_allows_issuer: true });
-  });
-
   it("starts at the parent of the wildcard for a wildcard certificate", async () => {
-    const server = await startTlsServer({ chain: [await pki.issue({ dns: ["*.zone.test"] }), pki.intermediate] });
-    open.push(server);
+    const server = await serve(await pki.issue({ dns: ["*.zone.test"] }));
     const zones = {
       "www.zone.test": { A: ["127.0.0.1"], CAA: ['0 issue ";"'] },
       "zone.test": { CAA: ['0 issue ";"', '0 issuewild "wild.test"'] },
@@ -179,8 +150,7 @@ describe("CAA (RFC 8659)", () => {
   });
 
   it("is unknown if the look-up of a name up the tree fails", async () => {
-    const server = await startTlsServer({ chain: [leaf, pki.intermediate] });
-    open.push(server);
+    const server = await serve(leaf);
     const zones = { [TLS_HOST]: { A: ["127.0.0.1"] }, example: { CAA: ['0 issue "above.test"'] } };
     const behaviours = { [`${TLS_HOST}/CAA`]: { status: "SERVFAIL" } };
     const result = await check({ zones, behaviours }, server.port, TLS_HOST, []);
@@ -189,9 +159,7 @@ describe("CAA (RFC 8659)", () => {
   });
 
   it("does not apply to addresses, and DANE does not either", async () => {
-    const certificate = await pki.issue({ ip: ["127.0.0.1"] });
-    const server = await startTlsServer({ chain: [certificate, pki.intermediate] });
-    open.push(server);
+    const server = await serve(await pki.issue({ ip: ["127.0.0.1"] }));
     const result = await check({}, server.port, "127.0.0.1", []);
     expect(result).toMatchObject({ dane: null, caa: null, caa_allows_issuer: null });
   });

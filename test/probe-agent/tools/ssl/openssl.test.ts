@@ -4,7 +4,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { ssl as contract } from "#shared/tools/ssl/contract.ts";
 import { ssl } from "#probe-agent/tools/ssl/ssl.ts";
@@ -13,6 +13,7 @@ import { clientAgrees, HAS_OPENSSL, startOpensslServer } from "#test/servers/ope
 import { createPki } from "#test/servers/pki.ts";
 import { TLS_HOST } from "#test/servers/tls-variants.ts";
 import { resultOf } from "#test/support/tool.ts";
+import { closeAfterEach } from "#test/support/close-after-each.ts";
 
 type Result = ResultOf<typeof contract>;
 
@@ -27,16 +28,11 @@ const pki = await createPki();
 const rsa = await pki.issue({ dns: [TLS_HOST], key: "rsa2048" });
 const ecdsa = await pki.issue({ dns: [TLS_HOST] });
 const dns = await startDnsServer({ zones: { [TLS_HOST]: { A: ["127.0.0.1"] } } });
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((server) => server.close()));
-});
+const keep = closeAfterEach();
 afterAll(() => dns.close());
 
 async function serve(certificates: Parameters<typeof startOpensslServer>[0], options: readonly string[]) {
-  const server = await startOpensslServer(certificates, options);
-  open.push(server);
-  return server;
+  return keep(await startOpensslServer(certificates, options));
 }
 
 async function look(port: number): Promise<Result> {
@@ -122,7 +118,7 @@ describe.skipIf(!HAS_OPENSSL)("against openssl s_server (skipped if there is no 
 
   it("a weak prime is measured", async () => {
     const folder = mkdtempSync(join(tmpdir(), "primes-"));
-    open.push({ close: async () => await rm(folder, { recursive: true }) });
+    keep({ close: async () => await rm(folder, { recursive: true }) });
     const primes = join(folder, "dh.pem");
     writeFileSync(primes, OAKLEY_2);
     const cipher = ["-cipher", "DHE-RSA-AES128-SHA:@SECLEVEL=0", "-no_tls1_3"];

@@ -30,157 +30,88 @@ const empty = (name: string, type: string, authority: readonly DnsRecord[]): Tam
 
 const exampleZone = zoneOf(sound, "example");
 const hashedZone = zoneOf(hashed, "example");
-type Row = readonly [
-  what: string,
-  grown: Grown,
-  question: { name: string; type: string },
-  tamper: Tamper,
-  status: string,
-  reason: RegExp,
-];
+/** A case that must be bogus. Its tree is `sound` and its question `A` unless stated. */
+type Row = [what: string, tamper: Tamper, reason: RegExp, question?: typeof A, grown?: Grown];
+
+const other = makeDnsRecord("www.example", "A", "192.0.2.66");
 
 const ROWS: readonly Row[] = [
-  ["a signature by a sibling zone", sound, A, lying({ signer: "evil" }), "bogus", /not by \S+, the zone of the name/],
+  ["a signature by a sibling zone", lying({ signer: "evil" }), /not by \S+, the zone of the name/],
   [
     "a signature by the name itself, which is no zone",
-    sound,
-    A,
     lying({ signer: "www.example" }),
-    "bogus",
     /not by \S+, the zone of the name/,
   ],
-  ["a signature over another type", sound, A, lying({ typeCovered: "MX" }), "bogus", /RRSIG missing/],
-  [
-    "an expired signature",
-    sound,
-    A,
-    lying({ expiration: "20260630235959" }),
-    "bogus",
-    /expired at 2026-06-30T23:59:59Z/,
-  ],
+  ["a signature over another type", lying({ typeCovered: "MX" }), /RRSIG missing/],
+  ["an expired signature", lying({ expiration: "20260630235959" }), /expired at 2026-06-30T23:59:59Z/],
   [
     "a signature that is not yet valid",
-    sound,
-    A,
     lying({ inception: "20260701000001" }),
-    "bogus",
     /not yet valid: it begins 2026-07-01T00:00:01Z/,
   ],
   [
     "a signature that ends before it begins",
-    sound,
-    A,
     lying({ inception: "20270101000000", expiration: "20260101000000" }),
-    "bogus",
     /ends before it begins/,
   ],
-  ["more labels than the name has", sound, A, lying({ labels: 3 }), "bogus", /more labels than the name has/],
-  ["fewer labels than the zone has", sound, A, lying({ labels: 0 }), "bogus", /fewer labels than its zone has/],
+  ["more labels than the name has", lying({ labels: 3 }), /more labels than the name has/],
+  ["fewer labels than the zone has", lying({ labels: 0 }), /fewer labels than its zone has/],
   [
     "another original TTL than was signed",
-    sound,
-    A,
     only("www.example", "A", ({ answers }) => ({ answers: answers.map(otherTtl) })),
-    "bogus",
     /does not verify/,
   ],
-  ["a signature by a key the zone does not have", sound, A, lying({ keyTag: 1 }), "bogus", /DNSKEY missing/],
+  ["a signature by a key the zone does not have", lying({ keyTag: 1 }), /DNSKEY missing/],
   [
     "a changed record",
-    sound,
-    A,
-    only("www.example", "A", ({ answers }) => ({
-      answers: [makeDnsRecord("www.example", "A", "192.0.2.66"), ...answers.slice(1)],
-    })),
-    "bogus",
+    only("www.example", "A", ({ answers }) => ({ answers: [other, ...answers.slice(1)] })),
     /does not verify: the data or the signature was changed/,
   ],
-  [
-    "an added record",
-    sound,
-    A,
-    only("www.example", "A", ({ answers }) => ({
-      answers: [makeDnsRecord("www.example", "A", "192.0.2.66"), ...answers],
-    })),
-    "bogus",
-    /does not verify/,
-  ],
-  ["signatures taken away", sound, A, only("www.example", "A", without("RRSIG")), "bogus", /RRSIG missing/],
-  [
-    "the DS taken away without proof",
-    sound,
-    A,
-    only("example", "DS", without("DS", "RRSIG")),
-    "bogus",
-    /proves that example has no DS/,
-  ],
+  ["an added record", only("www.example", "A", ({ answers }) => ({ answers: [other, ...answers] })), /does not verify/],
+  ["signatures taken away", only("www.example", "A", without("RRSIG")), /RRSIG missing/],
+  ["the DS taken away without proof", only("example", "DS", without("DS", "RRSIG")), /proves that example has no DS/],
   [
     "the DS denied by the record that lists it",
-    sound,
-    A,
     empty("example", "DS", nsecFor(zoneOf(sound, "."), "example")),
-    "bogus",
     /the NSEC record lists it/,
   ],
   [
     "the DS denied by the child's own apex",
-    sound,
-    A,
     empty("example", "DS", nsecFor(exampleZone, "example")),
-    "bogus",
     /not by the zone|proves that example has no DS/,
   ],
-  ["the keys taken away", sound, A, only("example", "DNSKEY", without("DNSKEY", "RRSIG")), "bogus", /DNSKEY missing/],
-  ["keys not signed", sound, A, only("example", "DNSKEY", without("RRSIG")), "bogus", /RRSIG missing/],
+  ["the keys taken away", only("example", "DNSKEY", without("DNSKEY", "RRSIG")), /DNSKEY missing/],
+  ["keys not signed", only("example", "DNSKEY", without("RRSIG")), /RRSIG missing/],
   [
     "keys signed by the zone key only",
-    sound,
-    A,
     resigned("example", "DNSKEY", (records) => [signRrset(records, zoneSigner(sound), { signer: "example" })]),
-    "bogus",
     /No trusted key/,
   ],
   [
     "the DS denied by the child's own apex, NSEC3",
-    hashed,
-    A,
     empty("example", "DS", matching3(hashedZone, "example")),
-    "bogus",
     /proves that example has no DS/,
-  ],
-  [
-    "a DS without its signature",
-    sound,
     A,
-    only("example", "DS", without("RRSIG")),
-    "bogus",
-    /DS of example has no signature/,
+    hashed,
   ],
+  ["a DS without its signature", only("example", "DS", without("RRSIG")), /DS of example has no signature/],
   [
     "another key and its DS, which the parent did not sign",
-    sound,
-    A,
     forgedChild(),
-    "bogus",
     /The signature of DS of example by \., key \d+ .*does not verify/,
   ],
   [
     "an alias in place of the DS, which nobody signed",
-    sound,
-    { name: "www.sub.example", type: "A" },
     only("sub.example", "DS", () => ({
       answers: [makeDnsRecord("sub.example", "CNAME", "www.example.")],
       authority: [],
     })),
-    "bogus",
     /No NSEC or NSEC3 record proves that sub\.example has no DS/,
+    { name: "www.sub.example", type: "A" },
   ],
   [
     "a DS made from a wildcard",
-    sound,
-    A,
     only("example", "DS", ({ answers }) => ({ answers: fromWildcard(answers) })),
-    "bogus",
     /DS records of example are expanded from a wildcard/,
   ],
 ];
@@ -212,11 +143,11 @@ function otherTtl(record: DnsRecord): DnsRecord {
 }
 
 describe("attacks on data, keys and delegations", () => {
-  it.each(ROWS)("%s", (_what, grown, question, tamper, status, reason) => {
+  it.each(ROWS)("%s", (_what, tamper, reason, question = A, grown = sound) => {
     const honest = validateIn(grown.zones, question, grown);
     const verdict = validateIn(grown.zones, question, { anchors: grown.anchors, tamper });
     expect(verdict.reasons.join("\n")).toMatch(reason);
-    expect(verdict.status).toBe(status);
+    expect(verdict.status).toBe("bogus");
     expect(honest.status).not.toBe("bogus");
   });
 });

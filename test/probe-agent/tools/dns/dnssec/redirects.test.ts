@@ -9,25 +9,23 @@ import { makeBranches } from "#test/servers/dnssec/branches.ts";
 import { makeDnsRecord } from "#test/servers/dnssec/record.ts";
 import { signRrset } from "#test/servers/dnssec/sign.ts";
 import { only, renamed, without, zoneOf } from "#test/servers/dnssec/tamper.ts";
-import { validateIn, type Tamper } from "#test/servers/dnssec/tree.ts";
+import { validateIn } from "#test/servers/dnssec/tree.ts";
 
 const sound = makeBranches();
 const hashed = makeBranches({ iterations: 0, salt: "", optOut: false });
 const example = zoneOf(sound, "example");
+type Change = (reply: Reply) => Partial<Reply>;
 const DEEP = Array.from({ length: 2 }, () => "d".repeat(60)).join(".");
 
-function validated(name: string, type: string, tamper?: Tamper, branches = sound) {
-  const { anchors } = branches;
-  const { status, reasons, denial } = validateIn(
-    branches.zones,
-    { name, type },
-    tamper === undefined ? { anchors } : { anchors, tamper },
-  );
+/** Validates a question ("name type") in a tree whose answer to it is changed. */
+function validated(question: string, change: Change = () => ({}), { zones, anchors } = sound) {
+  const [name = "", type = ""] = question.split(" ");
+  const { status, reasons, denial } = validateIn(zones, { name, type }, { anchors, tamper: only(name, type, change) });
   return { status, denial, reason: reasons.join("\n") };
 }
 
 /** Returns the reply with other CNAMEs at a name. */
-function otherCname(name: string, ...targets: readonly string[]): (reply: Reply) => Partial<Reply> {
+function otherCname(name: string, ...targets: readonly string[]): Change {
   const made = targets.map((target) => makeDnsRecord(name, "CNAME", target));
   return ({ answers }) => ({
     answers: [...answers.filter((record) => !(record.type === "CNAME" && record.name === name)), ...made],
@@ -38,111 +36,51 @@ describe.each([
   ["NSEC", sound, "nsec"],
   ["NSEC3", hashed, "nsec3"],
 ] as const)("below a DNAME, in a zone with %s", (_chain, branches, denial) => {
-  it.each([
-    ["an address", "host.old.example", "A", "secure", null, "Signed by example"],
-    [
-      "the alias itself, which the server made and nobody signs",
-      "host.old.example",
-      "CNAME",
-      "secure",
-      null,
-      "Signed by example",
-    ],
-    ["the alias of a name that does not exist there", "none.old.example", "CNAME", "secure", null, "Signed by example"],
-    [
-      "a type that the target does not have",
-      "host.old.example",
-      "MX",
-      "secure",
-      denial,
-      "host.new.example has no record",
-    ],
-    [
-      "a name whose target does not exist",
-      "none.old.example",
-      "A",
-      "secure",
-      denial,
-      "none.new.example does not exist",
-    ],
-    [
-      "a DNAME where the target has none",
-      "host.old.example",
-      "DNAME",
-      "secure",
-      denial,
-      "host.new.example has no record",
-    ],
-    ["the DNAME itself", "old.example", "DNAME", "secure", null, "Signed by example"],
-    ["an address at the DNAME's own name", "old.example", "A", "secure", denial, "old.example has no record"],
-    ["an alias at the DNAME's own name", "old.example", "CNAME", "secure", denial, "old.example has no record"],
-    ["an alias behind the DNAME", "alias.old.example", "A", "secure", null, "Signed by example"],
-    ["two DNAMEs in a row", "host.first.example", "A", "secure", null, "Signed by example"],
-    ["the first alias of two DNAMEs", "host.first.example", "CNAME", "secure", null, "Signed by example"],
-    [
-      "a DNAME into another signed zone",
-      "www.away.example",
-      "A",
-      "secure",
-      null,
-      "Signed by example\nA: Signed by other",
-    ],
-    ["a DNAME into another zone, and no such name there", "x.away.example", "A", "secure", "nsec", "none"],
-    ["a DNAME into an unsigned zone", "www.plain.example", "A", "insecure", null, "unsigned.example has no DS"],
-    [
-      "the alias into an unsigned zone: its own zone is signed",
-      "www.plain.example",
-      "CNAME",
-      "secure",
-      null,
-      "Signed by example",
-    ],
-    [
-      "the alias into an unsigned zone, no such name there",
-      "none.plain.example",
-      "A",
-      "insecure",
-      null,
-      "unsigned.example has no DS",
-    ],
-    [
-      "a DNAME that makes the name too long",
-      `${DEEP}.long.example`,
-      "A",
-      "secure",
-      null,
-      "makes a name that is too long",
-    ],
-    ["the same for the alias", `${DEEP}.long.example`, "CNAME", "secure", null, "makes a name that is too long"],
-  ])("%s: %s %s is %s", (_what, name, type, status, kind, reason) => {
-    const verdict = validated(name, type, undefined, branches);
-    expect(verdict.reason).toContain(reason === "none" ? "does not exist" : reason);
-    expect(verdict).toMatchObject({ status, denial: kind });
+  it.each<[what: string, question: string, reason: string, denial?: string | null]>([
+    ["an address", "host.old.example A", "Signed by example"],
+    ["the alias itself, which the server made and nobody signs", "host.old.example CNAME", "Signed by example"],
+    ["the alias of a name that does not exist there", "none.old.example CNAME", "Signed by example"],
+    ["a type that the target does not have", "host.old.example MX", "host.new.example has no record", denial],
+    ["a name whose target does not exist", "none.old.example A", "none.new.example does not exist", denial],
+    ["a DNAME where the target has none", "host.old.example DNAME", "host.new.example has no record", denial],
+    ["the DNAME itself", "old.example DNAME", "Signed by example"],
+    ["an address at the DNAME's own name", "old.example A", "old.example has no record", denial],
+    ["an alias at the DNAME's own name", "old.example CNAME", "old.example has no record", denial],
+    ["an alias behind the DNAME", "alias.old.example A", "Signed by example"],
+    ["two DNAMEs in a row", "host.first.example A", "Signed by example"],
+    ["the first alias of two DNAMEs", "host.first.example CNAME", "Signed by example"],
+    ["a DNAME into another signed zone", "www.away.example A", "Signed by example\nA: Signed by other"],
+    ["a DNAME into another zone, and no such name there", "x.away.example A", "does not exist", "nsec"],
+    ["the alias into an unsigned zone: its own zone is signed", "www.plain.example CNAME", "Signed by example"],
+    ["a DNAME that makes the name too long", `${DEEP}.long.example A`, "makes a name that is too long"],
+    ["the same for the alias", `${DEEP}.long.example CNAME`, "makes a name that is too long"],
+  ])("%s is secure: %s", (_what, question, reason, kind = null) => {
+    const verdict = validated(question, undefined, branches);
+    expect(verdict.reason).toContain(reason);
+    expect(verdict).toMatchObject({ status: "secure", denial: kind });
+  });
+
+  it.each(["www.plain.example A", "none.plain.example A"])("%s is insecure, in an unsigned zone", (question) => {
+    const verdict = validated(question, undefined, branches);
+    expect(verdict.reason).toContain("unsigned.example has no DS");
+    expect(verdict).toMatchObject({ status: "insecure", denial: null });
   });
 });
 
 describe("cases that are no attack on a DNAME", () => {
-  it.each<[string, string, Tamper]>([
+  it.each<[what: string, type: string, change: Change]>([
     ["a CNAME with TTL 0, as servers of RFC 2672 make it", "CNAME", ttlOf(0)],
     ["a CNAME with a TTL that a cache has lowered", "A", ttlOf(17)],
-    [
-      "a CNAME in another case",
-      "CNAME",
-      only("host.old.example", "CNAME", otherCname("host.old.example", "HOST.New.Example.")),
-    ],
-    ["an answer without the CNAME", "A", only("host.old.example", "A", without("CNAME"))],
-    ["an answer to CNAME without the CNAME", "CNAME", only("host.old.example", "CNAME", without("CNAME"))],
-  ])("%s", (_what, type, tamper) => {
-    expect(validated("host.old.example", type, tamper)).toMatchObject({ status: "secure" });
+    ["a CNAME in another case", "CNAME", otherCname("host.old.example", "HOST.New.Example.")],
+    ["an answer without the CNAME", "A", without("CNAME")],
+    ["an answer to CNAME without the CNAME", "CNAME", without("CNAME")],
+  ])("%s", (_what, type, change) => {
+    expect(validated(`host.old.example ${type}`, change)).toMatchObject({ status: "secure" });
   });
 
   it("a question for ANY gets everything at the name, and the alias below a DNAME", () => {
     const any = (name: string, answers: readonly DnsRecord[]) =>
-      validated(
-        name,
-        "ANY",
-        only(name, "ANY", () => ({ status: "NOERROR", answers, authority: [] })),
-      );
+      validated(`${name} ANY`, () => ({ status: "NOERROR", answers, authority: [] }));
     const apex = ["SOA", "NS"].flatMap((type) => withSignatures(example, "example", type));
     expect(any("example", apex).status).toBe("secure");
     expect(any("example", [...apex, makeDnsRecord("example", "TXT", '"forged"')]).status).toBe("bogus");
@@ -163,9 +101,10 @@ describe("cases that are no attack on a DNAME", () => {
   });
 
   it("a DNAME expanded from a wildcard, with the proof that no closer name exists", () => {
-    const tamper = fromWildcard(nsecFor(example, "x.wild.example"));
-    expect(validated("host.x.wild.example", "A", tamper)).toMatchObject({ status: "secure", denial: "nsec" });
-    expect(validated("host.x.wild.example", "A", fromWildcard([]))).toMatchObject({ status: "bogus" });
+    const question = "host.x.wild.example A";
+    const proof = nsecFor(example, "x.wild.example");
+    expect(validated(question, fromWildcard(proof))).toMatchObject({ status: "secure", denial: "nsec" });
+    expect(validated(question, fromWildcard([]))).toMatchObject({ status: "bogus" });
   });
 });
 
@@ -175,15 +114,12 @@ function nameOf(text: string): Name {
   return name;
 }
 
-function ttlOf(ttl: number): Tamper {
-  return (_asked, reply) => ({
-    ...reply,
-    answers: reply.answers.map((record) => (record.type === "CNAME" ? { ...record, ttl } : record)),
-  });
+function ttlOf(ttl: number): Change {
+  return ({ answers }) => ({ answers: answers.map((one) => (one.type === "CNAME" ? { ...one, ttl } : one)) });
 }
 
-function fromWildcard(authority: readonly DnsRecord[]): Tamper {
-  return only("host.x.wild.example", "A", () => ({
+function fromWildcard(authority: readonly DnsRecord[]): Change {
+  return () => ({
     status: "NOERROR",
     answers: [
       ...renamed(withSignatures(example, "*.wild.example", "DNAME"), "x.wild.example"),
@@ -191,115 +127,92 @@ function fromWildcard(authority: readonly DnsRecord[]): Tamper {
       ...withSignatures(example, "host.new.example", "A"),
     ],
     authority,
-  }));
+  });
 }
 
 describe("attacks on a DNAME", () => {
-  const CASES: readonly (readonly [what: string, name: string, type: string, tamper: Tamper, reason: RegExp])[] = [
+  const host = "host.old.example";
+  const LONG = `${DEEP}.long.example`;
+  it.each<[what: string, question: string, change: Change, reason: RegExp]>([
     [
       "a synthesised CNAME to another name",
-      "host.old.example",
-      "CNAME",
-      only("host.old.example", "CNAME", otherCname("host.old.example", "www.other.")),
+      `${host} CNAME`,
+      otherCname(host, "www.other."),
       /CNAME of host\.old\.example points to www\.other, but the DNAME of old\.example makes it host\.new\.example/,
     ],
     [
       "the same on the way to an address that is signed",
-      "host.old.example",
-      "A",
-      only("host.old.example", "A", () => ({
+      `${host} A`,
+      () => ({
         answers: [
           ...withSignatures(example, "old.example", "DNAME"),
-          makeDnsRecord("host.old.example", "CNAME", "www.example."),
+          makeDnsRecord(host, "CNAME", "www.example."),
           ...withSignatures(example, "www.example", "A"),
         ],
-      })),
+      }),
       /points to www\.example, but the DNAME/,
     ],
     [
       "a second CNAME beside the right one",
-      "host.old.example",
-      "CNAME",
-      only("host.old.example", "CNAME", otherCname("host.old.example", "host.new.example.", "www.other.")),
+      `${host} CNAME`,
+      otherCname(host, "host.new.example.", "www.other."),
       /points to www\.other, but the DNAME/,
     ],
     [
       "the CNAME without its DNAME",
-      "host.old.example",
-      "CNAME",
-      only("host.old.example", "CNAME", without("DNAME", "RRSIG")),
+      `${host} CNAME`,
+      without("DNAME", "RRSIG"),
       /CNAME of host\.old\.example has no signature/,
     ],
-    [
-      "the DNAME without its signature",
-      "host.old.example",
-      "CNAME",
-      only("host.old.example", "CNAME", without("RRSIG")),
-      /DNAME of old\.example has no signature/,
-    ],
+    ["the DNAME without its signature", `${host} CNAME`, without("RRSIG"), /DNAME of old\.example has no signature/],
     [
       "the DNAME of another name with a CNAME that follows from it",
-      "host.www.example",
-      "CNAME",
-      only("host.www.example", "CNAME", () => ({
+      "host.www.example CNAME",
+      () => ({
         status: "NOERROR",
         answers: [
           ...renamed(withSignatures(example, "old.example", "DNAME"), "www.example"),
           makeDnsRecord("host.www.example", "CNAME", "host.new.example."),
         ],
         authority: [],
-      })),
+      }),
       /does not verify/,
     ],
     [
       "two DNAMEs at one name, though signed",
-      "host.old.example",
-      "A",
-      only("host.old.example", "A", () => {
+      `${host} A`,
+      () => {
         const both = ["new.example.", "other."].map((target) => makeDnsRecord("old.example", "DNAME", target));
         return { answers: [...both, signRrset(both, sound.key, { signer: "example" })] };
-      }),
+      },
       /redirected to an unreadable name/,
     ],
     [
       "YXDOMAIN for a name that is not too long",
-      "host.old.example",
-      "A",
-      only("host.old.example", "A", () => ({ status: "YXDOMAIN", answers: [], authority: [] })),
+      `${host} A`,
+      () => ({ status: "YXDOMAIN", answers: [], authority: [] }),
       /YXDOMAIN.*no such DNAME/,
     ],
     [
       "a name that is too long without YXDOMAIN",
-      `${DEEP}.long.example`,
-      "A",
-      only(`${DEEP}.long.example`, "A", () => ({ status: "NOERROR" })),
+      `${LONG} A`,
+      () => ({ status: "NOERROR" }),
       /too long, but the server does not report YXDOMAIN/,
     ],
     [
       "a CNAME where the name is too long",
-      `${DEEP}.long.example`,
-      "A",
-      only(`${DEEP}.long.example`, "A", (reply) => ({
-        status: "NOERROR",
-        ...otherCname(`${DEEP}.long.example`, "www.example.")(reply),
-      })),
+      `${LONG} A`,
+      (reply) => ({ status: "NOERROR", ...otherCname(LONG, "www.example.")(reply) }),
       /but the DNAME of long\.example makes it no valid name/,
     ],
     [
       "a name below a DNAME denied by the DNAME's own NSEC (RFC 6672 section 5.3.4)",
-      "host.old.example",
-      "A",
-      only("host.old.example", "A", () => ({
-        status: "NXDOMAIN",
-        answers: [],
-        authority: nsecFor(example, "old.example"),
-      })),
+      `${host} A`,
+      () => ({ status: "NXDOMAIN", answers: [], authority: nsecFor(example, "old.example") }),
       /No NSEC record proves that/,
     ],
-  ];
-
-  it.each(CASES)("%s", (_what, name, type, tamper, reason) => {
-    const verdict = validated(name, type, tamper);
+  ])("%s", (_what, question, change, reason) => {
+    const verdict = validated(question, change);
     expect(verdict.reason).toMatch(reason);
     expect(verdict.status).toBe("bogus");
   });
@@ -308,8 +221,7 @@ describe("attacks on a DNAME", () => {
     const zone = zoneOf(hashed, "example");
     const gaps = ["host.old.example", "*.old.example"].flatMap((name) => covering3(zone, name));
     const authority = [...matching3(zone, "old.example"), ...gaps];
-    const tamper = only("host.old.example", "A", () => ({ status: "NXDOMAIN", answers: [], authority }));
-    const verdict = validated("host.old.example", "A", tamper, hashed);
+    const verdict = validated(`${host} A`, () => ({ status: "NXDOMAIN", answers: [], authority }), hashed);
     expect(verdict.reason).toContain("no NSEC3 record shows its closest encloser");
     expect(verdict.status).toBe("bogus");
   });
@@ -320,15 +232,11 @@ describe("attacks on a DNAME", () => {
       return [...alias, signRrset(alias, sound.key, { signer: "example" })];
     });
     const answered = (count: number) =>
-      validated(
-        "c0.example",
-        "A",
-        only("c0.example", "A", () => ({
-          status: "NOERROR",
-          answers: [...links.slice(0, count).flat(), makeDnsRecord(`c${count}.example`, "A", "192.0.2.66")],
-          authority: [],
-        })),
-      );
+      validated("c0.example A", () => ({
+        status: "NOERROR",
+        answers: [...links.slice(0, count).flat(), makeDnsRecord(`c${count}.example`, "A", "192.0.2.66")],
+        authority: [],
+      }));
     expect(answered(15).status).toBe("bogus");
     expect(answered(17)).toMatchObject({
       status: "indeterminate",
