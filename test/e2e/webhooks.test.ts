@@ -63,6 +63,7 @@ it("a receiver that fails gets the same bytes again, with a new attempt number",
   await expect.poll(() => receiver.received).toHaveLength(3);
   expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
   expect(receiver.received.map(({ headers }) => headers["x-service-attempt"])).toEqual(["1", "2", "3"]);
+  expect(new Set(receiver.received.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
 });
 
 it("a webhook is shown without its secret, listed, changed and deleted", async () => {
@@ -192,7 +193,7 @@ it.each([
 );
 
 it("an event is written as its format says, with options that are masked", async () => {
-  const { format_options: shown } = await create({
+  const { format_options: shown, signing_secret: secret } = await create({
     format: "pagerduty",
     format_options: { routing_key: "R".repeat(32) },
   });
@@ -203,7 +204,11 @@ it("an event is written as its format says, with options that are masked", async
   const [{ body, headers } = expect.fail("nothing arrived")] = receiver.received;
   expect(JSON.parse(body)).toMatchObject({ routing_key: "R".repeat(32), event_action: "trigger" });
   // The signature is over what was sent.
-  expect(headers["webhook-signature"]).toMatch(/^v1,/);
+  const timestamp = Number(headers["webhook-timestamp"]);
+  expect(headers).toMatchObject({
+    "x-service-signature-v2": signV2(secret, timestamp, body),
+    "webhook-signature": signStandard(secret, `${headers["webhook-id"]}`, timestamp, body),
+  });
 });
 
 it.each([

@@ -25,7 +25,8 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const server = await answer.text();
   if (!answer.ok) throw new Error(server);
   const name = `test_${randomBytes(6).toString("hex")}`;
-  await asSuperuser(server, (sql) => sql`create database ${sql(name)} template base`);
+  // Copying the files, of which no one is written, takes half the time of logging their pages (CREATE DATABASE, STRATEGY).
+  await asSuperuser(server, (sql) => sql`create database ${sql(name)} template base strategy file_copy`);
   return {
     url: `${server}${name}`,
     drop: () => asSuperuser(server, (sql) => sql`drop database if exists ${sql(name)} with (force)`),

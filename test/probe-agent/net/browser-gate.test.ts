@@ -40,6 +40,7 @@ beforeAll(async () => {
   const zones: Readonly<Record<string, readonly string[]>> = {
     "site.test": ["127.0.0.1"],
     "inside.test": ["127.0.0.2", "10.0.0.1"],
+    "dead.test": ["127.0.0.1", "127.0.0.2"],
     "half.test": ["10.0.0.1", "127.0.0.1"],
   };
   dns = await startDnsServer({
@@ -81,6 +82,20 @@ describe("what may pass", () => {
       expect(code, host).toBe(0);
       expect(await rest, host).toContain("hello");
     }
+  });
+
+  it("is no refused address of a name whose allowed one refuses the connection", async () => {
+    const inside = await startHttpServer({
+      host: "127.0.0.2",
+      handler: (_request, response) => {
+        response.end("inside");
+        return true;
+      },
+    });
+    const gate = await open();
+    expect((await socksConnect(gate.port, "dead.test", inside.port, GET)).code).toBe(5);
+    expect(inside.accepted()).toBe(0);
+    await inside.close();
   });
 
   it("is none of what the rules refuse, in any spelling", async () => {

@@ -104,6 +104,36 @@ describe("a view", () => {
     expect(shown?.uptime90).toBe(70);
   });
 
+  it("leaves maintenance out of the uptime of a day and of all days", async () => {
+    const monitor = await world.addMonitor(owner, { createdAt: new Date(TODAY - 3 * DAY_MS) });
+    const change = { monitorId: monitor, at: new Date(TODAY - DAY_MS), status: "up" } as const;
+    await transact(world.app.sql, (tx) => addStatusChanges(tx, [change], clock.now()));
+    const times = {
+      starts_at: new Date(NOW.getTime() + HOUR_MS).toISOString(),
+      ends_at: new Date(NOW.getTime() + 2 * HOUR_MS).toISOString(),
+    };
+    const planned = await world.call("/api/v4/maintenance", {
+      key: owner.key,
+      body: { title: "Disks", monitor_ids: [monitor], ...times },
+    });
+    expect(planned.status, planned.text).toBe(201);
+    await world.app.sql`
+      insert into maintenance_occurrences (maintenance_id, scope_id, account_id, starts_at, covers_from, ends_at)
+      select m.id, s.id, m.account_id, ${new Date(TODAY - DAY_MS)}::timestamptz, ${new Date(TODAY - DAY_MS)}::timestamptz,
+        ${new Date(TODAY - DAY_MS + 6 * HOUR_MS)}::timestamptz
+      from maintenance as m join maintenance_scopes as s on s.maintenance_id = m.id
+      where m.id = ${(planned.body.data as { id: number }).id}`;
+    await createPage("with-maintenance", { monitors: [{ id: monitor }] });
+    const shown = (await pages.view("with-maintenance", null))?.groups[0]?.monitors[0];
+    expect(shown?.days.at(-2)).toEqual({
+      day: "2026-05-09",
+      uptime: 100,
+      downSeconds: 0,
+      maintenanceSeconds: 6 * 3_600,
+    });
+    expect(shown?.uptime90).toBe(100);
+  });
+
   it("groups monitors, and leaves empty groups out", async () => {
     const [a, b, c] = [await world.addMonitor(owner), await world.addMonitor(owner), await world.addMonitor(owner)];
     await createPage("with-groups", {

@@ -145,6 +145,8 @@ describe("the grade", () => {
   });
 
   it("falls with the score too", () => {
+    const key = { type: "RSA", bits: 1000, curve: null };
+    expect(configured({ tls1_2: [0x000a] }, {}, { key }).slice(0, 2)).toEqual(["C", 50]);
     expect(configured({ tls1_2: [0xc02b, 0x0002] })[1]).toBe(76);
     expect(configured({ tls1_2: [0x0002] })).toEqual(["F", 0, "FBB"]);
   });

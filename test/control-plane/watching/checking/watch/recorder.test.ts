@@ -167,6 +167,22 @@ describe("a monitor with more locations than its plan allows", () => {
   });
 });
 
+describe("a monitor that was down", () => {
+  it("is up after as many good checks as its recovery says", async () => {
+    const { ids } = await createWatchedAccount(service, sql, 1, { locations: ["eu-west"], retries: 0, recovery: 2 });
+    const [id = 0] = ids;
+    await sql`delete from monitor_slots where monitor_id = ${id} and location <> 'eu-west'`;
+    const seen: string[] = [];
+    for (const finding of [UP, REFUSED, UP, UP]) {
+      const entries = (await claimAll()).filter(({ monitorId }) => monitorId === id);
+      await record(entries, () => finding);
+      const [row] = await sql<{ status: string }[]>`select status from monitor_states where monitor_id = ${id}`;
+      seen.push(row?.status ?? "");
+    }
+    expect(seen).toEqual(["up", "down", "down", "up"]);
+  });
+});
+
 describe("a check that was planned 30 days ago", () => {
   it("is recorded once the service runs again, and the next one is planned", async () => {
     const [account] = await createTwo();
