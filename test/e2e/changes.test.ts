@@ -2,16 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createAccount, type TestAccount } from "#test/support/audit.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { attachScripted, helloOf, type ScriptedAgent } from "#test/support/scripted-agent.ts";
-
-interface Shown {
-  readonly id: number;
-  readonly at: string;
-  readonly actor: { readonly kind: string; readonly id: number | null; readonly name: string | null };
-  readonly address: string | null;
-  readonly action: string;
-  readonly subject: { readonly kind: string; readonly id: number | null; readonly name: string | null };
-  readonly changed: readonly { readonly field: string; readonly before: unknown; readonly after: unknown }[];
-}
+import { createAccountKey } from "#test/support/dashboard.ts";
+import { listChanges, type LoggedChange } from "#test/support/list-changes.ts";
 
 let plane: TestControlPlane;
 let agent: ScriptedAgent;
@@ -29,11 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => agent?.cut());
 
-async function changesOf({ key }: TestAccount): Promise<readonly Shown[]> {
-  const { body, status, text } = await plane.call("/api/v4/changes?per_page=100", { key });
-  expect(status, text).toBe(200);
-  return body.data;
-}
+const changesOf = ({ key }: TestAccount) => listChanges(plane, key);
 
 /** Returns what was logged while `work` ran, oldest first, as "kind id name: action fields". */
 async function loggedBy(work: () => Promise<unknown>, owner = account): Promise<readonly string[]> {
@@ -205,9 +193,8 @@ describe("the log of changes", () => {
     expect(logged[0]?.actor).toEqual({ kind: "operator", id: null, name: null });
     const created = await plane.operate("POST", "/api/admin/accounts", { email: "changes@example.com", plan: "pro" });
     const { id } = created.body.data as { id: number };
-    expect(await plane.app.sql`select action from account_changes where account_id = ${id}`).toEqual([
-      { action: "created" },
-    ]);
+    const first = await changesOf({ id, key: await createAccountKey(plane, id) });
+    expect(first.map(({ subject, action }) => `${subject.kind} ${action}`)).toEqual(["key created", "account created"]);
   });
 });
 
@@ -216,7 +203,7 @@ describe("GET /api/v4/changes", () => {
     const ids = (await changesOf(account)).map(({ id }) => id);
     expect(ids).toEqual(ids.toSorted((a, b) => b - a));
     const { body } = await plane.call("/api/v4/changes?per_page=2&page=2", { key: account.key });
-    expect((body.data as readonly Shown[]).map(({ id }) => id)).toEqual(ids.slice(2, 4));
+    expect((body.data as readonly LoggedChange[]).map(({ id }) => id)).toEqual(ids.slice(2, 4));
     expect(body.meta["pagination"]).toMatchObject({ total: ids.length, page: 2, per_page: 2 });
     const other = await createAccount(plane, "pro");
     expect((await changesOf(other)).map(({ subject }) => subject.kind)).toEqual(["key", "account"]);
@@ -237,7 +224,7 @@ describe("GET /api/v4/changes", () => {
     const [newest] = all;
     const select = async (query: string) => {
       const { body, text } = await plane.call(`/api/v4/changes?${query}`, { key: own.key });
-      const rows = body.data as readonly Shown[];
+      const rows = body.data as readonly LoggedChange[];
       return { names: rows.map(({ subject }) => subject.name), total: body.meta["pagination"]?.["total"], text };
     };
     expect(await select("subject=monitor")).toMatchObject({ names: ["renamed", "c", "b", "a"], total: 4 });

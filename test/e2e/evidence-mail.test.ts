@@ -64,8 +64,7 @@ describe("the mail about an outage", () => {
   it("goes without them if they are not there in time, and the webhook does not wait", async () => {
     await world.confirm("late@example.com");
     const { accountId, sql } = world;
-    const [recipient] = await sql<{ id: number }[]>`select id from mail_recipients where email = 'late@example.com'`;
-    const receivers = [{ receiverId: recipient?.id ?? 0, recipient: "late@example.com" }];
+    const receivers = [{ receiverId: await world.recipientId("late@example.com"), recipient: "late@example.com" }];
     const hook = {
       channel: "webhook",
       isBundled: false,
@@ -103,8 +102,7 @@ describe("the mail about an outage", () => {
   it("does not wait if the recovery follows at once: the order of the mails is that of the events", async () => {
     await world.confirm("quick@example.com");
     const { accountId, sql } = world;
-    const [recipient] = await sql<{ id: number }[]>`select id from mail_recipients where email = 'quick@example.com'`;
-    const receivers = [{ receiverId: recipient?.id ?? 0, recipient: "quick@example.com" }];
+    const receivers = [{ receiverId: await world.recipientId("quick@example.com"), recipient: "quick@example.com" }];
     const mail = { channel: "mail", isBundled: true, find: () => Promise.resolve([receivers, receivers]) } as const;
     const events = createEvents({ random: systemRandom, sources: [mail] });
     const at = new Date();

@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { connect, type Sql } from "#control-plane/core/database/connect.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { spawnAgent, startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
@@ -14,7 +13,6 @@ const INSIDE = "127.0.0.2";
 
 let plane: TestControlPlane;
 let key: string;
-let sql: Sql;
 let site: HttpServer;
 let inside: HttpServer;
 let agents: AgentProcess[];
@@ -26,7 +24,6 @@ beforeAll(async () => {
   const made = await plane.operate("POST", "/api/admin/keys", { plan: "captain" });
   const created = made.body.data as { key: string; account_id: number };
   key = created.key;
-  sql = connect(plane.databaseUrl, { name: "test", connections: 2, statementTimeoutMs: 30_000 });
   inside = await startHttpServer({ host: INSIDE });
   site = await startHttpServer({
     handler: (_request, response) => {
@@ -53,7 +50,6 @@ afterEach(() => {
 
 afterAll(async () => {
   await Promise.all((agents ?? []).map((agent) => agent.stop()));
-  await sql?.end();
   await plane?.stop();
   await Promise.all([site?.close(), inside?.close()]);
 });
@@ -62,16 +58,18 @@ afterAll(async () => {
 async function breakFrom(locations: readonly string[]) {
   const settings = { method: "POST", body: "now", request_headers: { "X-Token": "hunter2" }, retries: 0 };
   const { id } = await createMonitor(plane, key, { url: `${site.url}/`, interval_minutes: 60, locations, ...settings });
-  const gathered = async () => {
-    const [row] = await sql<{ status: string }[]>`select status from incident_evidence where monitor_id = ${id}`;
-    return row?.status;
+  const find = async () => {
+    const [newest] = (await plane.call(`/api/v4/incidents?monitor_id=${id}`, { key })).body.data as { id: number }[];
+    if (newest === undefined) return undefined;
+    return (await plane.call(`/api/v4/incidents?id=${newest.id}`, { key })).body.data as Incident;
   };
-  await expect.poll(gathered, SETTLES).toBe("gathered");
-  const [incident] = (await plane.call(`/api/v4/incidents?monitor_id=${id}`, { key })).body.data as { id: number }[];
-  return (await plane.call(`/api/v4/incidents?id=${incident?.id}`, { key })).body.data as {
-    readonly cause: { readonly code: string };
-    readonly evidence: { readonly failing: { readonly location: string }; readonly healthy: unknown };
-  };
+  await expect.poll(async () => (await find())?.evidence ?? null, SETTLES).not.toBeNull();
+  return (await find()) as Incident;
+}
+
+interface Incident {
+  readonly cause: { readonly code: string };
+  readonly evidence: { readonly failing: { readonly location: string }; readonly healthy: unknown };
 }
 
 describe("the request of a monitor with public locations alone", () => {

@@ -3,9 +3,12 @@ import { startControlPlane, type TestControlPlane } from "#test/support/control-
 import { createManualClock } from "#test/support/clock.ts";
 import { createTestDatabase } from "#test/support/postgres.ts";
 import { stopAfterAll } from "#test/support/stop-after-all.ts";
+import { untilLockIsAwaited } from "#test/support/database-locks.ts";
+import { advanceAlive, livedAt } from "#test/support/heartbeats/liveness.ts";
 
 interface Heartbeat {
   readonly id: number;
+  readonly status: string;
   readonly heartbeat_url: string;
   readonly heartbeat: { readonly deadline_at: string | null };
 }
@@ -37,23 +40,7 @@ function any(): TestControlPlane {
   return replica;
 }
 
-/** Waits until a replica has noted that it lives at the present time of the clock. */
-async function untilNoted(): Promise<void> {
-  await expect
-    .poll(async () => {
-      const [row] = await any().app.sql<{ at: Date }[]>`select at from service_liveness`;
-      return row?.at.getTime();
-    })
-    .toBe(clock.now().getTime());
-}
-
-/** Advances the time in steps after which the service notes that it lives. */
-async function live(seconds: number): Promise<void> {
-  for (let left = seconds; left > 0; left -= 5) {
-    clock.advance(Math.min(left, 5) * 1_000);
-    if (left >= 5) await untilNoted();
-  }
-}
+const live = (seconds: number) => advanceAlive(any().app.sql, clock, seconds * 1_000);
 
 const isoIn = (seconds: number) => new Date(clock.now().getTime() + seconds * 1_000).toISOString();
 
@@ -74,12 +61,7 @@ async function read({ id }: Heartbeat): Promise<Heartbeat> {
   return (await any().call(`/api/v4/monitors?id=${id}`, { key })).body.data;
 }
 
-/** Reads the status past the API, which limits how often it is asked. */
-async function statusOf({ id }: Heartbeat): Promise<string | undefined> {
-  const [row] = await any().app.sql<{ status: string }[]>`
-    select status from monitor_states where monitor_id = ${id}`;
-  return row?.status;
-}
+const statusOf = async (heartbeat: Heartbeat) => (await read(heartbeat)).status;
 
 async function eventsOf({ id }: Heartbeat): Promise<readonly { readonly type: string; readonly at: string }[]> {
   const rows = await any().app.sql<{ type: string; body: string }[]>`
@@ -110,14 +92,7 @@ const OUTAGES: readonly (readonly [what: string, pass: () => Promise<void>])[] =
       await sql.begin(async (tx) => {
         await tx`select from service_liveness for update`;
         clock.advance(5_000);
-        await expect
-          .poll(async () => {
-            const [row] = await sql<{ count: number }[]>`
-              select count(*)::integer as count from pg_stat_activity
-              where datname = current_database() and wait_event_type = 'Lock'`;
-            return row?.count;
-          })
-          .toBe(replicas.length);
+        await untilLockIsAwaited(sql, replicas.length);
         clock.advance(45_000);
       });
     },
@@ -155,7 +130,7 @@ describe("a deadline after the outage", () => {
     const made = await create(60);
     const deadline = isoIn(90);
     clock.advance(40_000);
-    await untilNoted();
+    await expect.poll(() => livedAt(any().app.sql)).toBe(clock.now().getTime());
     await live(45);
     expect(await statusOf(made)).toBe("up");
     await live(10);

@@ -2,6 +2,8 @@ import { describe, expect, it } from "vitest";
 import { startControlPlane, type Answer } from "#test/support/control-plane.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import { stopAfterAll } from "#test/support/stop-after-all.ts";
+import { untilLockIsAwaited } from "#test/support/database-locks.ts";
+import { advanceAlive } from "#test/support/heartbeats/liveness.ts";
 
 interface Ping {
   readonly kind: string;
@@ -44,18 +46,7 @@ const clock = createManualClock(START);
 const plane = await stopAfterAll(startControlPlane({ overrides: { clock } }));
 const key = await plane.createKey("captain");
 
-/** Advances the time in steps in which the service shows that it lives, so that it sees no outage of its own. */
-async function advance(seconds: number): Promise<void> {
-  for (let left = seconds; left > 0; left -= 5) {
-    clock.advance(Math.min(left, 5) * 1_000);
-    await expect.poll(livedAt).toBeGreaterThan(clock.now().getTime() - 5_000);
-  }
-}
-
-async function livedAt(): Promise<number> {
-  const [row] = await plane.app.sql<{ at: Date }[]>`select at from service_liveness`;
-  return row?.at.getTime() ?? 0;
-}
+const advance = (seconds: number) => advanceAlive(plane.app.sql, clock, seconds * 1_000);
 
 async function create(body: object): Promise<Heartbeat> {
   const made = await plane.call("/api/v4/monitors", { key, body: { check_type: "heartbeat", ...body } });
@@ -165,14 +156,7 @@ describe("a heartbeat without a ping", () => {
       // Pings cannot be written. Sweeps of late heartbeats do not need this table.
       await tx`lock table heartbeat_pings in share mode`;
       answers.push(ping(made));
-      await expect
-        .poll(async () => {
-          const [row] = await tx<{ count: number }[]>`
-            select count(*)::integer as count from pg_stat_activity
-            where datname = current_database() and wait_event_type = 'Lock'`;
-          return row?.count;
-        })
-        .toBe(1);
+      await untilLockIsAwaited(tx);
       // A sweep notes that the service lives before it looks for what is due: at the second note the first is over.
       await advance(10);
       expect(await incidentsOf(made.id)).toEqual([]);

@@ -8,6 +8,7 @@ import { startControlPlane, type TestControlPlane } from "#test/support/control-
 import { openMailWorld, type MailWorld } from "#test/support/mail-world.ts";
 import { confirmRecipients } from "#test/support/confirm-recipients.ts";
 import { createMonitor } from "#test/support/create-monitor.ts";
+import { createAccount, type TestAccount } from "#test/support/audit.ts";
 
 /** Control characters but line feeds, separators of lines, and invisible characters, which turn text around. */
 const UNSAFE = /[^\n\P{Cc}]|[\p{Cf}\p{Zl}\p{Zp}]/u;
@@ -46,7 +47,7 @@ let sink: MailSink;
 let plane: TestControlPlane;
 let agent: AgentProcess;
 let world: MailWorld;
-let key: string;
+let account: TestAccount;
 let url: string;
 
 /** Sends header fields until the other side closes. */
@@ -81,7 +82,7 @@ beforeAll(async () => {
   });
   world = await openMailWorld(plane.databaseUrl);
   agent = await startAgent(plane, "eu-west");
-  key = await plane.createKey("captain");
+  account = await createAccount(plane);
 });
 
 afterAll(async () => {
@@ -103,10 +104,9 @@ interface Incident {
 describe("a target that answers with hostile bytes", () => {
   it("makes its monitor down, with a cause in one plain line and a mail that is unharmed", async () => {
     const recipient = (path: string) => `${path}@example.com`;
-    const [account] = await world.sql<{ id: number }[]>`select max(id)::integer as id from accounts`;
     await confirmRecipients(
       world.sql,
-      account?.id ?? 0,
+      account.id,
       ANSWERS.map(([path]) => recipient(path)),
     );
     const ids = new Map<string, number>();
@@ -122,12 +122,13 @@ describe("a target that answers with hostile bytes", () => {
         notify_emails: [recipient(path)],
         ...settings,
       };
-      ids.set(path, (await createMonitor(plane, key, body)).id);
+      ids.set(path, (await createMonitor(plane, account.key, body)).id);
     }
     for (const [path, id] of ids) {
-      const read = async () => (await plane.call(`/api/v4/monitors?id=${id}`, { key })).body.data as { status: string };
+      const read = async () =>
+        (await plane.call(`/api/v4/monitors?id=${id}`, { key: account.key })).body.data as { status: string };
       await expect.poll(async () => (await read()).status, { ...SETTLES, message: path }).toBe("down");
-      const list = await plane.call(`/api/v4/incidents?monitor_id=${id}`, { key });
+      const list = await plane.call(`/api/v4/incidents?monitor_id=${id}`, { key: account.key });
       const [incident, ...others] = list.body.data as readonly Incident[];
       expect(others, path).toEqual([]);
       const texts = [incident?.title, incident?.cause.message, ...(incident?.timeline ?? []).map(({ text }) => text)];
@@ -154,8 +155,9 @@ describe("a target that answers with hostile bytes", () => {
 
   it("leaves agent and service able to find another target up", async () => {
     const body = { url: `${url}welcome`, interval_minutes: 1, check_type: "keyword", keyword: "Welcome" };
-    const { id } = await createMonitor(plane, key, body);
-    const read = async () => (await plane.call(`/api/v4/monitors?id=${id}`, { key })).body.data as { status: string };
+    const { id } = await createMonitor(plane, account.key, body);
+    const read = async () =>
+      (await plane.call(`/api/v4/monitors?id=${id}`, { key: account.key })).body.data as { status: string };
     await expect.poll(async () => (await read()).status, SETTLES).toBe("up");
   });
 });

@@ -13,7 +13,8 @@ const BODY = { urls: ["https://www.example.com/"] };
 
 const one = await stopAfterAll(startControlPlane());
 const two = await stopAfterAll(startControlPlane({ databaseUrl: one.databaseUrl }));
-const key = await one.createKey();
+const made = await one.operate("POST", "/api/admin/keys", { plan: "captain" });
+const { id: keyId, key } = made.body.data as { readonly id: number; readonly key: string };
 
 interface Ask {
   readonly plane?: TestControlPlane;
@@ -58,9 +59,8 @@ describe("a write with an X-Idempotency-Key", () => {
   });
 
   it("is a conflict while the first is running on any replica", async () => {
-    const [row] = await one.app.sql<{ id: number }[]>`select max(id) as id from keys`;
     const body = Buffer.from(JSON.stringify(BODY));
-    const write = { keyId: row?.id ?? 0, method: "POST", route: BATCH, params: {}, query: {}, body };
+    const write = { keyId, method: "POST", route: BATCH, params: {}, query: {}, body };
     const { scope } = identifyWrite(write, "running");
     const held = Promise.withResolvers<void>();
     const done = Promise.withResolvers<void>();

@@ -17,6 +17,7 @@ import { manyChanges, openMailWorld } from "#test/support/mail-world.ts";
 import { pngOf } from "#test/support/pictures.ts";
 import { createTestDatabase } from "#test/support/postgres.ts";
 import { stopAfterAll } from "#test/support/stop-after-all.ts";
+import { createAccount } from "#test/support/audit.ts";
 
 const BASE = "https://status.example.com";
 const OPS = "ops@example.com";
@@ -63,9 +64,9 @@ async function pathOfMail(count: number): Promise<string> {
 
 /** Returns the path of a link that the service made. */
 async function pathTo(incidentId: number, { email = OPS, days = 30 } = {}): Promise<string> {
-  const [row] = await world.sql<{ id: number }[]>`select id from mail_recipients where email = ${email}`;
+  const recipientId = await world.recipientId(email);
   const expiresAt = new Date(Date.now() + days * 86_400_000);
-  return `/i/${makeToken(plane.app.encryption, { subject: { incidentId }, recipientId: row?.id ?? 0, expiresAt })}`;
+  return `/i/${makeToken(plane.app.encryption, { subject: { incidentId }, recipientId, expiresAt })}`;
 }
 
 /** Makes a monitor whose pictures can be stored. */
@@ -115,9 +116,7 @@ it("the link of a mail shows its incident without a key, and acknowledges it wit
   }
   expect(page.text).not.toContain("<script");
   expect(page.text.match(/<form/g)).toHaveLength(1);
-  const [{ acknowledged_by: before } = {}] =
-    await world.sql`select acknowledged_by from incidents where id = ${incidentId}`;
-  expect(before).toBeNull();
+  expect((await plane.call(path)).text).toContain("<form");
 
   for (const type of ["application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/plain"]) {
     const done = await acknowledge(path, type);
@@ -125,10 +124,7 @@ it("the link of a mail shows its incident without a key, and acknowledges it wit
     expect(done.text).toContain("Acknowledged by mail, ops@example.com");
     expect(done.text).not.toContain("<form");
   }
-  const entries = await world.sql`
-    select kind, author, text from incident_entries where incident_id = ${incidentId} and kind = 'acknowledged'`;
-  expect(entries).toEqual([{ kind: "acknowledged", author: "mail, ops@example.com", text: "Acknowledged" }]);
-  expect((await plane.call(path)).text).toContain("Acknowledged (mail, ops@example.com)");
+  expect((await plane.call(path)).text.match(/Acknowledged \(mail, ops@example\.com\)/g)).toHaveLength(1);
   // Neither the address nor its parts may be found in a log.
   expect(logged).toContain("/i/:token");
   expect(logged).not.toContain(path.slice("/i/".length, 20));
@@ -139,9 +135,8 @@ describe("a link", () => {
     const { incidentId } = await openIncident();
     const path = await pathTo(incidentId);
     expect((await plane.call(path)).status).toBe(200);
-    const stranger = await world.sql<{ id: number }[]>`
-      insert into accounts (plan, created_at, updated_at) values ('pro', now(), now()) returning id`;
-    const other = await openIncident("Other", stranger[0]?.id);
+    const stranger = await createAccount(plane, "pro");
+    const other = await openIncident("Other", stranger.id);
     const [signature = ""] = path.split(".");
     const rest = path.slice(signature.length);
     const wrong = [
@@ -161,8 +156,8 @@ describe("a link", () => {
         expect(answer.headers.get("content-type")).toContain("text/html");
       }
     }
-    const open = await world.sql`select from incidents where acknowledged_by is not null and id = ${other.incidentId}`;
-    expect(open).toHaveLength(0);
+    const kept = await plane.call(`/api/v4/incidents?id=${other.incidentId}`, { key: stranger.key });
+    expect(kept.body.data).toMatchObject({ acknowledged: null });
   });
 
   it("that has expired is 410, and acknowledges nothing", async () => {
@@ -173,8 +168,7 @@ describe("a link", () => {
       expect(answer.status).toBe(410);
       expect(answer.text).toContain("expired");
     }
-    const [row] = await world.sql`select acknowledged_by from incidents where id = ${incidentId}`;
-    expect(row).toEqual({ acknowledged_by: null });
+    expect((await plane.call(await pathTo(incidentId))).text).toContain("<form");
   });
 
   it("shows names as text, and the end of a resolved incident without a form", async () => {

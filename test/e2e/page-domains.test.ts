@@ -65,14 +65,8 @@ const put = (id: number, body: object, key = mine) => bare().call(`${URL}?id=${i
 const read = async (id: number, key = mine) => data(await bare().call(`${URL}?id=${id}`, { key }));
 const questions = (domain: string) =>
   resolver.queries.filter(({ name }) => name.toLowerCase() === `_vantage.${domain}`).length;
-/** Waits for a state. Reads of the API count against the plan of the key. */
-async function becomes(id: number, state: string): Promise<void> {
-  const stored = async () => {
-    const [row] = await bare().app.sql<{ state: string }[]>`
-      select domain_state as state from status_pages where id = ${id}`;
-    return row?.state;
-  };
-  await expect.poll(stored).toBe(state);
+async function becomes(id: number, state: string, key = mine): Promise<void> {
+  await expect.poll(async () => (await read(id, key)).domain_state).toBe(state);
 }
 /** Publishes the records of these pages, and no others, at the name of the first. */
 const publish = (...pages: readonly Shown[]) =>
@@ -112,7 +106,7 @@ async function createVerified(domain: string, key = mine): Promise<Shown> {
   const made = data(await post(domain, key));
   publish(made);
   await put(made.id, { domain }, key);
-  await becomes(made.id, "verified");
+  await becomes(made.id, "verified", key);
   return made;
 }
 
@@ -178,7 +172,7 @@ describe("the domain of a page", () => {
     expect([first.domain_note, second.domain_note]).toEqual([null, null]);
     publish(second);
     offset += 11 * MINUTE_MS;
-    await becomes(second.id, "verified");
+    await becomes(second.id, "verified", theirs);
     publish(first, second);
     offset += DAY_MS;
     await settled(first.id, second.id);
@@ -212,7 +206,7 @@ describe("the domain of a page", () => {
     ]);
     offset += DAY_MS;
     await becomes(claim.id, "verified");
-    await becomes(held.id, "failed");
+    await becomes(held.id, "failed", theirs);
     const served = async () => String((await askWire(`${bare().url}/feed.rss`, { host: domain })).body);
     await expect.poll(served).toContain(claim.slug);
     expect(await read(held.id, theirs)).toMatchObject({
@@ -239,9 +233,8 @@ describe("the domain of a page", () => {
     publish(...pages);
     offset += 11 * MINUTE_MS;
     const states = async () => {
-      const rows = await bare().app.sql<{ state: string }[]>`
-        select domain_state as state from status_pages where domain = ${domain} order by domain_state`;
-      return rows.map(({ state }) => state);
+      const found = await Promise.all(pages.map(({ id }, index) => read(id, index === 1 ? theirs : mine)));
+      return found.map(({ domain_state: state }) => `${state}`).toSorted();
     };
     await expect.poll(states).toEqual(["pending", "pending", "verified"]);
     offset += 2 * MINUTE_MS;

@@ -1,7 +1,7 @@
 import type { CheckType } from "#control-plane/outages/kinds/kinds.ts";
 import type { TestControlPlane } from "#test/support/control-plane.ts";
 import { createMonitor } from "#test/support/create-monitor.ts";
-import { openBrowser, PASSWORD, signInOwner, startPath, type Browser } from "#test/support/dashboard.ts";
+import { memberIdOf, openBrowser, PASSWORD, signInOwner, startPath, type Browser } from "#test/support/dashboard.ts";
 import { attachScripted, helloOf, type ScriptedAgent } from "#test/support/scripted-agent.ts";
 import { createWebhook, failHeartbeat } from "#test/support/webhooks.ts";
 
@@ -118,7 +118,6 @@ export async function fillAccount(plane: TestControlPlane, name: string, text: s
   };
   const memberEmail = `member-${name}@example.com`;
   await join(memberEmail, "editor");
-  const [member] = await plane.app.sql<{ id: number }[]>`select id from users where email = ${memberEmail}`;
   return {
     accountId,
     key,
@@ -130,12 +129,20 @@ export async function fillAccount(plane: TestControlPlane, name: string, text: s
     windowId,
     pageId: data.id,
     keyId,
-    memberId: member?.id ?? 0,
+    memberId: await memberIdOf(owner, memberEmail),
     startPath: await startPath(plane, accountId),
     invitePath: await inviteTo(owner, "viewer"),
     secrets: [SECRET, hook.signing_secret, key],
     heartbeatUrl,
   };
+}
+
+/** What members of an account can change, with how often they have. */
+export async function readAll(plane: TestControlPlane, { key }: FilledAccount): Promise<readonly unknown[]> {
+  const paths = ["monitors?action=export", "incidents", "changes"];
+  const [all, incidents, changes] = await Promise.all(paths.map((path) => plane.call(`/api/v4/${path}`, { key })));
+  const listed = (incidents?.body.data ?? []) as readonly { id: number; title: string; status: string }[];
+  return [all?.body.data, listed.map(({ id, title, status }) => [id, title, status]), changes?.body.meta["pagination"]];
 }
 
 /** Plans maintenance by the form, from January 2031 on if the fields do not say otherwise. Returns its id. */

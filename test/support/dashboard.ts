@@ -194,3 +194,42 @@ export async function createAccountKey(plane: Pick<TestControlPlane, "operate">,
   const { body } = await plane.operate("POST", "/api/admin/keys", { account_id: accountId });
   return (body.data as { key: string }).key;
 }
+
+/** Lists the newest 100 keys of an account. */
+export async function listKeys(
+  plane: Pick<TestControlPlane, "operate">,
+  accountId: number,
+): Promise<readonly { readonly id: number; readonly name: string | null }[]> {
+  const { body } = await plane.operate("GET", `/api/admin/keys?account_id=${accountId}&per_page=100`);
+  return body.data;
+}
+
+/** A member of an account. */
+export interface ShownMember {
+  readonly id: number;
+  readonly email: string;
+  readonly role: string;
+  readonly isConfirmed: boolean;
+}
+
+/** Lists the members of an account as their page shows them to this owner, in the order in which they joined. */
+export async function listMembers(owner: Browser): Promise<readonly ShownMember[]> {
+  const { html } = await owner.get("/app/members");
+  const rows = html.matchAll(
+    /<tr><th scope="row">([^<]*)(.*?)<\/th>.*?"\/app\/members\/(\d+)\/role".*?<option value="(\w+)" selected>/gs,
+  );
+  return Array.from(rows, ([, email = "", badges = "", id, role = ""]) => {
+    return { id: Number(id), email: email.trim(), role, isConfirmed: !badges.includes("not confirmed") };
+  });
+}
+
+/** Returns the id of a member of an account, for this owner; 0: there is no such member. */
+export async function memberIdOf(owner: Browser, email: string): Promise<number> {
+  return (await listMembers(owner)).find((member) => member.email === email)?.id ?? 0;
+}
+
+/** Returns the id of the session that the user of a browser has begun from another address. */
+export async function sessionFrom(browser: Browser, address: string): Promise<number> {
+  const { html } = await browser.get("/app/profile");
+  return Number(new RegExp(`name="id" value="(\\d+)">\\s*<button aria-label="[^"]* from ${address}"`).exec(html)?.[1]);
+}

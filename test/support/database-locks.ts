@@ -2,15 +2,15 @@ import postgres from "postgres";
 import type { Queryable } from "#control-plane/core/database/connect.ts";
 import { until } from "#test/support/until.ts";
 
-async function isLockAwaited(sql: Queryable): Promise<boolean> {
+async function isLockAwaited(sql: Queryable, statements = 1): Promise<boolean> {
   const rows = await sql`
     select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  return rows.length > 0;
+  return rows.length >= statements;
 }
 
-/** Waits until a statement in this database waits for a lock that another transaction holds. */
-export async function untilLockIsAwaited(sql: Queryable): Promise<void> {
-  await until(() => isLockAwaited(sql), "a statement that waits for a lock");
+/** Waits until so many statements in this database wait for locks that other transactions hold. */
+export async function untilLockIsAwaited(sql: Queryable, statements = 1): Promise<void> {
+  await until(() => isLockAwaited(sql, statements), `${statements} statements that wait for a lock`);
 }
 
 /** Waits until this work has ended, or until a statement in this database, which is then its own, waits for a lock. */

@@ -16,6 +16,8 @@ export interface MailWorld {
   ask(...emails: readonly string[]): Promise<void>;
   /** Makes these addresses confirmed recipients. */
   confirm(...emails: readonly string[]): Promise<void>;
+  /** Returns the id of the recipient with this address; 0: there is none. */
+  recipientId(email: string): Promise<number>;
   /** Publishes events about monitors in one transaction, mailed to these addresses. Returns their ids. */
   publish(emails: readonly string[], changes: readonly Partial<MonitorChangeFacts>[]): Promise<readonly string[]>;
   /** Publishes events of any type in one transaction. Returns their ids. */
@@ -56,6 +58,10 @@ export async function openMailWorld(databaseUrl: string): Promise<MailWorld> {
     accountId,
     ask: (...emails) => transact(sql, (tx) => recipients.ensureRecipients(tx, accountId, emails)),
     confirm: (...emails) => confirmRecipients(sql, accountId, emails),
+    async recipientId(email) {
+      const [found] = await sql<{ id: number }[]>`select id from mail_recipients where email = ${email}`;
+      return found?.id ?? 0;
+    },
     publish: (emails, changes) =>
       transact(sql, (tx) =>
         events.publish(

@@ -12,6 +12,7 @@ import { runCheck } from "#control-plane/checks/run-check.ts";
 import { createHub, type Hub } from "#control-plane/checks/dispatch/hub.ts";
 import { createEvents } from "#control-plane/notify/events/events.ts";
 import { readMailLines } from "#control-plane/watching/evidence/requests.ts";
+import { registerChanges } from "#control-plane/accounts/changes/routes.ts";
 import { createGatedServer } from "#control-plane/accounts/gated-server.ts";
 import { createHeartbeats } from "#control-plane/watching/heartbeats/heartbeats.ts";
 import { readHeartbeatMailDetails } from "#control-plane/watching/heartbeats/mail-details.ts";
@@ -136,6 +137,7 @@ export async function startMonitorService(options: MonitorServiceOptions = {}): 
   const deliveries = openDeliveries({ ...keeping, registry: new Registry(), senders: [], noteMailed });
   const actions = createWebhookActions({ ...app, deliveries, timeoutMs: 1_000 });
   registerWebhooks(server, { gate, writes, sql: app.sql, webhooks, actions });
+  registerChanges(server, { ...app, gate });
   await registerDocs(server);
   const url = await server.listen({ host: "127.0.0.1", port: 0 });
   const agents = new Set<AttachedAgent>();

@@ -30,6 +30,8 @@ export interface SubscriberWorld {
   readonly mailsTo: (email: string) => readonly ReceivedMail[];
   /** Waits for the mail with this index to an address. */
   readonly mailTo: (email: string, index: number) => Promise<ReceivedMail>;
+  /** Waits until no mail is to be sent any more. */
+  readonly untilSent: () => Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -109,6 +111,10 @@ export async function startSubscriberWorld(): Promise<SubscriberWorld> {
       const mail = world.mailsTo(email)[index];
       if (mail === undefined) throw new Error(`no mail ${index} to ${email}`);
       return mail;
+    },
+    async untilSent() {
+      const queues = async () => (await plane.operate("GET", "/api/admin/queue")).text;
+      await expect.poll(queues).not.toContain('"deliveries:');
     },
     async stop() {
       await plane.stop();

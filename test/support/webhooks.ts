@@ -25,6 +25,7 @@ export interface ShownDelivery {
   readonly attempts: number;
   readonly error_code: string | null;
   readonly http_status_code: number | null;
+  readonly webhook_id: number;
   readonly event_id: string;
   readonly replay_of: number | null;
   readonly provider_ref: string | null;

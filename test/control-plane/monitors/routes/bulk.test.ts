@@ -4,6 +4,7 @@ import { BODY, startMonitorsWorld, URL } from "#test/control-plane/monitors/rout
 import type { Answer } from "#test/support/control-plane.ts";
 import { createWatchedAccount } from "#test/support/watched-account.ts";
 import { stopAfterAll } from "#test/support/stop-after-all.ts";
+import { listChanges, type LoggedChange } from "#test/support/list-changes.ts";
 
 const world = await stopAfterAll(startMonitorsWorld());
 
@@ -45,9 +46,11 @@ async function stored(ids: readonly number[]): Promise<readonly unknown[]> {
   ]);
 }
 
-const logOf = (ids: readonly number[]) => world.app.sql`
-  select resource_id as id, subject_name as name, action, changed from account_changes
-  where resource = 'monitor' and action <> 'created' and resource_id = any(${[...ids]}::bigint[]) order by id`;
+/** The changes of monitors in the log, oldest first. */
+async function logOf(ids: readonly number[]): Promise<readonly LoggedChange[]> {
+  const all = await listChanges(world, world.key, "subject=monitor");
+  return all.filter(({ subject: { id }, action }) => ids.includes(id ?? 0) && action !== "created").toReversed();
+}
 
 const slotsOf = (ids: readonly number[]) => world.app.sql`
   select monitor_id as id, location, interval_seconds as seconds from monitor_slots
@@ -93,9 +96,9 @@ describe("a change of many monitors", () => {
     expect(await change([one, two], { retries: 1 })).toMatchObject({ changed: 0, unchanged: 2 });
     expect(await stored([two])).toEqual(before);
     const logged = { action: "changed", changed: [{ field: "retries", before: 2, after: 1 }] };
-    expect(await logOf([one, two, three])).toEqual([
-      { ...logged, id: one, name: "Shop" },
-      { ...logged, id: three, name: "Mail", changed: [{ field: "retries", before: 0, after: 1 }] },
+    expect(await logOf([one, two, three])).toMatchObject([
+      { ...logged, subject: { id: one, name: "Shop" } },
+      { ...logged, subject: { id: three, name: "Mail" }, changed: [{ field: "retries", before: 0, after: 1 }] },
     ]);
   });
 
@@ -124,9 +127,7 @@ describe("a change of many monitors", () => {
     ]);
     expect(await slotsOf(ids)).toEqual([]);
     expect(await ended()).toEqual(["resolved", "paused", 0]);
-    expect(await sql`select deadline_at from heartbeats where monitor_id = ${job ?? 0}`).toEqual([
-      { deadline_at: null },
-    ]);
+    expect(await world.read(job ?? 0)).toMatchObject({ heartbeat: { deadline_at: null } });
     await change(ids, { is_active: true });
     expect((await slotsOf(ids)).map(({ id }) => id)).toEqual([one, idle]);
   });
@@ -183,8 +184,8 @@ describe("a change of many monitors", () => {
     expect((await world.change(one, set)).status).toBe(200);
     await change([many], set);
     const [single, bulk] = await logOf([one, many]);
-    expect(bulk?.["changed"]).toEqual(single?.["changed"]);
-    const names = ((bulk?.["changed"] ?? []) as { readonly field: string }[]).map(({ field }) => field);
+    expect(bulk?.changed).toEqual(single?.changed);
+    const names = (bulk?.changed ?? []).map(({ field }) => field);
     expect(names.toSorted()).toEqual(["json", "request_headers.X-Api-Key", "request_headers.X-Old", "retries"]);
     expect(JSON.stringify(bulk)).not.toMatch(/s3cret|0ther/);
   });
@@ -237,12 +238,10 @@ describe("a change of many monitors is refused as a whole", () => {
   });
 
   it("with at most 50 problems", async () => {
-    const { accountId, key, ids } = await createWatchedAccount(world, world.app.sql, 60);
+    const { key, ids } = await createWatchedAccount(world, world.app.sql, 60);
     const { body } = await send({ ids, set: { heartbeat: { grace_seconds: 90 } } }, { as: key });
     expect((body.error as unknown as Refused).problems).toHaveLength(50);
-    expect(
-      await world.app.sql`select from account_changes where account_id = ${accountId} and resource = 'monitor'`,
-    ).toHaveLength(0);
+    expect(await listChanges(world, key, "subject=monitor")).toEqual([]);
   });
 
   it("for fields that say what one monitor is, and for all other fields that are wrong for each", async () => {

@@ -4,6 +4,7 @@ import { RawBody } from "#control-plane/http/body.ts";
 import { createImportBodies, type ImportBodies } from "#control-plane/monitors/routes/import-body.ts";
 import { startMonitorService } from "#test/support/monitor-service.ts";
 import { stopAfterAll } from "#test/support/stop-after-all.ts";
+import { listChanges } from "#test/support/list-changes.ts";
 
 // A document of more than 1 MB is parsed in a thread. Spaces make any document as long, and mean nothing.
 
@@ -119,11 +120,10 @@ it("a large import is stored, and the log of changes has its monitors", async ()
   const key = await service.createKey();
   const made = await send(key, long(documentOf([ROW, { ...ROW, name: "second" }])));
   expect([made.status, made.body.data], made.text).toMatchObject([201, { created: 2 }]);
-  const rows = await service.app.sql`
-    select subject_name, action from account_changes where resource = 'monitor' order by id`;
-  expect([...rows]).toEqual([
-    { subject_name: "example.com/", action: "created" },
-    { subject_name: "second", action: "created" },
+  const logged = await listChanges(service, key, "subject=monitor");
+  expect(logged.map(({ subject, action }) => `${subject.name} ${action}`)).toEqual([
+    "second created",
+    "example.com/ created",
   ]);
 });
 

@@ -153,34 +153,28 @@ describe("a check that a user requests", () => {
   });
 });
 
-/** The account of a monitor. */
-const accountOf = async (id: number): Promise<number> => {
-  const [row] = await world.app.sql<{ accountId: number }[]>`
-    select account_id as "accountId" from monitors where id = ${id}`;
-  return row?.accountId ?? 0;
-};
-/** The addresses of a monitor's account whose owners are to be asked for their confirmation, in order. */
-const askedOf = async (id: number): Promise<readonly string[]> => {
+/** The addresses of the account whose owners are to be asked for their confirmation, in order. */
+const asked = async (): Promise<readonly string[]> => {
   const rows = await world.app.sql<{ email: string }[]>`
-    select email from mail_recipients where account_id = ${await accountOf(id)} and wants_confirmation order by id`;
+    select email from mail_recipients where account_id = ${world.accountId} and wants_confirmation order by id`;
   return rows.map(({ email }) => email);
 };
-/** Confirms an address of a monitor's account. */
-const confirm = async (id: number, email: string) => world.app.sql`
+/** Confirms an address of the account. */
+const confirm = (email: string) => world.app.sql`
   insert into mail_recipients (account_id, email, created_at, confirmed_at, wants_confirmation)
-  values (${await accountOf(id)}, ${email}, now(), now(), false)
+  values (${world.accountId}, ${email}, now(), now(), false)
   on conflict (account_id, lower(email)) do update set confirmed_at = now(), wants_confirmation = false`;
-/** Makes an address of a monitor's account one to which mail has failed for two minutes. */
-const fail = async (id: number, email: string) => world.app.sql`
+/** Makes an address of the account one to which mail has failed for two minutes. */
+const fail = (email: string) => world.app.sql`
   insert into failing_receivers (channel, receiver_id, failing_since, failures, next_attempt_at)
   select 'mail', r.id, now() - interval '2 minutes', 2, now() from mail_recipients as r
-  where r.account_id = ${await accountOf(id)} and r.email = ${email}`;
+  where r.account_id = ${world.accountId} and r.email = ${email}`;
 
 describe("mail addresses", () => {
   it("are shown with whether they are confirmed, and their owners are asked", async () => {
     const { id } = await world.create({ ...BODY, notify_emails: ["a@example.com", "B@example.com"] });
-    expect(await askedOf(id)).toEqual([]);
-    await confirm(id, "b@example.com");
+    expect(await asked()).toEqual([]);
+    await confirm("b@example.com");
     const { body } = await world.change(id, { notify_email: true });
     expect(body.data).toMatchObject({
       notify_emails: [
@@ -189,7 +183,7 @@ describe("mail addresses", () => {
       ],
       notify_state: "ok",
     });
-    expect(await askedOf(id)).toEqual(["a@example.com"]);
+    expect(await asked()).toEqual(["a@example.com"]);
     expect((await world.change(id, { notify_emails: ["c@example.com"] })).body.data).toMatchObject({
       notify_state: "no_recipient",
     });
@@ -207,12 +201,12 @@ describe("mail addresses", () => {
       expect(listed?.["notify_state"]).toBe((single.body.data as Monitor)["notify_state"]);
       return listed?.["notify_state"];
     };
-    await fail(id, "Full@example.com");
+    await fail("Full@example.com");
     expect(await state()).toBe("no_recipient");
-    await confirm(id, "ok@example.com");
+    await confirm("ok@example.com");
     // Nothing is mailed to the other one, so nothing fails.
     expect(await state()).toBe("ok");
-    await confirm(id, "full@example.com");
+    await confirm("full@example.com");
     expect(await state()).toBe("mail_failing");
     await world.change(id, { notify_email: false });
     expect(await state()).toBe("off");

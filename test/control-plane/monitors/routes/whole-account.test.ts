@@ -4,6 +4,7 @@ import { openSecrets } from "#control-plane/outages/kinds/secrets.ts";
 import { openAccountDocuments, type Document } from "#test/support/account-documents.ts";
 import { startMonitorService } from "#test/support/monitor-service.ts";
 import { stopAfterAll } from "#test/support/stop-after-all.ts";
+import { listChanges } from "#test/support/list-changes.ts";
 
 // Documents of version 2: monitors, status pages and maintenance of an account.
 
@@ -143,7 +144,7 @@ describe("a document of an account", () => {
   });
 
   it("changes what differs, and a dry run says the same numbers and changes nothing", async () => {
-    const { id, key } = await documents.createOwner();
+    const { key } = await documents.createOwner();
     await documents.send(key, documentOf("change"));
     const document = await documents.exportOf(key);
     const changed = {
@@ -172,14 +173,8 @@ describe("a document of an account", () => {
     const after = await documents.exportOf(key);
     expect(after.monitors.find(({ name }) => name === "Shop")).toMatchObject({ depends_on: null, retries: 4 });
     expect(after.status_pages[0]).toMatchObject({ title: "Renamed" });
-    const logged = await service.app.sql`
-      select resource, action, count(*)::int as n from account_changes
-      where account_id = ${id} and action = 'changed' group by 1, 2 order by 1`;
-    expect([...logged]).toEqual([
-      { resource: "maintenance", action: "changed", n: 1 },
-      { resource: "monitor", action: "changed", n: 1 },
-      { resource: "status_page", action: "changed", n: 1 },
-    ]);
+    const logged = (await listChanges(service, key)).filter(({ action }) => action === "changed");
+    expect(logged.map(({ subject }) => subject.kind).toSorted()).toEqual(["maintenance", "monitor", "status_page"]);
   });
 
   it("can turn dependencies round, and must not make a circle with those of the account", async () => {
@@ -290,15 +285,13 @@ describe("the secrets of a document", () => {
   it("are in an export that asks for them, which the log of changes notes", async () => {
     const [from, to] = [await documents.createOwner(), await documents.createOwner()];
     await documents.send(from.key, { version: 2, monitors: [{ ...SHOP, ...SECRETS }] });
-    const noted = () => service.app.sql`
-      select resource, resource_id, actor_type from account_changes
-      where account_id = ${from.id} and action = 'shown'`;
+    const noted = async () => (await listChanges(service, from.key)).filter(({ action }) => action === "shown");
     await documents.read(from.key);
-    expect(await noted()).toHaveLength(0);
+    expect(await noted()).toEqual([]);
     const { status, body } = await documents.read(from.key, "&secrets=include");
     expect([status, (body.data as Document).monitors[0]]).toMatchObject([200, SECRETS]);
     expect((body.data as Document).monitors[0]).not.toHaveProperty("secrets_missing");
-    expect([...(await noted())]).toEqual([{ resource: "monitor", resource_id: null, actor_type: "key" }]);
+    expect(await noted()).toMatchObject([{ subject: { kind: "monitor", id: null }, actor: { kind: "key" } }]);
     const imported = await documents.send(to.key, body.data);
     expect(await secretsOf((imported.body.data["ids"] as readonly number[])[0] ?? 0)).toEqual(SECRETS);
   });

@@ -1,3 +1,4 @@
+import { createAccount } from "#test/support/audit.ts";
 import type { Answer } from "#test/support/control-plane.ts";
 import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
 import { WIDE_PLANS } from "#test/support/wide-plans.ts";
@@ -17,6 +18,7 @@ export interface Monitor {
 
 /** A replica with agents at eu-west and us-east, and an account that writes monitors; `as` is the key of another. */
 export interface MonitorsWorld extends MonitorService {
+  readonly accountId: number;
   readonly key: string;
   /** Creates a monitor that has to be accepted. */
   create(body?: object, as?: string): Promise<Monitor>;
@@ -31,9 +33,10 @@ export async function startMonitorsWorld(): Promise<MonitorsWorld> {
   const { call } = service;
   service.attach("eu-west", { location: { region: "eu-west", city: "Berlin", country: "DE", asn: 1, tags: [] } });
   service.attach("us-east", { location: { region: "us-east", city: "", country: "US", asn: 2, tags: [] } });
-  const key = await service.createKey();
+  const { id: accountId, key } = await createAccount(service);
   return {
     ...service,
+    accountId,
     key,
     create: (body = BODY, as = key) => createMonitor(service, as, body),
     read: async (id, as = key) => (await call(`${URL}?id=${id}`, { key: as })).body.data,

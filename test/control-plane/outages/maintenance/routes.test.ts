@@ -15,6 +15,7 @@ import { MASTER_KEY } from "#test/support/master-key.ts";
 import { createTestDatabase } from "#test/support/postgres.ts";
 import { WIDE_PLANS } from "#test/support/wide-plans.ts";
 import { stopAfterAll } from "#test/support/stop-after-all.ts";
+import { createAccount } from "#test/support/audit.ts";
 
 const PATH = "/api/v4/maintenance";
 const clock = createManualClock(new Date("2026-03-01T12:00:00Z"));
@@ -227,10 +228,9 @@ describe("the list of maintenance windows", () => {
 });
 
 it("an erased account takes its windows along, and its export has them", async () => {
-  const own = await api.createKey();
-  const id = idOf(await create({ ...WEEKLY, starts_at: "2026-02-01T00:00:00", rrule: "FREQ=DAILY" }, { key: own }));
-  const [row] = await app.sql<{ account: number }[]>`select account_id as account from maintenance where id = ${id}`;
-  const erased = await api.operate("DELETE", `/api/admin/accounts?id=${row?.account ?? 0}&export=1`);
+  const own = await createAccount(api);
+  const id = idOf(await create({ ...WEEKLY, starts_at: "2026-02-01T00:00:00", rrule: "FREQ=DAILY" }, own));
+  const erased = await api.operate("DELETE", `/api/admin/accounts?id=${own.id}&export=1`);
   expect(erased.status).toBe(200);
   expect((erased.body.data as { export: unknown }).export).toMatchObject({ maintenance: { windows: [{ id }] } });
   expect(await app.sql`select from maintenance_occurrences where maintenance_id = ${id}`).toHaveLength(0);

@@ -2,7 +2,15 @@ import { argon2Sync } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createManualClock } from "#test/support/clock.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
-import { fieldsOfForm, joinAccount, openBrowser, PASSWORD, signIn, signInOwner } from "#test/support/dashboard.ts";
+import {
+  fieldsOfForm,
+  joinAccount,
+  listKeys,
+  openBrowser,
+  PASSWORD,
+  signIn,
+  signInOwner,
+} from "#test/support/dashboard.ts";
 import type { Browser, FormFields } from "#test/support/dashboard.ts";
 
 const MINUTE_MS = 60_000;
@@ -25,11 +33,7 @@ beforeEach(async () => {
   clock.advance(10 * MINUTE_MS);
 });
 
-async function keyNames(): Promise<readonly (string | null)[]> {
-  const rows = await plane.app.sql<{ name: string | null }[]>`
-    select name from keys where account_id = ${accountId} and name is not null order by id`;
-  return rows.map(({ name }) => name);
-}
+const keyNames = async () => (await listKeys(plane, accountId)).map(({ name }) => name);
 
 /** The hidden fields of a page, in their order. */
 function hiddenOf(html: string): readonly (readonly [string, string])[] {

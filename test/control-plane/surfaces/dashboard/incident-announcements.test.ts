@@ -19,13 +19,6 @@ async function post(path: string, fields: FormFields): Promise<string> {
   return location ?? "";
 }
 
-/** Waits until nothing is to be sent any more. */
-async function untilSent(): Promise<void> {
-  await expect
-    .poll(() => world.plane.app.sql`select from deliveries where status in ('pending', 'retrying')`)
-    .toHaveLength(0);
-}
-
 it("what a member publishes reaches the subscribers of the page once, and what is not public does not", async () => {
   const { slug, pageId } = await world.createPage();
   await world.subscribeAndConfirm(slug, READER);
@@ -51,7 +44,7 @@ it("what a member publishes reaches the subscribers of the page once, and what i
   await post(`${path}/acknowledge`, { acknowledged: "yes" });
   await post(`${path}/resolve`, {});
   expect((await world.mailTo(READER, 3)).header("subject")).toBe("[Example Shop] Slow payments: resolved");
-  await untilSent();
+  await world.untilSent();
   expect(world.mailsTo(READER)).toHaveLength(4);
   const shown = (await world.plane.call(`/status/${slug}`)).text;
   expect(shown).toContain("The cause is known.");
@@ -72,7 +65,7 @@ it("a private incident is announced when its first public update is published", 
   await post(`${path}/publish`, { status: "monitoring", text: "Search was slow.", public: "yes" });
   const mail = await world.mailTo("other@example.com", 1);
   expect(mail.text).toContain("Search was slow.");
-  await untilSent();
+  await world.untilSent();
   expect(world.mailsTo("other@example.com")).toHaveLength(2);
   expect((await world.plane.call(`/status/${slug}`)).text).not.toContain("internal");
 });

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { createManualClock } from "#test/support/clock.ts";
 import { startControlPlane } from "#test/support/control-plane.ts";
 import { noteDashboardRoutes } from "#test/support/dashboard-routes.ts";
-import { fillAccount, pathsOf } from "#test/support/dashboard-world.ts";
+import { fillAccount, pathsOf, readAll } from "#test/support/dashboard-world.ts";
 import { readForms, type FoundForm } from "#test/support/hostile-input.ts";
 import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
@@ -28,19 +28,8 @@ async function everyPage(): Promise<readonly { readonly path: string; readonly h
   return pages;
 }
 
-/** What the other account has. */
-async function snapshot() {
-  const { sql } = plane.app;
-  const { accountId } = other;
-  return Promise.all([
-    sql`select id, name, is_active, tags from monitors where account_id = ${accountId} order by id`,
-    sql`select id, title, status from incidents where account_id = ${accountId} order by id`,
-    sql`select count(*) from account_changes where account_id = ${accountId}`,
-  ]);
-}
-
 it("no field of a form shows or changes what another account has", async () => {
-  const before = await snapshot();
+  const before = await readAll(plane, other);
   const forms = new Map<string, FoundForm>();
   for (const { html } of await everyPage())
     for (const form of readForms(html)) forms.set(`${form.action} ${String(form.fields["check_type"] ?? "")}`, form);
@@ -72,5 +61,5 @@ it("no field of a form shows or changes what another account has", async () => {
   // Nor does what was stored on the way.
   for (const { path, html } of await everyPage()) if (html.includes(SECRET_NAME)) shown.push({ path });
   expect(shown).toEqual([]);
-  expect(await snapshot()).toEqual(before);
+  expect(await readAll(plane, other)).toEqual(before);
 });

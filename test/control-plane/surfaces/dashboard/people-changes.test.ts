@@ -1,39 +1,38 @@
 import { describe, expect, it } from "vitest";
 import { startControlPlane } from "#test/support/control-plane.ts";
-import { createAccount, createAccountKey, openBrowser, PASSWORD, signIn } from "#test/support/dashboard.ts";
-import { signInOwner, startPath, type Browser } from "#test/support/dashboard.ts";
+import {
+  createAccount,
+  createAccountKey,
+  memberIdOf,
+  openBrowser,
+  PASSWORD,
+  sessionFrom,
+  signIn,
+  signInOwner,
+  startPath,
+  type Browser,
+} from "#test/support/dashboard.ts";
 import { stopAfterAll } from "#test/support/stop-after-all.ts";
+import { listChanges, type LoggedChange } from "#test/support/list-changes.ts";
 
 const NEXT_PASSWORD = "my next password of all";
 
 const plane = await stopAfterAll(startControlPlane({ config: { trustedProxies: ["127.0.0.0/8"] } }));
 
-interface Row {
-  readonly actor: { readonly kind: string; readonly id: number | null; readonly name: string | null };
-  readonly address: string;
-  readonly subject: { readonly kind: string; readonly id: number | null; readonly name: string | null };
-  readonly action: string;
-  readonly changed: readonly unknown[];
-}
-
 /** The log of an account as the API gives it, oldest first, without what is in it already. */
-async function logOf(accountId: number, after: readonly Row[] = []): Promise<readonly Row[]> {
-  const { body } = await plane.call("/api/v4/changes?limit=100", { key: await createAccountKey(plane, accountId) });
-  const rows = (body.data as readonly Row[]).filter(({ actor }) => actor.kind === "member");
+async function logOf(accountId: number, after: readonly LoggedChange[] = []): Promise<readonly LoggedChange[]> {
+  const all = await listChanges(plane, await createAccountKey(plane, accountId));
+  const rows = all.filter(({ actor }) => actor.kind === "member");
   return rows.toReversed().slice(after.length);
 }
 
-const shown = (rows: readonly Row[]) =>
+const shown = (rows: readonly LoggedChange[]) =>
   rows.map(({ subject, action, changed }) => ({ kind: subject.kind, name: subject.name, action, changed }));
-
-async function userId(email: string): Promise<number> {
-  const [row] = await plane.app.sql<{ id: number }[]>`select id from users where email = ${email}`;
-  return row?.id ?? 0;
-}
 
 async function addMember(accountId: number, email: string): Promise<void> {
   await plane.app.sql`
-    insert into members (account_id, user_id, role, created_at) values (${accountId}, ${await userId(email)}, 'viewer', now())`;
+    insert into members (account_id, user_id, role, created_at)
+    select ${accountId}, id, 'viewer', now() from users where email = ${email}`;
 }
 
 /** Two accounts of one user. */
@@ -51,12 +50,12 @@ describe("the log of changes of people", () => {
     const { browser, ids } = await openTwo("two@example.com");
     const { accountId: other } = await signInOwner(plane, "alone@example.com");
     const before = await Promise.all([...ids, other].map((id) => logOf(id)));
+    const who = { id: await memberIdOf(browser, "two@example.com"), name: "two@example.com" };
     await browser.post("/app/profile/password", { current: "wrong", next: NEXT_PASSWORD });
     const changed = await browser.post("/app/profile/password", { current: PASSWORD, next: NEXT_PASSWORD });
     expect(changed.status).toBe(303);
     for (const [index, id] of ids.entries()) {
       const rows = await logOf(id, before[index]);
-      const who = { id: await userId("two@example.com"), name: "two@example.com" };
       expect(rows).toEqual([
         expect.objectContaining({
           actor: { kind: "member", ...who },
@@ -78,7 +77,8 @@ describe("the log of changes of people", () => {
     const token = "m".repeat(32);
     await plane.app.sql`
       insert into one_time_links (digest, purpose, user_id, created_at, expires_at)
-      values (sha256(${token}::bytea), 'reset', ${await userId("mailed@example.com")}, now(), now() + interval '1 hour')`;
+      select sha256(${token}::bytea), 'reset', id, now(), now() + interval '1 hour' from users
+      where email = 'mailed@example.com'`;
     expect((await openBrowser(plane).post(`/reset/${token}`, { password: NEXT_PASSWORD })).status).toBe(303);
     const expected = [{ kind: "member", name: "mailed@example.com", action: "changed", changed: PASSWORD_CHANGED }];
     for (const [index, id] of ids.entries()) expect(shown(await logOf(id, before[index]))).toEqual(expected);
@@ -121,16 +121,15 @@ describe("the log of changes of people", () => {
     ];
     expect((await laptop.post("/app/profile/account", { account_id: String(ids[1]) })).status).toBe(303);
     const before = await Promise.all(ids.map((id) => logOf(id)));
-    const [session] = await plane.app.sql<{ id: number }[]>`select id from sessions where address = '203.0.113.1'`;
-    await browser.post("/app/profile/sessions", { id: String(session?.id) });
+    const id = await sessionFrom(browser, "203.0.113.1");
     // It has ended: the second time changes nothing.
-    await browser.post("/app/profile/sessions", { id: String(session?.id) });
+    for (let n = 0; n < 2; n += 1) await browser.post("/app/profile/sessions", { id: String(id) });
     expect((await phone.get("/app/monitors")).status).toBe(303);
     await browser.post("/app/profile/sessions");
     expect((await tablet.get("/app/monitors")).status).toBe(303);
     const rows = (await logOf(ids[0], before[0])).map(({ subject, action }) => ({ ...subject, action }));
     expect(rows).toEqual([
-      { kind: "session", id: session?.id, name: null, action: "deleted" },
+      { kind: "session", id, name: null, action: "deleted" },
       { kind: "session", id: expect.any(Number), name: null, action: "deleted" },
     ]);
     expect(shown(await logOf(ids[1], before[1]))).toEqual([
@@ -142,13 +141,12 @@ describe("the log of changes of people", () => {
     const { body } = await plane.operate("POST", "/api/admin/invites", {});
     const { token } = body.data as { token: string };
     const typed = { email: "opened@example.com", password: PASSWORD };
-    expect((await openBrowser(plane).post(`/invite/${token}`, typed)).status).toBe(303);
-    const [account] = await plane.app.sql<{ id: number }[]>`select id from accounts where email = 'opened@example.com'`;
-    const rows = await plane.app.sql<{ resource: string; action: string; name: string }[]>`
-      select resource, action, subject_name as name from account_changes where account_id = ${account?.id ?? 0} order by id`;
-    expect([...rows]).toEqual([
-      { resource: "account", action: "created", name: "opened@example.com" },
-      { resource: "member", action: "created", name: "opened@example.com" },
+    const browser = openBrowser(plane);
+    expect((await browser.post(`/invite/${token}`, typed)).status).toBe(303);
+    const { html } = await browser.get("/app/changes");
+    expect(html.match(/\w+ opened@example\.com \w+(?=<)/g)).toEqual([
+      "member opened@example.com created",
+      "account opened@example.com created",
     ]);
   });
 });

@@ -2,6 +2,8 @@ import { describe, expect, it } from "vitest";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import {
   createAccount,
+  listMembers,
+  memberIdOf,
   openBrowser,
   PASSWORD,
   signIn,
@@ -10,13 +12,9 @@ import {
   type DashboardAnswer,
 } from "#test/support/dashboard.ts";
 import { stopAfterAll } from "#test/support/stop-after-all.ts";
+import { untilLockIsAwaited } from "#test/support/database-locks.ts";
 
 const plane = await stopAfterAll(startControlPlane({ config: { trustedProxies: ["127.0.0.0/8"] } }));
-
-async function userId(email: string): Promise<number> {
-  const [row] = await plane.app.sql<{ id: number }[]>`select id from users where email = ${email}`;
-  return row?.id ?? 0;
-}
 
 /** Lets a new user join by an invite of this owner. */
 async function join(owner: Browser, email: string, role: string): Promise<Browser> {
@@ -39,13 +37,7 @@ async function during(
   await sql.begin(async (tx) => {
     await hold(tx as unknown as typeof sql);
     answers.push(...send());
-    const waiting = async () => {
-      const [row] = await sql<{ waiting: number }[]>`
-        select count(*) as waiting from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`;
-      return row?.waiting;
-    };
-    await expect.poll(waiting).toBe(blocked);
+    await untilLockIsAwaited(sql, blocked);
     await then(tx as unknown as typeof sql);
   });
   return Promise.all(answers);
@@ -55,9 +47,9 @@ describe("who is removed from an account at the moment of", () => {
   const remove = (id: number) => (tx: TestControlPlane["app"]["sql"]) => tx`delete from members where user_id = ${id}`;
 
   it("a sign-in reads that there is no account any more", async () => {
-    await signInOwner(plane, "gone@example.com");
+    const { browser } = await signInOwner(plane, "gone@example.com");
     const typed = { email: "gone@example.com", password: PASSWORD };
-    const [answer] = await during(remove(await userId("gone@example.com")), 1, () => [
+    const [answer] = await during(remove(await memberIdOf(browser, "gone@example.com")), 1, () => [
       openBrowser(plane, "192.0.2.1").post("/sign-in", typed),
     ]);
     expect([answer?.status, answer?.html.includes("not a member of any account")]).toEqual([403, true]);
@@ -67,7 +59,7 @@ describe("who is removed from an account at the moment of", () => {
     const { browser } = await signInOwner(plane, "changing@example.com");
     await browser.get("/app/profile");
     const typed = { current: PASSWORD, next: "my next password" };
-    const [answer] = await during(remove(await userId("changing@example.com")), 1, () => [
+    const [answer] = await during(remove(await memberIdOf(browser, "changing@example.com")), 1, () => [
       browser.post("/app/profile/password", typed),
     ]);
     expect(answer?.status).toBe(403);
@@ -77,7 +69,7 @@ describe("who is removed from an account at the moment of", () => {
   it("a switch to it stays in the other one", async () => {
     const { browser } = await signInOwner(plane, "switching@example.com");
     const second = await createAccount(plane);
-    const id = await userId("switching@example.com");
+    const id = await memberIdOf(browser, "switching@example.com");
     await plane.app.sql`
       insert into members (account_id, user_id, role, created_at) values (${second}, ${id}, 'viewer', now())`;
     await browser.get("/app/profile");
@@ -95,8 +87,8 @@ describe("two owners who demote each other at the same time", () => {
   it("do not both lose the role, also where there is a third one", async () => {
     const { browser: first, accountId } = await signInOwner(plane, "first@example.com");
     const second = await join(first, "second@example.com", "owner");
-    await join(first, "third@example.com", "owner");
-    const [one, two] = [await userId("first@example.com"), await userId("second@example.com")];
+    const third = await join(first, "third@example.com", "owner");
+    const [one, two] = (await listMembers(first)).map(({ id }) => id);
     const answers = await during(
       (tx) => tx`select from members where account_id = ${accountId} for update`,
       2,
@@ -106,8 +98,7 @@ describe("two owners who demote each other at the same time", () => {
       ],
     );
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([303, 403]);
-    const roles = await plane.app.sql<{ role: string }[]>`select role from members where account_id = ${accountId}`;
-    expect(roles.filter(({ role }) => role === "owner")).toHaveLength(2);
+    expect((await listMembers(third)).filter(({ role }) => role === "owner")).toHaveLength(2);
   });
 });
 
@@ -133,7 +124,7 @@ describe("a link that is used twice at the same time", () => {
     const token = "t".repeat(32);
     await plane.app.sql`
       insert into one_time_links (digest, purpose, user_id, created_at, expires_at)
-      values (sha256(${token}::bytea), 'reset', ${await userId("twice@example.com")}, now(), now() + interval '1 hour')`;
+      values (sha256(${token}::bytea), 'reset', ${await memberIdOf(owner, "twice@example.com")}, now(), now() + interval '1 hour')`;
     const { html } = await owner.post("/app/members/invites", { role: "viewer" });
     const invite = /\/invite\/[0-9A-Za-z]{32}/.exec(html)?.[0] ?? "";
     const passwords = ["the first of two passwords", "the second of two passwords"];

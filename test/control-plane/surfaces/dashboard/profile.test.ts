@@ -1,6 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { startControlPlane } from "#test/support/control-plane.ts";
-import { createAccount, openBrowser, PASSWORD, signIn, signInOwner, type Browser } from "#test/support/dashboard.ts";
+import {
+  createAccount,
+  openBrowser,
+  PASSWORD,
+  sessionFrom,
+  signIn,
+  signInOwner,
+  type Browser,
+} from "#test/support/dashboard.ts";
 import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const plane = await stopAfterAll(startControlPlane({ config: { trustedProxies: ["127.0.0.0/8"] } }));
@@ -57,8 +65,8 @@ describe("the profile", () => {
     const page = await owner.get("/app/profile");
     expect(page.html).toContain("203.0.113.9");
     expect(page.html.match(/This session/g)).toHaveLength(1);
-    const [session] = await plane.app.sql<{ id: number }[]>`select id from sessions where address = '203.0.113.9'`;
-    const ended = await owner.post("/app/profile/sessions", { id: String(session?.id) });
+    const id = await sessionFrom(owner, "203.0.113.9");
+    const ended = await owner.post("/app/profile/sessions", { id: String(id) });
     expect([ended.status, ended.location]).toEqual([303, "/app/profile?done=session_ended"]);
     expect([await isIn(phone), await isIn(owner)]).toEqual([false, true]);
   });

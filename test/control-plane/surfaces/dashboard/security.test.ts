@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createManualClock } from "#test/support/clock.ts";
 import { startControlPlane } from "#test/support/control-plane.ts";
 import { noteDashboardRoutes, type FoundRoute } from "#test/support/dashboard-routes.ts";
-import { brokenOutOf, fillAccount, HOSTILE_TEXT, pathsOf } from "#test/support/dashboard-world.ts";
+import { brokenOutOf, fillAccount, HOSTILE_TEXT, pathsOf, readAll } from "#test/support/dashboard-world.ts";
 import { drawPng } from "#test/support/logos.ts";
 import { openBrowser, signInOwner, type Browser } from "#test/support/dashboard.ts";
 import { stopAfterAll } from "#test/support/stop-after-all.ts";
@@ -153,7 +153,7 @@ describe("roles", () => {
   it("let nobody of another account change anything by a form, whose things are not there for them", async () => {
     const own = forms().filter(({ url }) => url.includes(":id"));
     expect(own.length).toBeGreaterThan(5);
-    const before = await snapshot();
+    const before = await readAll(plane, account);
     const wrong: unknown[] = [];
     for (const { url } of own)
       for (const path of pathsOf(url, account)) {
@@ -167,7 +167,7 @@ describe("roles", () => {
         if (withFile.status !== (takesFiles(url) ? 404 : 415)) wrong.push({ path, status: withFile.status });
       }
     expect(wrong).toEqual([]);
-    expect(await snapshot()).toEqual(before);
+    expect(await readAll(plane, account)).toEqual(before);
   });
 });
 
@@ -178,7 +178,7 @@ describe("a form with a file", () => {
   it("is asked for the origin and the token of the session, as every other form", async () => {
     const paths = forms().flatMap(({ url }) => (takesFiles(url) ? pathsOf(url, account) : []));
     expect(paths.length).toBeGreaterThan(3);
-    const before = await snapshot();
+    const before = await readAll(plane, account);
     const files = { logo: drawPng(5, 3) };
     for (const path of paths) {
       clock.advance(VIEW_MS);
@@ -190,22 +190,9 @@ describe("a form with a file", () => {
       ].map(({ status }) => status);
       expect(statuses, path).toEqual([403, 403, 403, 403]);
     }
-    expect(await snapshot()).toEqual(before);
+    expect(await readAll(plane, account)).toEqual(before);
   });
 });
-
-/** What the forms change. */
-async function snapshot() {
-  const { sql } = plane.app;
-  const { accountId } = account;
-  return Promise.all([
-    sql`select id, name, url, is_active from monitors where account_id = ${accountId} order by id`,
-    sql`select id, status from incidents where account_id = ${accountId} order by id`,
-    sql`select user_id, role from members where account_id = ${accountId} order by user_id`,
-    sql`select count(*) from status_page_logos`,
-    sql`select count(*) from account_changes where account_id = ${accountId}`,
-  ]);
-}
 
 describe("every page", () => {
   it("is in no cache, no frame and no search, and gives its address to no other site", async () => {

@@ -5,6 +5,7 @@ import { startControlPlane } from "#test/support/control-plane.ts";
 import {
   createAccount,
   joinAccount,
+  memberIdOf,
   openBrowser,
   PASSWORD,
   signIn,
@@ -199,7 +200,6 @@ describe("a device", () => {
     [
       "the removal from an account",
       async () => {
-        const [user] = await plane.app.sql<{ id: number }[]>`select id from users where email = ${OWNER}`;
         const path = await startPath(plane, accountId);
         const deputy = openBrowser(plane);
         const joined = await deputy.post(path, { email: `deputy@example.com`, password: PASSWORD });
@@ -208,7 +208,7 @@ describe("a device", () => {
         const invite = await plane.operate("POST", "/api/admin/invites", { account_id: await createAccount(plane) });
         const { token } = invite.body.data as { readonly token: string };
         expect((await owner.post(`/invite/${token}`)).status).toBe(303);
-        expect((await deputy.post(`/app/members/${user?.id}/remove`)).status).toBe(303);
+        expect((await deputy.post(`/app/members/${await memberIdOf(deputy, OWNER)}/remove`)).status).toBe(303);
       },
     ],
   ])("ends with %s", async (_what, end) => {

@@ -2,7 +2,7 @@ import { beforeEach, expect, it } from "vitest";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { removeReplica, writePresence } from "#control-plane/checks/probes/presence/store.ts";
 import { openDatabase } from "#test/support/postgres.ts";
-import { until } from "#test/support/until.ts";
+import { untilLockIsAwaited } from "#test/support/database-locks.ts";
 import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 const AGENT = "agent-one";
@@ -31,14 +31,6 @@ const write = (replicaId: string, now: Date): Promise<void> =>
     stillHere: [AGENT],
   });
 
-/** Waits until this number of statements wait for locks. */
-const untilWaiting = (count: number): Promise<true> =>
-  until(async () => {
-    const rows = await sql`
-      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    return rows.length === count;
-  }, `${count} statements that wait for a lock`);
-
 it.each<[string, () => Promise<void>]>([
   ["writes its sign of life again", () => write("late", NOW)],
   ["stops", () => removeReplica(sql, { replicaId: "late", now: NOW, left: [AGENT] })],
@@ -49,9 +41,9 @@ it.each<[string, () => Promise<void>]>([
     await release.promise;
   });
   const late = comeBack();
-  await untilWaiting(1);
+  await untilLockIsAwaited(sql);
   const live = write("live", NOW);
-  await untilWaiting(2);
+  await untilLockIsAwaited(sql, 2);
   release.resolve();
   const ended = await Promise.allSettled([holder, late, live]);
   expect(ended.filter(({ status }) => status === "rejected")).toEqual([]);

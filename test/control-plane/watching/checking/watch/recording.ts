@@ -21,6 +21,7 @@ import { startControlPlane, type TestControlPlane } from "#test/support/control-
 import { createWatchedAccount } from "#test/support/watched-account.ts";
 import { confirmRecipients } from "#test/support/confirm-recipients.ts";
 import { openUnsentMail } from "#test/support/unsent-mail.ts";
+import { listDeliveries } from "#test/support/webhooks.ts";
 
 /** Confirmed addresses of every account. */
 export const EMAILS = ["one@example.com", "two@example.com"];
@@ -159,10 +160,8 @@ async function watchOne({ plane, sql, mail }: Parts, settings: Partial<MonitorSe
     },
     /** Returns the ids of the webhooks to which events of a type are sent. */
     async posted(type: string): Promise<readonly number[]> {
-      const rows = await sql<{ id: number }[]>`
-        select d.receiver_id as id from deliveries as d join events as e on e.id = d.event_id
-        where e.monitor_id = ${id} and e.type = ${type} and d.channel = 'webhook' order by d.id`;
-      return rows.map((row) => row.id);
+      const deliveries = await listDeliveries(plane, key, `?event_type=${type}&per_page=100`);
+      return deliveries.map(({ webhook_id: webhookId }) => webhookId).toReversed();
     },
     async mailed(): Promise<readonly string[]> {
       const rows = await sql<{ type: string; recipient: string }[]>`
