@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { systemClock } from "#test/support/clock.ts";
 import { startControlPlane } from "#test/support/control-plane.ts";
 import { openBrowser, signInOwner } from "#test/support/dashboard.ts";
 import { attachIdle } from "#test/support/idle-agent.ts";
@@ -10,9 +11,11 @@ const LIST = "/app/monitors";
 /** Where a monitor is chosen. */
 const CHOICES = ["/app/status-pages/new", "/app/incidents/new"];
 
-const plane = await stopAfterAll(startControlPlane());
+// A window covers from the moment of its write on: the replicas have one clock, not two estimates of the database's.
+const overrides = { clock: systemClock };
+const plane = await stopAfterAll(startControlPlane({ overrides }));
 /** Another replica on the same database. */
-const other = await stopAfterAll(startControlPlane({ databaseUrl: plane.databaseUrl }));
+const other = await stopAfterAll(startControlPlane({ overrides, databaseUrl: plane.databaseUrl }));
 await stopAfterAll(attachIdle(plane, "eu-west"));
 const account = await createWatchedAccount(plane, plane.app.sql, 1);
 const { key } = account;
