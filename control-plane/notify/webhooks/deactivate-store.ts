@@ -1,5 +1,5 @@
 import type { Transaction } from "#control-plane/core/database/connect.ts";
-import type { FormatName } from "#control-plane/notify/webhooks/formats/format.ts";
+import type { FormatName } from "#control-plane/notify/webhooks/formats/formats.ts";
 import type { InactiveReason } from "#control-plane/notify/webhooks/webhook.ts";
 
 /** An active subscription, locked. */

@@ -4,7 +4,7 @@ import { readHeaderFields } from "#control-plane/core/header-fields.ts";
 import type { EventType } from "#control-plane/notify/events/event.ts";
 import { refuseProblem, refuseWrite, type Written } from "#control-plane/http/written.ts";
 import type { PlanName } from "#control-plane/core/plans.ts";
-import type { FormatName } from "#control-plane/notify/webhooks/formats/format.ts";
+import type { FormatName } from "#control-plane/notify/webhooks/formats/formats.ts";
 import { FORMATS, keepMasked, parseOptions } from "#control-plane/notify/webhooks/formats/formats.ts";
 import { selectedTypes, typesOf } from "#control-plane/notify/webhooks/match.ts";
 import { MOST_HEADERS, webhook, type Given } from "#control-plane/notify/webhooks/resource.ts";

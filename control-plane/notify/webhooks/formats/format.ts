@@ -1,24 +1,6 @@
 import type { EventType } from "#control-plane/notify/events/event.ts";
 import type { Refusal } from "#control-plane/notify/webhooks/formats/refusal.ts";
 
-/** Names of the formats in which events are sent. */
-export type FormatName =
-  | "standard"
-  | "slack"
-  | "discord"
-  | "teams"
-  | "google-chat"
-  | "mattermost"
-  | "telegram"
-  | "ntfy"
-  | "gotify"
-  | "pushover"
-  | "pagerduty"
-  | "opsgenie"
-  | "jsm"
-  | "incident-io"
-  | "alertmanager";
-
 /** An event as receivers get it. */
 export interface FormatEvent {
   readonly id: string;
@@ -65,7 +47,8 @@ export interface FormatRequest {
 
 /** How events are sent to one provider. */
 export interface Format {
-  readonly name: FormatName;
+  /** As subscriptions name it: its key in FORMATS. */
+  readonly name: string;
   /** For people. */
   readonly title: string;
   readonly options: readonly FormatOption[];
@@ -79,7 +62,7 @@ export interface Format {
     /** ISO 8601 date. */
     readonly on: string;
     /** The format that takes its place. */
-    readonly successor: FormatName;
+    readonly successor: string;
   };
   /**
    * Returns the provider's id of the message or alert, from the beginning of the body of its answer (at most 4 KB); null

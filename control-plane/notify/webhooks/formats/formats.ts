@@ -2,7 +2,7 @@ import { isRecord } from "#shared/text/is-record.ts";
 import { toPlainLine } from "#shared/text/plain-line.ts";
 import { alertmanager } from "#control-plane/notify/webhooks/formats/alertmanager.ts";
 import { discord } from "#control-plane/notify/webhooks/formats/discord.ts";
-import type { Format, FormatName, FormatOption } from "#control-plane/notify/webhooks/formats/format.ts";
+import type { Format, FormatOption } from "#control-plane/notify/webhooks/formats/format.ts";
 import { googleChat } from "#control-plane/notify/webhooks/formats/google-chat.ts";
 import { gotify } from "#control-plane/notify/webhooks/formats/gotify.ts";
 import { incidentIo } from "#control-plane/notify/webhooks/formats/incident-io.ts";
@@ -19,27 +19,8 @@ import { MASK } from "#control-plane/notify/webhooks/secrets.ts";
 import { teams } from "#control-plane/notify/webhooks/formats/teams.ts";
 import { telegram } from "#control-plane/notify/webhooks/formats/telegram.ts";
 
-/** Names of the formats, the default first. */
-export const FORMAT_NAMES = [
-  "standard",
-  "slack",
-  "discord",
-  "teams",
-  "google-chat",
-  "mattermost",
-  "telegram",
-  "ntfy",
-  "gotify",
-  "pushover",
-  "pagerduty",
-  "opsgenie",
-  "jsm",
-  "incident-io",
-  "alertmanager",
-] as const satisfies readonly FormatName[];
-
-/** The formats by name. */
-export const FORMATS: Readonly<Record<FormatName, Format>> = {
+/** The formats by name, the default first. */
+const ALL = {
   standard,
   slack,
   discord,
@@ -56,6 +37,13 @@ export const FORMATS: Readonly<Record<FormatName, Format>> = {
   "incident-io": incidentIo,
   alertmanager,
 };
+
+/** Name of a format in which events are sent. */
+export type FormatName = keyof typeof ALL;
+/** The formats by name. */
+export const FORMATS: Readonly<Record<FormatName, Format>> = ALL;
+/** Names of the formats, the default first. */
+export const FORMAT_NAMES = Object.keys(ALL) as readonly FormatName[];
 
 /** The options of a format as they are stored, or what is wrong with the first wrong one. */
 type ParsedOptions =

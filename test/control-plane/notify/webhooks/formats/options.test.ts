@@ -15,7 +15,6 @@ const TELEGRAM = { bot_token: "123456:ABC-DEF1234ghIkl", chat_id: "-100123456789
 
 describe("the formats", () => {
   it("are those of the documentation, each under its name", () => {
-    expect(Object.keys(FORMATS)).toEqual([...FORMAT_NAMES]);
     expect(Object.values(FORMATS).map(({ name }) => name)).toEqual([...FORMAT_NAMES]);
     expect(FORMAT_NAMES[0]).toBe("standard");
   });

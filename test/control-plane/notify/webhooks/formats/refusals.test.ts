@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { FormatName } from "#control-plane/notify/webhooks/formats/format.ts";
+import type { FormatName } from "#control-plane/notify/webhooks/formats/formats.ts";
 import { FORMATS } from "#control-plane/notify/webhooks/formats/formats.ts";
 import { toOutcome } from "#control-plane/notify/webhooks/send/outcome.ts";
 
