@@ -35,11 +35,13 @@ it.each<[string, () => Promise<void>]>([
   ["writes its sign of life again", () => write("late", NOW)],
   ["stops", () => removeReplica(sql, { replicaId: "late", now: NOW, left: [AGENT] })],
 ])("a replica that was held up and %s while another deletes it: both end", async (_what, comeBack) => {
-  const release = Promise.withResolvers<void>();
+  const [locked, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const holder = transact(sql, async (tx) => {
     await tx`select from probes for update`;
+    locked.resolve();
     await release.promise;
   });
+  await locked.promise;
   const late = comeBack();
   await untilLockIsAwaited(sql);
   const live = write("live", NOW);
