@@ -34,9 +34,13 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     run: (size) => play(size, { replicas: 1, locations: 1, probeFaults: 0 }, restart),
   },
   kills: {
-    summary: "two replicas, one of which is killed every 20 seconds",
+    summary: "one of two replicas is killed every 20 seconds, while monitors are deleted, changed and paused",
     size: { seconds: 300, monitors: 1_500, intervalSeconds: 60 },
-    run: (size) => play(size, { replicas: 2, locations: "mixed" }, (world) => kills(world, size)),
+    run: (size) =>
+      play(size, { replicas: 2, locations: "mixed" }, async (world) => {
+        const [killed, edited] = await Promise.all([kills(world, size), edits(world, size)]);
+        return { ...killed, ...edited };
+      }),
   },
   database: {
     summary: "the database restarts, stalls for 30 seconds, is cut off for 30 seconds, and loses its connections",
@@ -47,11 +51,6 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     summary: "the clocks of two replicas are an hour ahead and an hour behind, and each is restarted with the other",
     size: { seconds: 180, monitors: 1_000, intervalSeconds: 60 },
     run: (size) => clocks(size),
-  },
-  edits: {
-    summary: "monitors are deleted, changed and paused while they are checked",
-    size: { seconds: 240, monitors: 1_000, intervalSeconds: 60 },
-    run: (size) => play(size, { replicas: 2, locations: "mixed" }, (world) => edits(world, size)),
   },
 };
 
