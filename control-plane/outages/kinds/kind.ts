@@ -233,11 +233,10 @@ export const HOST_TARGET: Target = {
 };
 /** A target that is a domain name. */
 export const DOMAIN_TARGET: Target = {
+  ...HOST_TARGET,
   label: "Domain",
   hint: "Such as example.com",
   form: "a domain name",
-  port: "field",
-  ruledPart: (url) => url,
 };
 
 /** Returns the problem of a field. */

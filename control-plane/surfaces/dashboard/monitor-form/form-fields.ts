@@ -75,10 +75,10 @@ export function fieldsOf(checkType: CheckType): readonly FormField[] {
   const left = new Set([...(target === null ? ["url"] : []), ...(probe === null ? ["interval_minutes"] : [])]);
   const isOwn = (top: string) => checkTypesOf(top as keyof MonitorDraft)?.includes(checkType) ?? true;
   const own = Array.from(ALL.values()).filter(({ name }) => !left.has(name) && isOwn(topOf(name)));
-  // What is watched comes before what it is called.
+  // In each part the address is first. Before the name comes what the kind alone has.
   const placeOf = ({ name, group }: FormField): number => {
-    const isCalled = group === "what" && checkTypesOf(topOf(name) as keyof MonitorDraft) === null;
-    return GROUPS.indexOf(group) + (isCalled && name !== "url" ? 0.5 : 0) - (name === "url" ? 0.5 : 0);
+    const isOfAll = group === "what" && checkTypesOf(topOf(name) as keyof MonitorDraft) === null;
+    return 3 * GROUPS.indexOf(group) + (name === "url" ? 0 : isOfAll ? 2 : 1);
   };
   return own.toSorted((one, other) => placeOf(one) - placeOf(other)).map((field) => labelled(field, checkType));
 }

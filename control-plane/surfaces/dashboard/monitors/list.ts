@@ -27,6 +27,7 @@ import type { Dashboard } from "#control-plane/surfaces/dashboard/parts.ts";
 
 /** Seconds between two refreshes of an open list. */
 const REFRESH_SECONDS = 10;
+
 /** Registers GET /app/monitors. */
 export function registerList(scope: FastifyInstance, { guard, clock, overviews }: Dashboard): void {
   scope.route({
