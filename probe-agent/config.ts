@@ -36,6 +36,24 @@ export interface Config {
   readonly chromium: string | null;
   /** Pages that the browser loads at the same time. */
   readonly browserSlots: number;
+  readonly exporter: ExporterConfig;
+}
+
+/** Configuration of the exporter. */
+export interface ExporterConfig {
+  /** Listeners; empty: none. */
+  readonly addresses: readonly Address[];
+  /** null: the built-in modules. */
+  readonly configFile: string | null;
+  /** null: no TLS and no users. */
+  readonly webConfigFile: string | null;
+  /** Allowed targets beyond the public internet; null: every one where all listeners are loopback. */
+  readonly allowTargets: readonly string[] | null;
+  readonly externalUrl: string | null;
+  /** Prefix of all paths without a final slash; "" for none. */
+  readonly routePrefix: string;
+  readonly timeoutOffsetMs: number;
+  readonly historyLimit: number;
 }
 
 /** Configured location of the agent; fields are null if not set. */
@@ -108,6 +126,7 @@ export function readConfig(environment: Environment): ReadConfig {
     files: filesOf(settings),
     chromium: settings.chromium,
     browserSlots: settings.browserSlots,
+    exporter: exporterOf(settings),
   };
   return { ok: true, config };
 }
@@ -116,6 +135,21 @@ function placeOf(settings: Settings): PlaceConfig {
   const { region, city, country, asn } = settings;
   const { latitude, longitude } = settings.latlong ?? { latitude: null, longitude: null };
   return { region, city, country, latitude, longitude, asn, tags: settings.tags ?? [] };
+}
+
+function exporterOf(settings: Settings): ExporterConfig {
+  const { exporterExternalUrl: externalUrl, exporterRoutePrefix: routePrefix } = settings;
+  const prefix = routePrefix ?? (externalUrl === null ? "" : new URL(externalUrl).pathname);
+  return {
+    addresses: settings.exporter ?? [],
+    configFile: settings.exporterConfigFile,
+    webConfigFile: settings.exporterWebConfigFile,
+    allowTargets: settings.exporterAllowTargets,
+    externalUrl,
+    routePrefix: prefix.endsWith("/") ? prefix.slice(0, -1) : prefix,
+    timeoutOffsetMs: settings.exporterTimeoutOffset,
+    historyLimit: settings.exporterHistoryLimit,
+  };
 }
 
 function sourcesOf(settings: Settings): Sources {

@@ -1,8 +1,9 @@
-// Entry point of the agent: environment -> config -> state -> network -> attach -> drain. The only file of the agent
-// that reads the environment, the host's clock and random numbers.
+// Entry point of the agent: environment -> config -> state -> network -> attach -> drain. With the exporter's, the only
+// file of the agent that reads the environment, the host's clock and random numbers.
 import { randomBytes } from "node:crypto";
 import { networkInterfaces } from "node:os";
 import { setFlagsFromString } from "node:v8";
+import type { Logger } from "pino";
 import type { Clock, Random } from "#shared/time/clock.ts";
 import { createEgress } from "#shared/internet/egress.ts";
 import { readBuild, type Build } from "#shared/process/build.ts";
@@ -17,6 +18,7 @@ import { createShutdown } from "#probe-agent/attachment/shutdown.ts";
 import { readConfig, type Config } from "#probe-agent/config.ts";
 import { openData } from "#probe-agent/data/open.ts";
 import { readTrustAnchors } from "#probe-agent/data/trust-anchors.ts";
+import { startExporter, type Exporter } from "#probe-agent/exporter/server/start.ts";
 import { startLoopWatch } from "#probe-agent/loop-watch.ts";
 import { openMembership } from "#probe-agent/membership/membership.ts";
 import { openState, type AgentState } from "#probe-agent/membership/state-folder.ts";
@@ -68,6 +70,8 @@ async function main(config: Config): Promise<void> {
   const raw = await icmpHost.ready();
   const chromium = findBrowser(config.chromium, warn);
   const { createJobNet, selfTestDns } = createNetwork(config, { files, build, icmpHost, chromium, warn });
+  // Prometheus is served while no control plane can be reached, too.
+  const exporter = await openExporter(config, { files, build, icmpHost, warn, log });
   const entered = await opening;
   if (!entered.ok) fail(entered.line);
   const { membership } = entered;
@@ -93,13 +97,37 @@ async function main(config: Config): Promise<void> {
     drain: () => service.drain(),
     drainMs: DRAIN_MS,
     running: () => service.running(),
-    close: () => Promise.all([service.stop(), icmpHost.stop(), listener?.close()]),
+    close: () => Promise.all([service.stop(), exporter?.close(), icmpHost.stop(), listener?.close()]),
     log,
   });
   const end = (reason: string) => void shutDown(reason).then(() => log.flush(() => process.exit(0)));
   onSignal = end;
   const { agentId } = membership.identity();
   log.info({ agent: agentId, capabilities: hello.capabilities, metrics: listener?.port ?? null }, "agent started");
+}
+
+/** Starts the exporter where it has listeners; null: it has none. Exits the process on a fault of its files. */
+async function openExporter(
+  { exporter: config, contactUrl }: Config,
+  parts: Pick<NetworkParts, "files" | "build" | "icmpHost" | "warn"> & { readonly log: Logger },
+): Promise<Exporter | null> {
+  if (config.addresses.length === 0) return null;
+  const { files, build, icmpHost, warn, log } = parts;
+  const started = await startExporter({
+    config,
+    clock,
+    random,
+    optOut: files.optOut,
+    icmpHost,
+    userAgent: userAgent(build.version, contactUrl ?? build.homepage),
+    proxyEnvironment: process.env,
+    build,
+    warn,
+    fault: (error) => log.error({ err: error }, "a request of the exporter failed"),
+  });
+  if (!started.ok) fail(started.lines.join("\n"));
+  log.info({ ports: started.exporter.ports }, "exporter started");
+  return started.exporter;
 }
 
 interface AgentFiles extends Pick<NetDeps, "data" | "trustAnchors"> {

@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js";
 import { RdataReader } from "#probe-agent/dns-codec/rdata/reader.ts";
-import { TYPE_OPT } from "#probe-agent/dns-codec/registry.ts";
+import { TYPE_OPT } from "#shared/internet/dns-registry.ts";
 import type { ByteWriter } from "#probe-agent/dns-codec/writer.ts";
 
 /** Code of the name server identifier option (RFC 5001). Codes are from IANA "DNS EDNS0 Option Codes (OPT)". */

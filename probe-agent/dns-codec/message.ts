@@ -3,7 +3,7 @@ import { DecodeError } from "#probe-agent/dns-codec/error.ts";
 import { nameToText, readName, type NameOctets } from "#probe-agent/dns-codec/names.ts";
 import { readRdata } from "#probe-agent/dns-codec/rdata/codec.ts";
 import { RdataReader } from "#probe-agent/dns-codec/rdata/reader.ts";
-import { TYPE_OPT, typeName } from "#probe-agent/dns-codec/registry.ts";
+import { TYPE_OPT, typeName } from "#shared/internet/dns-registry.ts";
 import type { DnsFlags, DnsRecord } from "#probe-agent/port/dns.ts";
 
 /** Number of octets before the first question (RFC 1035 section 4.1.1). */
@@ -75,9 +75,10 @@ export function decodeHead(bytes: Uint8Array): MessageHead {
 
 /**
  * Decodes a message (RFC 1035 section 4). A truncated message (TC) can end anywhere; its complete records are kept.
- * Throws DecodeError and nothing else. Takes time linear in the size of the message.
+ * `trustsCounts: false` also takes a message that ends after a record although its header counts more. Throws DecodeError
+ * and nothing else. Takes time linear in the size of the message.
  */
-export function decodeMessage(bytes: Uint8Array): Message {
+export function decodeMessage(bytes: Uint8Array, { trustsCounts = true } = {}): Message {
   if (bytes.length > 0xffff) throw new DecodeError("message is longer than 65535 octets");
   const head = decodeHead(bytes);
   const sections: [DnsRecord[], DnsRecord[], DnsRecord[]] = [[], [], []];
@@ -86,6 +87,7 @@ export function decodeMessage(bytes: Uint8Array): Message {
   try {
     for (const [index, section] of sections.entries()) {
       for (let left = head.counts[index] ?? 0; left > 0; left -= 1) {
+        if (next === bytes.length && !trustsCounts) break;
         const read = readRecord(bytes, next);
         next = read.next;
         if (read.type !== TYPE_OPT) section.push(read.record());

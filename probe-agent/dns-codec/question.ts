@@ -3,7 +3,7 @@ import { clientSubnet, OPTION_NSID, writeEdns, type EdnsToSend } from "#probe-ag
 import { DecodeError } from "#probe-agent/dns-codec/error.ts";
 import { decodeHead, HEADER_OCTETS, type WireQuestion } from "#probe-agent/dns-codec/message.ts";
 import { equalNames, identicalNames, type NameOctets, textToName } from "#probe-agent/dns-codec/names.ts";
-import { typeCode } from "#probe-agent/dns-codec/registry.ts";
+import { typeCode } from "#shared/internet/dns-registry.ts";
 import { ByteWriter } from "#probe-agent/dns-codec/writer.ts";
 import type { DnsFlags, DnsRecord } from "#probe-agent/port/dns.ts";
 

@@ -17,13 +17,14 @@ const MAX_SESSION_MB = 2;
  * Sends one POST on a connection and reads head, body and trailers. The window is that of the protocol's default (RFC
  * 9113 section 6.5.2), so that no more than 64 KB are on their way. Node ends sessions with too many settings, pings and
  * CONTINUATION frames. Destroying the socket with an error (as the deadline does) ends every wait. `where` names the
- * peer in messages.
+ * peer in messages. `onReset` is called with the error code before a failure by RST_STREAM (RFC 9113 section 6.4).
  */
 export function exchangeOnce(
   socket: Socket,
   scheme: "http" | "https",
   request: Http2Request,
   where: string,
+  onReset: (code: number) => void = () => undefined,
 ): Promise<Http2Answer | Failed> {
   const { promise, resolve } = Promise.withResolvers<Http2Answer | Failed>();
   if (socket.destroyed) return Promise.resolve(streamFailure(socket.errored ?? { code: "ECONNRESET" }, where));
@@ -37,7 +38,12 @@ export function exchangeOnce(
     resolve(answer);
     session.destroy();
   };
-  const fail = (error: unknown): void => settle(streamFailure(socket.errored ?? error, where));
+  const fail = (error: unknown): void => {
+    const code = stream.rstCode ?? 0;
+    // A stream of a connection that closes gets the code CANCEL from Node.
+    if (code !== 0 && !session.destroyed && !socket.destroyed) onReset(code);
+    settle(streamFailure(socket.errored ?? error, where));
+  };
   const body = createOctets();
   let head: { readonly code: number; readonly headers: readonly RawHeader[] } | null = null;
   let trailers: readonly RawHeader[] = [];

@@ -30,6 +30,13 @@ export interface EchoRequest {
   readonly ttl: number;
   /** Wait for the reply to the last request. */
   readonly timeoutMs: number;
+  /** Forbids fragments even if the kernel remembers a path MTU. */
+  readonly dontFragment?: boolean;
+  /**
+   * Address of this host, of the family of `ip`, to send from. Default: the kernel chooses. The caller makes sure that it
+   * is one of this host: nothing else stops a forged one. Packets larger than the interface's MTU cannot be sent then.
+   */
+  readonly source?: string;
 }
 
 /** Result of one echo request. */

@@ -6,6 +6,7 @@ import { addCompletion } from "#shared/client/commands/completion.ts";
 import { addApply } from "#shared/client/commands/apply.ts";
 import { addDoctor } from "#shared/client/commands/doctor.ts";
 import { addHeartbeat } from "#shared/client/commands/heartbeat.ts";
+import { addExporter } from "#shared/client/commands/exporter.ts";
 import { addExport } from "#shared/client/commands/export.ts";
 import { addImport } from "#shared/client/commands/import.ts";
 import { addKeys } from "#shared/client/commands/keys.ts";
@@ -62,6 +63,7 @@ function createProgram(given: CommandContext): Command {
     });
   addUp(program, context);
   addProcesses(program, context);
+  addExporter(program, context);
   addDoctor(program, context);
   addKeys(program, context);
   addAccounts(program, context);

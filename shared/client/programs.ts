@@ -8,10 +8,11 @@ export const CLONE = fileURLToPath(new URL("../..", import.meta.url));
 /** The absolute path of this clone's launcher. */
 export const LAUNCHER_PATH = join(CLONE, LAUNCHER);
 
-/** The two programs that the command starts, each with its own main.ts. The client imports no code of theirs. */
+/** The programs that the command starts, each with its own main.ts. The client imports no code of theirs. */
 export const PROGRAMS = {
   controlPlane: fileURLToPath(new URL("../../control-plane/main.ts", import.meta.url)),
   agent: fileURLToPath(new URL("../../probe-agent/main.ts", import.meta.url)),
+  exporter: fileURLToPath(new URL("../../probe-agent/exporter/main.ts", import.meta.url)),
 };
 
 /** The file that ends a program with the process that has started it, for `node --import`; it needs an IPC channel. */

@@ -60,6 +60,15 @@ export function isPublic(ip: string): boolean {
   return family === "ipv6" && open6.check(ip, "ipv6") && !refused6.check(ip, "ipv6");
 }
 
+/** Metadata services of clouds: AWS, Azure, GCP and others; Azure's host agent; AWS over IPv6; Alibaba; Oracle. */
+const METADATA = ["169.254.0.0/16", "168.63.129.16/32", "fd00:ec2::/32", "100.100.100.200/32", "192.0.0.192/32"];
+const isMetadata = createListRule(METADATA);
+
+/** Reports whether an address is that of a metadata service, which answers with credentials of the machine. */
+export function isMetadataAddress(ip: string): boolean {
+  return isMetadata(ip);
+}
+
 /** Creates the address rule with allowed ranges (VANTAGE_ALLOW_TARGETS). Throws a RangeError on an invalid range. */
 export function createAddressRule(opened: readonly string[]): (ip: string) => boolean {
   const isListed = createListRule(opened);

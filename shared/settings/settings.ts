@@ -1,4 +1,5 @@
 import { AGENT_SETTINGS } from "#shared/settings/agent.ts";
+import { EXPORTER_SETTINGS } from "#shared/settings/exporter.ts";
 import { type ValueOf, row } from "#shared/settings/row.ts";
 import { nameServer, listenAddress, dialTarget, optionalListenAddress } from "#shared/settings/address.ts";
 import {
@@ -167,7 +168,7 @@ const COMMON_SETTINGS = {
 };
 
 /** Every setting. The key is the name in the typed result of `readSettings`. */
-export const SETTINGS = { ...CONTROL_PLANE_SETTINGS, ...COMMON_SETTINGS, ...AGENT_SETTINGS };
+export const SETTINGS = { ...CONTROL_PLANE_SETTINGS, ...COMMON_SETTINGS, ...AGENT_SETTINGS, ...EXPORTER_SETTINGS };
 
 /** The value of every setting; null if it is unset and has no default. */
 export type Settings = { readonly [K in keyof typeof SETTINGS]: ValueOf<(typeof SETTINGS)[K]> };

@@ -22,7 +22,7 @@ function serviceOf(text: string): Map<string, string[]> {
   return directives;
 }
 
-const UNITS = ["vantage-agent", "vantage-control-plane"] as const;
+const UNITS = ["vantage-agent", "vantage-exporter", "vantage-control-plane"] as const;
 const read = (unit: string) => readFileSync(join(ROOT, "deploy/systemd", `${unit}.service`), "utf8");
 
 describe.each(UNITS)("%s.service", (unit) => {
@@ -52,18 +52,18 @@ describe.each(UNITS)("%s.service", (unit) => {
   });
 
   it("sets memory as the launcher does", () => {
-    const memory = unit === "vantage-agent" ? AGENT_MEMORY : CONTROL_PLANE_MEMORY;
+    const memory = unit === "vantage-control-plane" ? CONTROL_PLANE_MEMORY : AGENT_MEMORY;
     const given = Object.entries(memory).map(([name, value]) => `${name}=${value}`);
     const set = service.get("Environment")?.filter((line) => /^(NODE_OPTIONS|MALLOC_)/.test(line));
     expect(set).toEqual(given);
   });
 
   it("has CAP_NET_RAW if it pings, else no capability", () => {
-    const rights = unit === "vantage-agent" ? ["CAP_NET_RAW"] : [""];
+    const rights = unit === "vantage-control-plane" ? [""] : ["CAP_NET_RAW"];
     expect(service.get("AmbientCapabilities")).toEqual(rights);
     expect(service.get("CapabilityBoundingSet")).toEqual(rights);
     // In a user namespace the capability would have no effect.
-    expect(service.has("PrivateUsers")).toBe(unit !== "vantage-agent");
+    expect(service.has("PrivateUsers")).toBe(unit === "vantage-control-plane");
   });
 
   it("starts an existing program with existing settings", () => {

@@ -54,7 +54,7 @@ const WRAPPED: readonly [RegExp, RegExp][] = [
   [/^csv-stringify/, /^shared\/contracts\/render\.ts$/],
   [/^@modelcontextprotocol\/server$/, /^control-plane\/surfaces\/mcp\/protocol\.ts$/],
   [/^commander$/, /^shared\/client\//],
-  [/^yaml$/, /^shared\/client\/apply\/(yaml|bounds)\.ts$/],
+  [/^yaml$/, /^shared\/json\/yaml\.ts$/],
 ];
 
 describe("who may know whom", () => {

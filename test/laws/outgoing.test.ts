@@ -8,7 +8,19 @@ const processes = product.filter(({ path }) => /^(?:control-plane|probe-agent|sh
 /** Node's modules that can open a connection or send a datagram. */
 const NETWORK = "http|https|http2|net|tls|dgram|dns|dns/promises|child_process|quic";
 /** What they offer besides: listeners, classes of sockets that others opened, and pure functions. */
-const HARMLESS = new Set(["createServer", "createTlsServer", "isIP", "isIPv4", "isIPv6", "BlockList", "TLSSocket"]);
+const HARMLESS = new Set([
+  "createServer",
+  "createTlsServer",
+  "createSecureServer",
+  "createSecureContext",
+  "getCACertificates",
+  "getCiphers",
+  "isIP",
+  "isIPv4",
+  "isIPv6",
+  "BlockList",
+  "TLSSocket",
+]);
 
 /** The files and folders that may send something, each to one kind of peer. */
 const SENDERS: readonly string[] = [
@@ -21,6 +33,11 @@ const SENDERS: readonly string[] = [
   "shared/process/smtp-session.ts",
   // Targets of jobs: each address is checked before a connection.
   "probe-agent/net/",
+  // Targets of the exporter, and the system's resolver: each address is checked before a connection.
+  "probe-agent/exporter/connect.ts",
+  "probe-agent/exporter/resolve.ts",
+  // Binds a socket to learn whether a source address is ours, and sends nothing.
+  "probe-agent/exporter/probe-icmp.ts",
   // Asks the system for a route to root servers, and sends them nothing.
   "probe-agent/attachment/canaries.ts",
   // The control plane of the settings, before its certificate is known.

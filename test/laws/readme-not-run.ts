@@ -30,6 +30,8 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   "npm run test:browser": "needs Chromium",
   "npm run test:faults": "takes minutes",
   "npm run bench": "takes minutes",
+  "deploy/vantage exporter --config.file=/etc/prometheus/blackbox.yml":
+    "reads the file of another package; test/e2e/exporter.test.ts runs it with one of its own",
 };
 
 /** Languages of blocks that are not commands, and what holds them. */

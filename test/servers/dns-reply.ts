@@ -2,7 +2,7 @@ import { encodeMessage, type MessageToSend } from "#probe-agent/dns-codec/questi
 import { OPTION_EDE, OPTION_NSID, type EdnsToSend } from "#probe-agent/dns-codec/edns.ts";
 import type { Message, WireQuestion } from "#probe-agent/dns-codec/message.ts";
 import { lowerName, textToName } from "#probe-agent/dns-codec/names.ts";
-import { RCODES, typeCode } from "#probe-agent/dns-codec/registry.ts";
+import { RCODES, typeCode } from "#shared/internet/dns-registry.ts";
 import { lookUp, makeRecord, type ZoneAnswer, type Zones } from "#test/servers/dns-zones.ts";
 
 /** How a test server treats one name. */

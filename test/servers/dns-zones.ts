@@ -1,6 +1,6 @@
 import { encodeMessage, type RecordToSend } from "#probe-agent/dns-codec/question.ts";
 import { parseRdata } from "#probe-agent/dns-codec/rdata/codec.ts";
-import { CLASS_IN } from "#probe-agent/dns-codec/registry.ts";
+import { CLASS_IN } from "#shared/internet/dns-registry.ts";
 
 /**
  * Records by absolute name (lower case, no final dot) and type, in presentation form: `{"www.example.test": {A:

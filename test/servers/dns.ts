@@ -3,7 +3,7 @@ import { createSocket, type RemoteInfo, type Socket as UdpSocket } from "node:dg
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { decodeMessage } from "#probe-agent/dns-codec/message.ts";
 import { nameToText } from "#probe-agent/dns-codec/names.ts";
-import { typeName } from "#probe-agent/dns-codec/registry.ts";
+import { typeName } from "#shared/internet/dns-registry.ts";
 import { writeReplies, type Behaviour, type Query } from "#test/servers/dns-reply.ts";
 import type { ZoneAnswer, Zones } from "#test/servers/dns-zones.ts";
 

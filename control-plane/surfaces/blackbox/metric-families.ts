@@ -1,5 +1,5 @@
 import { isIPv4 } from "node:net";
-import ipaddr from "ipaddr.js";
+import { hashAddress } from "#shared/internet/address-hash.ts";
 
 /** One series of the answer to a scrape. */
 export interface Sample {
@@ -98,11 +98,4 @@ export function outcomeSamples(success: boolean, seconds: number): readonly Samp
 /** Returns one family with a series for each phase, seconds. */
 export function phaseSamples(name: string, help: string, phases: Readonly<Record<string, number>>): readonly Sample[] {
   return Object.entries(phases).map(([phase, value]) => ({ name, help, value, labels: { phase } }));
-}
-
-/** Hashes the octets of an address with 32-bit FNV-1a (prometheus/blackbox_exporter, prober/utils.go, ipHash). */
-export function hashAddress(ip: string): number {
-  let hash = 0x811c9dc5;
-  for (const octet of ipaddr.parse(ip).toByteArray()) hash = Math.imul(hash ^ octet, 0x01000193) >>> 0;
-  return hash;
 }

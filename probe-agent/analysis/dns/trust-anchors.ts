@@ -2,7 +2,7 @@ import { parseRdata, readRdata } from "#probe-agent/dns-codec/rdata/codec.ts";
 import type { TrustAnchor, DnsRecord } from "#probe-agent/port/dns.ts";
 import { DecodeError } from "#probe-agent/dns-codec/error.ts";
 import { textToName } from "#probe-agent/dns-codec/names.ts";
-import { typeCode } from "#probe-agent/dns-codec/registry.ts";
+import { typeCode } from "#shared/internet/dns-registry.ts";
 
 // Keys KSK-2017 and KSK-2024 from IANA, "Root Zone Trust Anchors", root-anchors.xml (RFC 7958).
 const ROOT_DS = [

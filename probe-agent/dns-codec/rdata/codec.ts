@@ -155,6 +155,12 @@ const LAYOUTS: Readonly<Record<string, Layout>> = {
   CNAME: oneName("cname"),
   DNAME: oneName("target"), // RFC 6672
   PTR: oneName("ptrdname"),
+  MB: oneName("madname"),
+  MD: oneName("madname"),
+  MF: oneName("madname"),
+  MG: oneName("mgmname"),
+  MR: oneName("newname"),
+  MINFO: layoutWith({ rmailbx: domainName, emailbx: domainName }, { lowerNames: true }),
   SOA: layoutWith(
     { mname: domainName, rname: domainName, serial: u32, refresh: u32, retry: u32, expire: u32, minimum: u32 },
     { lowerNames: true },
@@ -165,6 +171,8 @@ const LAYOUTS: Readonly<Record<string, Layout>> = {
   HINFO: layoutWith({ cpu: characterString, os: characterString }),
   RP: layoutWith({ mbox_dname: domainName, txt_dname: domainName }, { lowerNames: true }), // RFC 1183
   AFSDB: layoutWith({ subtype: u16, hostname: domainName }, { lowerNames: true }), // RFC 1183
+  RT: layoutWith({ preference: u16, intermediate_host: domainName }, { lowerNames: true }), // RFC 1183
+  PX: layoutWith({ preference: u16, map822: domainName, mapx400: domainName }, { lowerNames: true }), // RFC 2163
   KX: layoutWith({ preference: u16, exchanger: domainName }, { lowerNames: true }), // RFC 2230
   LOC: layoutWith(
     {

@@ -1,7 +1,7 @@
 import { DecodeError } from "#probe-agent/dns-codec/error.ts";
 import { parseInteger, type Field } from "#probe-agent/dns-codec/rdata/field.ts";
 import type { RdataReader } from "#probe-agent/dns-codec/rdata/reader.ts";
-import { typeCode, typeName } from "#probe-agent/dns-codec/registry.ts";
+import { typeCode, typeName } from "#shared/internet/dns-registry.ts";
 import type { ByteWriter } from "#probe-agent/dns-codec/writer.ts";
 
 /** A type as its mnemonic (RRSIG's type covered). */

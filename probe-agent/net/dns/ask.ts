@@ -26,6 +26,8 @@ import type { Duplex } from "node:stream";
 
 // A server that sends this many other messages will not answer.
 const MAX_FOREIGN_FRAMES = 16;
+// Forged datagrams can overtake the answer, so many more of them are read.
+const MAX_FOREIGN_DATAGRAMS = 1_024;
 
 /** Sends one query over its own TCP connection (RFC 7766). rttMs is the time from connecting to the complete answer. */
 function exchangeTcp(server: ServerAddress, request: ExchangeRequest): Promise<Exchange> {
@@ -37,7 +39,7 @@ function exchangeTcp(server: ServerAddress, request: ExchangeRequest): Promise<E
  * Sends one query over any stream that queues writes until it is open, such as a TLS socket. Destroys the stream at the
  * end.
  */
-function exchangeStream(stream: Duplex, request: ExchangeRequest): Promise<Exchange> {
+export function exchangeStream(stream: Duplex, request: ExchangeRequest): Promise<Exchange> {
   const { clock, query } = request;
   const startedAt = clock.monotonic();
   let foreign = 0;
@@ -191,13 +193,15 @@ function exchangeDot(server: EncryptedServer, request: ExchangeRequest, roots?: 
 
 /**
  * Sends one query over UDP from its own socket, so that the system picks a new random source port. The socket is
- * connected, so it receives ICMP errors and no datagrams from other addresses. rttMs is the time from send to receipt.
+ * connected, so it receives ICMP errors and no datagrams from other addresses. rttMs is the time from send to receipt. A
+ * flood of forged datagrams ends the exchange.
  */
-function exchangeUdp(server: ServerAddress, request: ExchangeRequest): Promise<Exchange> {
+export function exchangeUdp(server: ServerAddress, request: ExchangeRequest): Promise<Exchange> {
   const { signal, clock } = request;
   if (signal.aborted) return Promise.resolve({ kind: "silence" });
-  const socket = createSocket(isIPv6(server.ip) ? "udp6" : "udp4");
+  const socket = createSocket({ type: isIPv6(server.ip) ? "udp6" : "udp4", lookup: takeLiteral });
   let open = true;
+  let foreign = 0;
   let sentAt = clock.monotonic();
   const { result, finish } = awaitExchange(request, () => {
     open = false;
@@ -210,13 +214,26 @@ function exchangeUdp(server: ServerAddress, request: ExchangeRequest): Promise<E
   socket.on("error", fail);
   socket.on("message", (bytes) => {
     const rttMs = clock.monotonic() - sentAt;
-    if (open && request.accept(bytes)) finish({ kind: "reply", bytes, rttMs, connectMs: 0 });
+    if (!open) return;
+    if (request.accept(bytes)) finish({ kind: "reply", bytes, rttMs, connectMs: 0 });
+    else if (++foreign > MAX_FOREIGN_DATAGRAMS) finish({ kind: "unreachable", reason: "no_answer_among_datagrams" });
   });
-  socket.connect(server.port, server.ip, (error?: Error) => {
-    if (error) return fail(error);
-    if (!open) return undefined;
-    sentAt = clock.monotonic();
-    return socket.send(request.query, fail);
-  });
+  const connectSocket = (): void => {
+    if (!open) return;
+    socket.connect(server.port, server.ip, (error?: Error) => {
+      if (error) return fail(error);
+      if (!open) return undefined;
+      request.connected?.();
+      sentAt = clock.monotonic();
+      return socket.send(request.query, fail);
+    });
+  };
+  if (request.source === undefined) connectSocket();
+  else socket.bind({ address: request.source, port: 0, exclusive: true }, connectSocket);
   return result;
+}
+
+/** Takes an address as it is. Node's own lookup loads the resolver of the system for literals too. */
+function takeLiteral(ip: string, family: unknown, done: (error: null, ip: string, family: number) => void): void {
+  done(null, ip, isIPv6(ip) ? 6 : 4);
 }

@@ -1,5 +1,5 @@
 import { askServer, type AskDeps, type ServerReply } from "#probe-agent/net/dns/ask.ts";
-import { CLASS_IN, rcodeName, typeCode } from "#probe-agent/dns-codec/registry.ts";
+import { CLASS_IN, rcodeName, typeCode } from "#shared/internet/dns-registry.ts";
 import { equalNames, nameToText, textToName, type NameOctets } from "#probe-agent/dns-codec/names.ts";
 import { formatServer, parseServer, type ServerAddress } from "#probe-agent/net/dns/server-address.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";

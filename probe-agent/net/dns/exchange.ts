@@ -33,6 +33,10 @@ export interface ExchangeRequest {
   /** Aborting ends the exchange with silence. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
+  /** Over UDP: the address of our end. Default: the kernel chooses. */
+  readonly source?: string;
+  /** Called when the socket is ready, right before the query is sent over it. */
+  readonly connected?: () => void;
 }
 
 /** Returns the errno name of an error, or its message if it has none. */

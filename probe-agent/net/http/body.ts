@@ -24,9 +24,9 @@ const MAX_RATIO = 250;
 /**
  * Creates a collector. `codings` is the list of Content-Encoding. Errors of the body: unknown_encoding and
  * too_many_encodings (octets are kept undecoded), bad_encoding, truncated_encoding, inflation_ratio (a decompression
- * bomb; truncated), or the error of the transfer.
+ * bomb; truncated), or the error of the transfer. Without `keeps` octets are counted and dropped.
  */
-export function createBodyCollector(codings: readonly string[], maxBytes: number): BodyCollector {
+export function createBodyCollector(codings: readonly string[], maxBytes: number, keeps = true): BodyCollector {
   const listed = codings.filter((coding) => coding !== "identity");
   const known = listed.map(codingOf).filter((coding) => coding !== null);
   let failure: string | null = null;
@@ -43,7 +43,7 @@ export function createBodyCollector(codings: readonly string[], maxBytes: number
     if (truncated) return;
     const room = maxBytes - decoded;
     const take = Math.min(piece.length, room);
-    store.add(take === piece.length ? piece : piece.subarray(0, take));
+    if (keeps) store.add(take === piece.length ? piece : piece.subarray(0, take));
     decoded += take;
     truncated = piece.length > room;
     if (decoded > RATIO_FROM_BYTES && decoded > transferred * MAX_RATIO) {

@@ -2,6 +2,7 @@ import type { Redact } from "#shared/text/redact.ts";
 import type { Clock } from "#shared/time/clock.ts";
 import type { Failed } from "#shared/contracts/outcome.ts";
 import type { HttpBody } from "#probe-agent/port/http.ts";
+import type { BodyCollector } from "#probe-agent/net/http/body.ts";
 import type { ResponseHead } from "#probe-agent/net/http/response-head.ts";
 
 /** Maximum number of informational responses before the final one. No genuine server sends more. */
@@ -37,6 +38,8 @@ export interface ExchangeContext {
   readonly where: string;
   /** HttpRequest.redact. */
   readonly redact: Redact;
+  /** Collects the body in place of the collector that decodes it by its Content-Encoding. */
+  readonly collect?: () => BodyCollector;
 }
 
 /** The time limit of a body. */

@@ -14,7 +14,7 @@ import {
 import { bodyBreak, DeadlineError, exchangeFailure } from "#probe-agent/net/http/failure.ts";
 import { bodyFraming, createChunkedDecoder, type DeclaredFraming } from "#probe-agent/net/http/framing.ts";
 import { protocolOf, quotedStart } from "#probe-agent/net/http/other-protocol.ts";
-import { http1Request, type HopRequest } from "#probe-agent/net/http/request.ts";
+import { http1Request, type WireRequest } from "#probe-agent/net/http/request.ts";
 import {
   createHeadReader,
   HEAD_TOO_LARGE,
@@ -30,7 +30,7 @@ import { spokenVersion, statusLineFault } from "#probe-agent/net/http/status-lin
  */
 export async function exchangeHttp1(
   socket: Socket,
-  request: HopRequest,
+  request: WireRequest,
   context: ExchangeContext,
 ): Promise<Exchange | Failed> {
   const source = createArrivals(socket);
@@ -77,7 +77,7 @@ export function tooManyInformational(where: string): Failed {
 function opened(
   socket: Socket,
   source: Arrivals,
-  request: HopRequest,
+  request: WireRequest,
   context: ExchangeContext,
   { head, rest }: Extract<HeadProgress, { state: "head" }>,
   at: Pick<Exchange, "firstByteAt" | "informational">,
@@ -88,7 +88,8 @@ function opened(
     ...at,
     close: () => socket.destroy(),
     async readBody(maxBytes, patienceMs) {
-      const collector = createBodyCollector(headerElements(head.headers, "content-encoding"), maxBytes);
+      const collector =
+        context.collect?.() ?? createBodyCollector(headerElements(head.headers, "content-encoding"), maxBytes);
       const patience = startPatience(patienceMs, () => socket.destroy(new DeadlineError()));
       try {
         const error = await readFramed(source, request, head, rest, collector);
@@ -117,7 +118,7 @@ async function finished(collector: BodyCollector, error: string | null): Promise
 /** Feeds the body to the collector and returns the faults of its framing. Throws the socket's error. */
 async function readFramed(
   source: Arrivals,
-  { method, h2c }: HopRequest,
+  { method, h2c }: WireRequest,
   head: ResponseHead,
   rest: Buffer,
   collector: BodyCollector,

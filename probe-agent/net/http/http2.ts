@@ -21,7 +21,7 @@ import { bodyFraming, hasBody } from "#probe-agent/net/http/framing.ts";
 import type { RawHeader } from "#probe-agent/net/http/header-text.ts";
 import { tooManyInformational } from "#probe-agent/net/http/http1.ts";
 import { startStream } from "#probe-agent/net/http2-stream.ts";
-import { http2Request, type HopRequest } from "#probe-agent/net/http/request.ts";
+import { http2Request, type WireRequest } from "#probe-agent/net/http/request.ts";
 import {
   HEAD_TOO_LARGE,
   MAX_HEAD_BYTES,
@@ -40,7 +40,7 @@ const PROTOCOL_ERROR = constants.NGHTTP2_PROTOCOL_ERROR;
  */
 export async function exchangeHttp2(
   socket: Socket,
-  request: HopRequest,
+  request: WireRequest,
   context: ExchangeContext,
 ): Promise<Exchange | Failed> {
   if (socket.destroyed) return streamFailure(socket.errored ?? { code: "ECONNRESET" }, context.where);
@@ -63,7 +63,7 @@ export async function exchangeHttp2(
 
   async function readBody(maxBytes: number, patienceMs?: number): ReturnType<Exchange["readBody"]> {
     const headers = head.status === "failed" ? [] : head.value.head.headers;
-    const collector = createBodyCollector(headerElements(headers, "content-encoding"), maxBytes);
+    const collector = context.collect?.() ?? createBodyCollector(headerElements(headers, "content-encoding"), maxBytes);
     const patience = startPatience(patienceMs, () => session.destroy());
     const ended = async (error: string | null): ReturnType<Exchange["readBody"]> => ({
       status: "ok",

@@ -3,15 +3,24 @@ import type { Invalid } from "#shared/contracts/outcome.ts";
 import { isSecretField } from "#shared/text/redact.ts";
 import type { RawHeader } from "#probe-agent/net/http/header-text.ts";
 
-/** The request to one hop. */
-export interface HopRequest {
+/** A request as both versions of HTTP send it. */
+export interface WireRequest {
   readonly url: URL;
-  readonly method: HttpRequest["method"];
-  /** All fields except Host (or :authority), Connection and Content-Length, which depend on the HTTP version. */
+  /** Host in place of that of the URL. */
+  readonly host?: string;
+  /** Origin before the path, for a proxy that forwards the request (absolute-form, RFC 9112 section 3.2.2). */
+  readonly origin?: string;
+  readonly method: string;
+  /** All fields except Host (or :authority) and Content-Length, which depend on the HTTP version. */
   readonly headers: readonly RawHeader[];
   readonly body: Uint8Array | null;
   readonly httpVersion?: "1.0";
   readonly h2c?: "prior_knowledge" | "upgrade";
+}
+
+/** The request to one hop. */
+export interface HopRequest extends WireRequest {
+  readonly method: HttpRequest["method"];
 }
 
 /** Fields that frame the message or select the host. Only this client sets them. */
@@ -80,26 +89,27 @@ export function forOtherOrigin(request: HopRequest): HopRequest {
 const UPGRADE_TO_H2C = ["Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAIAAAAA"];
 
 /** Encodes a request for HTTP/1. `Connection: close`, because connections are never reused (RFC 9112 section 9.6). */
-export function http1Request(request: HopRequest): Buffer {
+export function http1Request(request: WireRequest): Buffer {
   const { url, method, headers, body } = request;
+  const keepsOpen = headers.some(([name]) => name.toLowerCase() === "connection");
   const lines = [
-    `${method} ${url.pathname}${url.search} HTTP/${request.httpVersion ?? "1.1"}`,
-    `Host: ${url.host}`,
+    `${method} ${request.origin ?? ""}${url.pathname}${url.search} HTTP/${request.httpVersion ?? "1.1"}`,
+    `Host: ${request.host ?? url.host}`,
     ...headers.map(([name, value]) => `${name}: ${value}`),
-    ...(method === "POST" ? [`Content-Length: ${body?.length ?? 0}`] : []),
-    ...(request.h2c === "upgrade" ? UPGRADE_TO_H2C : ["Connection: close"]),
+    ...(hasLength(request) ? [`Content-Length: ${body?.length ?? 0}`] : []),
+    ...(request.h2c === "upgrade" ? UPGRADE_TO_H2C : keepsOpen ? [] : ["Connection: close"]),
   ];
   const head = Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1");
   return body === null ? head : Buffer.concat([head, body]);
 }
 
 /** Returns the request's header fields for HTTP/2 (RFC 9113 section 8.3.1). Repeated fields are lists. */
-export function http2Request(request: HopRequest): Record<string, string | string[]> {
+export function http2Request(request: WireRequest): Record<string, string | string[]> {
   const { url, method, headers, body } = request;
   const fields: Record<string, string | string[]> = {
     ":method": method,
     ":scheme": url.protocol.slice(0, -1),
-    ":authority": url.host,
+    ":authority": request.host ?? url.host,
     ":path": `${url.pathname}${url.search}`,
   };
   for (const [wireName, value] of headers) {
@@ -107,6 +117,11 @@ export function http2Request(request: HopRequest): Record<string, string | strin
     const earlier = fields[name];
     fields[name] = earlier === undefined ? value : [...(Array.isArray(earlier) ? earlier : [earlier]), value];
   }
-  if (method === "POST") fields["content-length"] = String(body?.length ?? 0);
+  if (hasLength(request)) fields["content-length"] = String(body?.length ?? 0);
   return fields;
+}
+
+/** Reports whether a request says its length: a method that is expected to have content says 0, too (RFC 9110 section 8.6). */
+function hasLength({ method, body }: WireRequest): boolean {
+  return body !== null || method === "POST" || method === "PUT" || method === "PATCH";
 }

@@ -62,7 +62,9 @@ export function startEcho(tools: RunTools, socket: PacketSocket, request: EchoRe
       timer = setTimeout(sendNext, Math.max(0, startedAt + seq * request.intervalMs - clock()));
     }
     const packet = echoRequest(socket.version, id, seq, payload);
-    socket.send(packet, request.ip, { ttl: request.ttl }, (result) => onSent(seq, result));
+    const { ttl, dontFragment = false, source } = request;
+    const how = { ttl, dontFragment, ...(source === undefined ? {} : { source }) };
+    socket.send(packet, request.ip, how, (result) => onSent(seq, result));
   }
 
   function onSent(seq: number, result: Sent): void {

@@ -1,7 +1,8 @@
 import type { RawSocket } from "raw-socket";
 import { echoRequest, UNUSED_ECHO_ID } from "#probe-agent/net/icmp/packet.ts";
 import { sendFailure } from "#probe-agent/net/icmp/send-failure.ts";
-import { setDontFragment, setTtl } from "#probe-agent/net/icmp/socket-options.ts";
+import { withIpHeader } from "#probe-agent/net/icmp/ip-header.ts";
+import { setDontFragment, setHeaderIncluded, setTtl } from "#probe-agent/net/icmp/socket-options.ts";
 import type { IpVersion } from "#probe-agent/port/address.ts";
 
 /** Time at which a packet left, in the process's monotonic milliseconds, or why it did not (a word of sendFailure). */
@@ -13,6 +14,8 @@ export interface SendOptions {
   readonly ttl: number;
   /** Forbids fragmentation, and ignores the kernel's estimate of the path's MTU. */
   readonly dontFragment?: boolean;
+  /** Address of this host to send from, for ICMP. Default: the kernel chooses. */
+  readonly source?: string;
 }
 
 /** Sends packets through one raw socket, and records the time right before each packet leaves. */
@@ -67,11 +70,17 @@ export function createPacketSender({ socket, version, clock, warmsUp }: SenderOp
     waiting.add(entry);
     let at = 0;
     if (warmsUp && entry.since - lastSentAt > COLD_AFTER_MS && waiting.size === 1) warm();
+    const { source } = how;
+    const whole = source === undefined ? packet : withIpHeader(version, packet, { ...how, source, destination: ip });
+    let included = false;
     const before = (): void => {
       apply(how);
+      if (source !== undefined) setHeaderIncluded(socket, version, true);
+      included = source !== undefined;
       at = clock();
     };
     const after = (error: Error | null): void => {
+      if (included) setHeaderIncluded(socket, version, false);
       waiting.delete(entry);
       lastSentAt = at;
       if (error === null) return sent({ at });
@@ -80,7 +89,7 @@ export function createPacketSender({ socket, version, clock, warmsUp }: SenderOp
       if (tries >= BUSY_RETRIES) return sent({ reason: "send_failed", message: error.message });
       setTimeout(attempt, BUSY_RETRY_MS, packet, ip, how, sent, tries + 1);
     };
-    socket.send(packet, 0, packet.length, ip, before, after);
+    socket.send(whole, 0, whole.length, ip, before, after);
   };
 
   return {

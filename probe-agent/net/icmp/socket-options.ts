@@ -17,6 +17,8 @@ const TTL_OPTION = { 4: [0, 2], 6: [IPPROTO_IPV6, 16] } as const;
 // IP_MTU_DISCOVER, IPV6_MTU_DISCOVER and IPV6_DONTFRAG: ip(7), ipv6(7). 3 is PROBE, 1 is the default (WANT).
 const MTU_DISCOVER = { 4: [0, 10], 6: [IPPROTO_IPV6, 23] } as const;
 const IPV6_DONTFRAG = 62;
+// IP_HDRINCL: ip(7). IPV6_HDRINCL has no manual page: include/uapi/linux/in6.h, since Linux 4.15.
+const HEADER_INCLUDED = { 4: [0, 3], 6: [IPPROTO_IPV6, 36] } as const;
 const [PMTUDISC_WANT, PMTUDISC_PROBE] = [1, 3];
 /** IANA protocol numbers of the raw sockets, by family. */
 export const PROTOCOL = { 4: { icmp: 1, tcp: 6 }, 6: { icmp: IPPROTO_ICMPV6, tcp: 6 } } as const;
@@ -40,6 +42,11 @@ export function setTtl(socket: RawSocket, version: IpVersion, ttl: number): void
 export function setDontFragment(socket: RawSocket, version: IpVersion, on: boolean): void {
   socket.setOption(MTU_DISCOVER[version][0], MTU_DISCOVER[version][1], on ? PMTUDISC_PROBE : PMTUDISC_WANT);
   if (version === 6) socket.setOption(IPPROTO_IPV6, IPV6_DONTFRAG, on ? 1 : 0);
+}
+
+/** Says whether the packets that follow begin with their IP header. */
+export function setHeaderIncluded(socket: RawSocket, version: IpVersion, on: boolean): void {
+  socket.setOption(HEADER_INCLUDED[version][0], HEADER_INCLUDED[version][1], on ? 1 : 0);
 }
 
 function setReceiveBuffer(socket: RawSocket): void {

@@ -72,15 +72,19 @@ export async function handshake(socket: Socket, request: SessionRequest, options
   return opened.session;
 }
 
-/** Performs one handshake on a connected socket that has no other reader. */
+/**
+ * Performs one handshake on a connected socket that has no other reader. `terms` say what is offered and verified; a
+ * certificate that they refuse is an error of the handshake.
+ */
 export async function openSession(
   socket: Socket,
   request: SessionRequest,
   options: HandshakeOptions,
+  terms: ConnectionOptions = PERMISSIVE,
 ): Promise<OpenSession> {
   const tap = new Tap(socket);
   tap.on("error", () => undefined);
-  const tls = connect({ ...PERMISSIVE, ...requested(request), socket: tap });
+  const tls = connect({ ...terms, ...requested(request), socket: tap });
   let secret: Uint8Array | null = null;
   tls.on("keylog", (line) => {
     secret = handshakeSecret(line) ?? secret;

@@ -1,6 +1,6 @@
 import { locateProblem, type ReadDocument } from "#shared/client/apply/read-document.ts";
 import type { Step } from "#shared/client/apply/service.ts";
-import type { FileProblem } from "#shared/client/apply/yaml.ts";
+import type { FileProblem } from "#shared/json/yaml.ts";
 import { field } from "#shared/client/call.ts";
 
 /** A failed step. */

@@ -11,7 +11,7 @@ import {
 } from "#shared/client/apply/document.ts";
 import { checkWebhooks } from "#shared/client/apply/webhooks/check.ts";
 import { MASK, maskedUrl, WEBHOOK_SECRETS } from "#shared/client/apply/webhooks/rows.ts";
-import { MOST_PROBLEMS, parseYaml, type FileProblem, type ParsedYaml, type Path } from "#shared/client/apply/yaml.ts";
+import { MOST_PROBLEMS, parseYaml, type FileProblem, type ParsedYaml, type Path } from "#shared/json/yaml.ts";
 import { isRecord } from "#shared/text/is-record.ts";
 
 /** Where secrets of a document come from. */

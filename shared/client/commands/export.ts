@@ -7,7 +7,7 @@ import { STDIN } from "#shared/client/input-file.ts";
 import { readState, type State, type Step } from "#shared/client/apply/service.ts";
 import { exportWebhooks, ownWebhooks } from "#shared/client/apply/webhooks/rows.ts";
 import { listWebhooks } from "#shared/client/apply/webhooks/service.ts";
-import { writeYaml } from "#shared/client/apply/yaml.ts";
+import { writeYaml } from "#shared/json/yaml.ts";
 import { GROUP } from "#shared/client/commands/apply.ts";
 import { field } from "#shared/client/call.ts";
 import {

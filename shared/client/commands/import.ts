@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { InvalidArgumentError, Option, type Command } from "commander";
-import { writeYaml, type YamlComment } from "#shared/client/apply/yaml.ts";
+import { writeYaml, type YamlComment } from "#shared/json/yaml.ts";
 import { failWith, type ClientFlags } from "#shared/client/connection.ts";
 import type { CommandContext } from "#shared/client/context.ts";
 import { readBounded, STDIN } from "#shared/client/input-file.ts";

@@ -35,7 +35,7 @@ export function addProcesses(program: Command, context: CommandContext): void {
  * with this process, also after SIGKILL. Returns the status as a shell does: the program's own, or 128 plus the number of
  * the signal that killed it.
  */
-function runProgram(entry: string, words: readonly string[], environment: Environment): Promise<number> {
+export function runProgram(entry: string, words: readonly string[], environment: Environment): Promise<number> {
   const child = spawn(process.execPath, [`--import=${END_WITH_PARENT}`, entry, ...words], {
     env: { ...environment },
     stdio: ["inherit", "inherit", "inherit", "ipc"],

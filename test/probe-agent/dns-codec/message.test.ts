@@ -4,7 +4,7 @@ import { OPTION_EDE, OPTION_NSID } from "#probe-agent/dns-codec/edns.ts";
 import { DecodeError } from "#probe-agent/dns-codec/error.ts";
 import { decodeHead, decodeMessage } from "#probe-agent/dns-codec/message.ts";
 import { textToName } from "#probe-agent/dns-codec/names.ts";
-import { RCODES, rcodeName, typeCode, typeName } from "#probe-agent/dns-codec/registry.ts";
+import { RCODES, rcodeName, typeCode, typeName } from "#shared/internet/dns-registry.ts";
 import { makeRecord } from "#test/servers/dns-zones.ts";
 import { cpuTime } from "#test/support/cpu-time.ts";
 

@@ -1,5 +1,5 @@
 import { parseRdata, readRdata } from "#probe-agent/dns-codec/rdata/codec.ts";
-import { CLASS_IN } from "#probe-agent/dns-codec/registry.ts";
+import { CLASS_IN } from "#shared/internet/dns-registry.ts";
 import type { DnsRecord } from "#probe-agent/port/dns.ts";
 
 /** A record as the resolver's client would read it, from presentation form. */

@@ -1,5 +1,5 @@
 import type { Row } from "#shared/client/apply/document.ts";
-import type { Path } from "#shared/client/apply/yaml.ts";
+import type { Path } from "#shared/json/yaml.ts";
 import { nameOf, WEBHOOK_FIELDS } from "#shared/client/apply/webhooks/rows.ts";
 import { isRecord } from "#shared/text/is-record.ts";
 

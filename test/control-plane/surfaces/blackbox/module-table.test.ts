@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { hashAddress, renderSamples, type Sample } from "#control-plane/surfaces/blackbox/metric-families.ts";
+import { hashAddress } from "#shared/internet/address-hash.ts";
+import { renderSamples, type Sample } from "#control-plane/surfaces/blackbox/metric-families.ts";
 import type { Module } from "#control-plane/surfaces/blackbox/module.ts";
 import { MODULES } from "#control-plane/surfaces/blackbox/routes.ts";
 

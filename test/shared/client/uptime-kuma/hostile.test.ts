@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readDocument } from "#shared/client/apply/read-document.ts";
-import { writeYaml } from "#shared/client/apply/yaml.ts";
+import { writeYaml } from "#shared/json/yaml.ts";
 import { convertBackup } from "#shared/client/uptime-kuma/convert.ts";
 import { readBackup } from "#shared/client/uptime-kuma/read-backup.ts";
 import { NO_ALLOW_LISTS, createEgress } from "#shared/internet/egress.ts";
