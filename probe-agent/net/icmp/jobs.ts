@@ -27,19 +27,19 @@ interface Jobs {
 
 /**
  * Creates the jobs of the process on its shared sockets. `report` receives the events of each job; the last one ends
- * it.
+ * it, and comes with the number of jobs that still run.
  */
 export function createJobs(
   tools: RunTools,
   sockets: IcmpSockets,
   openTcp: Record<4 | 6, ProberTools["openTcp"]>,
-  report: (event: JobEvent) => void,
+  report: (event: JobEvent, left?: number) => void,
 ): Jobs {
   const running = new Map<number, () => void>();
   const ledger = createAnswerLedger();
   const end = (event: JobEvent): void => {
     running.delete(event.job);
-    report(event);
+    report(event, running.size);
   };
   const start = (
     message: Exclude<ToChild, { kind: "cancel" }>,

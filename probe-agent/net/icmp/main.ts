@@ -61,6 +61,8 @@ async function loopbackRtt(tools: RunTools, sockets: IcmpSockets, version: IpVer
 const EXIT_SOCKET_LOST = 3;
 // Long enough to bundle a flood of events, short enough to look live.
 const FLUSH_AFTER_MS = 4;
+/** Below this number of running jobs, no batch is worth waiting for. */
+const FEW_JOBS = 4;
 
 const clock = (): number => Number(process.hrtime.bigint()) / 1e6;
 const demux = createDemux(() => randomBytes(2).readUInt16BE(0));
@@ -95,18 +97,22 @@ process.on("message", (message: ToChild) => jobs.handle(message));
 send({ kind: "ready", capabilities: sockets.capabilities });
 
 /**
- * Creates a sender that sends events in batches, so that IPC with the agent never delays the time stamp of a packet.
+ * Creates a sender that sends events in batches, so that IPC with the agent never delays the time stamp of a packet. The
+ * end of a job beside which few others run is sent once all packets that are here have their time stamps.
  */
-function createOutbox(): (event: JobEvent) => void {
+function createOutbox(): (event: JobEvent, left?: number) => void {
   let events: JobEvent[] = [];
-  return (event) => {
+  let timer: NodeJS.Timeout | null = null;
+  const flush = (): void => {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+    if (events.length > 0) send({ kind: "events", events });
+    events = [];
+  };
+  return (event, left = Infinity) => {
     events.push(event);
-    if (events.length > 1) return;
-    setTimeout(() => {
-      const bundle = events;
-      events = [];
-      send({ kind: "events", events: bundle });
-    }, FLUSH_AFTER_MS);
+    if (left < FEW_JOBS) setImmediate(flush);
+    else timer ??= setTimeout(flush, FLUSH_AFTER_MS);
   };
 }
 
