@@ -29,6 +29,7 @@ export function openConnection(
     const socket = connect({ host: ip, port, noDelay: true, ...(source === null ? {} : { localAddress: source }) });
     socket.on("error", (error) => fail(describeError(error)));
     const end = (): void => {
+      if (socket.destroyed) return;
       resolve({ fault: `dial tcp ${where}: i/o timeout` });
       socket.destroy(new DeadlineError());
     };

@@ -77,10 +77,9 @@ function escapeLabel(value: string): string {
 export function formatNumber(value: number): string {
   if (Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value > 0 ? "+Inf" : "-Inf";
-  if (Number.isInteger(value) && Math.abs(value) < 1e6) return String(value);
+  const size = Math.abs(value);
+  if (size < 1e6 && (size >= 1e-4 || size === 0)) return String(value);
   const [digits = "", exponent = "0"] = value.toExponential().split("e");
   const power = Number(exponent);
-  if (power >= -4 && power < 6) return String(value);
-  const size = Math.abs(power);
-  return `${digits}e${power < 0 ? "-" : "+"}${size < 10 ? "0" : ""}${size}`;
+  return `${digits}e${power < 0 ? "-" : "+"}${Math.abs(power) < 10 ? "0" : ""}${Math.abs(power)}`;
 }

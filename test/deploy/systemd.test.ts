@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { AGENT_MEMORY, CONTROL_PLANE_MEMORY } from "#shared/client/process-memory.ts";
+import { AGENT_MEMORY, CONTROL_PLANE_MEMORY, EXPORTER_MEMORY } from "#shared/client/process-memory.ts";
 import { SETTING_ROWS } from "#shared/settings/settings-parse.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -22,6 +22,11 @@ function serviceOf(text: string): Map<string, string[]> {
   return directives;
 }
 
+const MEMORY = {
+  "vantage-agent": AGENT_MEMORY,
+  "vantage-exporter": EXPORTER_MEMORY,
+  "vantage-control-plane": CONTROL_PLANE_MEMORY,
+};
 const UNITS = ["vantage-agent", "vantage-exporter", "vantage-control-plane"] as const;
 const read = (unit: string) => readFileSync(join(ROOT, "deploy/systemd", `${unit}.service`), "utf8");
 
@@ -52,7 +57,7 @@ describe.each(UNITS)("%s.service", (unit) => {
   });
 
   it("sets memory as the launcher does", () => {
-    const memory = unit === "vantage-control-plane" ? CONTROL_PLANE_MEMORY : AGENT_MEMORY;
+    const memory = MEMORY[unit];
     const given = Object.entries(memory).map(([name, value]) => `${name}=${value}`);
     const set = service.get("Environment")?.filter((line) => /^(NODE_OPTIONS|MALLOC_)/.test(line));
     expect(set).toEqual(given);

@@ -31,13 +31,16 @@ interface ProbeResult {
 /** Maximum number of lines of a log. A target can cause many, such as the lines that it sends. */
 const MOST_LINES = 500;
 
+/** Reason of the end of a probe. Without one, Node makes an exception with a stack for each. */
+const OVER = "the probe is over";
+
 /** Runs one probe within its time. */
 export async function runProbe(order: ProbeOrder, context: ProberContext): Promise<ProbeResult> {
   const { module, target, timeoutMs, abandoned } = order;
   const { clock } = context;
   const startedAt = clock.monotonic();
   const ending = new AbortController();
-  const end = (): void => ending.abort();
+  const end = (): void => ending.abort(OVER);
   const timer = setTimeout(end, timeoutMs);
   abandoned.addEventListener("abort", end, { once: true });
   const samples = createSamples();
@@ -55,7 +58,7 @@ export async function runProbe(order: ProbeOrder, context: ProberContext): Promi
     clearTimeout(timer);
     abandoned.removeEventListener("abort", end);
     // What a prober has left open, such as a connection that it does not read, ends with the probe.
-    ending.abort();
+    end();
   }
   const seconds = toSeconds(clock.monotonic() - startedAt);
   samples.set(SUCCESS, verdict === "success" ? 1 : 0);

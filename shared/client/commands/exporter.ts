@@ -1,5 +1,5 @@
 import { Option, type Command } from "commander";
-import { AGENT_MEMORY, withMemory } from "#shared/client/process-memory.ts";
+import { EXPORTER_MEMORY, withMemory } from "#shared/client/process-memory.ts";
 import { runProgram } from "#shared/client/commands/processes.ts";
 import type { CommandContext } from "#shared/client/context.ts";
 import { PROGRAMS } from "#shared/client/programs.ts";
@@ -53,7 +53,7 @@ export function addExporter(program: Command, context: CommandContext): void {
     });
     const environment = { UV_THREADPOOL_SIZE: LOOKUP_THREADS, ...context.environment, ...Object.fromEntries(given) };
     const words = flags[attributeOf("config.check")] === true ? ["check"] : [];
-    context.exit(await runProgram(PROGRAMS.exporter, words, withMemory(environment, AGENT_MEMORY)));
+    context.exit(await runProgram(PROGRAMS.exporter, words, withMemory(environment, EXPORTER_MEMORY)));
   });
 }
 
