@@ -1,6 +1,7 @@
 // Entry point of `vantage exporter`: environment -> config -> files -> listeners. Beside the agent's, the only file that
 // reads the environment, the host's clock and random numbers.
 import { randomBytes } from "node:crypto";
+import { setFlagsFromString } from "node:v8";
 import { readBuild } from "#shared/process/build.ts";
 import { createLog } from "#shared/process/log.ts";
 import { openOptOutFile } from "#shared/process/opt-out-file.ts";
@@ -64,6 +65,8 @@ function check({ exporter }: Config): never {
   process.exit(0);
 }
 
+// As in the agent: under load a third less memory at the same rate.
+setFlagsFromString("--heap-growing-percent=60");
 const read = readConfig(process.env);
 if (!read.ok) fail([read.line]);
 else if (process.argv[2] === "check") check(read.config);

@@ -135,9 +135,12 @@ export function startIcmpHost(options: IcmpHostOptions): IcmpHost {
   };
 }
 
+/** What it makes lives for one packet. With the default of 16 MB for it, 15,000 echoes a second take 140 MB more. */
+const MEMORY = ["--max-semi-space-size=2"];
+
 /** Starts the ICMP process and reports its messages, its error output and its end. */
 function startChild(entry: string, events: ChildEvents): ChildProcess {
-  const child = fork(entry, [], { execArgv: [], stdio: ["ignore", "ignore", "pipe", "ipc"] });
+  const child = fork(entry, [], { execArgv: MEMORY, stdio: ["ignore", "ignore", "pipe", "ipc"] });
   child.stderr
     ?.setEncoding("utf8")
     .on("data", (text: string) => events.log(`icmp: ${text.trim().slice(0, MOST_LOG_CHARACTERS)}`));
