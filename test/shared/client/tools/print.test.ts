@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { exampleOf } from "#control-plane/surfaces/api-document/components.ts";
 import type { CommandContext } from "#shared/client/context.ts";
 import type { ToolResult } from "#shared/client/tools/answer.ts";
-import { printForPeople } from "#shared/client/commands/tools.ts";
+import { printForPeople } from "#shared/client/tools/run-tool.ts";
 import { contractsByName } from "#shared/tools/index.ts";
 import { NOW } from "#test/shared/tools/examples.ts";
 
