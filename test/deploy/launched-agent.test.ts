@@ -23,8 +23,16 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it.each(["SIGTERM", "SIGKILL"] as const)("an agent whose launcher gets %s ends too", async (signal) => {
-  const region = signal.toLowerCase();
+/** Under npm the launcher waits beside the agent, to see the end of npm; else it becomes the agent. */
+const NPM = { npm_lifecycle_event: "npx" };
+
+it.each([
+  ["SIGTERM", "the agent", {}],
+  ["SIGKILL", "the agent", {}],
+  ["SIGTERM", "its parent under npm", NPM],
+  ["SIGKILL", "its parent under npm", NPM],
+] as const)("an agent ends if %s is sent to its launcher, which is %s", async (signal, role, more) => {
+  const region = `${signal.toLowerCase()}-${more === NPM ? "npm" : "alone"}`;
   const launcher = spawn(LAUNCHER, ["agent"], {
     env: {
       PATH: process.env["PATH"],
@@ -33,6 +41,7 @@ it.each(["SIGTERM", "SIGKILL"] as const)("an agent whose launcher gets %s ends t
       VANTAGE_REGION: region,
       VANTAGE_DATA_DIR: folder,
       VANTAGE_AGENT_METRICS_ADDR: "off",
+      ...more,
     },
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -41,7 +50,8 @@ it.each(["SIGTERM", "SIGKILL"] as const)("an agent whose launcher gets %s ends t
   // The agent writes to the launcher's stream, which closes when both have ended.
   const isClosed = once(launcher, "close", { signal: AbortSignal.timeout(CLOSED_MS) });
   await expect.poll(() => output).toContain('"attached"');
-  const agent = childOf(launcher.pid ?? 0);
+  const [agent = 0] = [launcher.pid ?? 0, ...childrenOf(launcher.pid ?? 0)].filter(isAgent);
+  expect(agent === launcher.pid).toBe(role === "the agent");
   launcher.kill(signal);
   try {
     await isClosed;
@@ -49,12 +59,15 @@ it.each(["SIGTERM", "SIGKILL"] as const)("an agent whose launcher gets %s ends t
     process.kill(agent, "SIGKILL");
     throw error;
   }
-  expect(output).toContain("SIGTERM");
+  // The agent drains unless it is killed itself.
+  expect(output.includes("SIGTERM")).toBe(signal === "SIGTERM" || more === NPM);
 });
 
-/** Returns the process that a process has started. */
-function childOf(pid: number): number {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
-  if (!/^\d+$/.test(children)) throw new Error(`the launcher has not one child but: ${children}`);
-  return Number(children);
+/** Returns the processes that a process has started. */
+function childrenOf(pid: number): readonly number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number);
+}
+
+function isAgent(pid: number): boolean {
+  return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("probe-agent/main.ts");
 }

@@ -4,6 +4,7 @@ import { addSettingFlags, settingsOf, withFlags } from "#shared/client/flags.ts"
 import { AGENT_MEMORY, CONTROL_PLANE_MEMORY, withMemory } from "#shared/client/process-memory.ts";
 import { PROGRAMS, END_WITH_PARENT } from "#shared/client/programs.ts";
 import { spawn } from "node:child_process";
+import { flushCompileCache } from "node:module";
 import { constants } from "node:os";
 import { onNpmGone } from "#shared/client/npm-parent.ts";
 import type { Environment } from "#shared/settings/settings-parse.ts";
@@ -31,11 +32,18 @@ export function addProcesses(program: Command, context: CommandContext): void {
 }
 
 /**
- * Runs one of the programs in the foreground with this process's standard streams and forwards signals to it. It ends
- * with this process, also after SIGKILL. Returns the status as a shell does: the program's own, or 128 plus the number of
- * the signal that killed it.
+ * Runs one of the programs in the foreground: this process becomes it, so that no second one waits beside it. Under npm,
+ * whose end only a process beside the program can see, it is a child with this process's standard streams, to which
+ * signals are forwarded and which ends with this process, also after SIGKILL. Returns the status of a child as a shell
+ * does: the program's own, or 128 plus the number of the signal that killed it.
  */
 export function runProgram(entry: string, words: readonly string[], environment: Environment): Promise<number> {
+  if (environment["npm_lifecycle_event"] === undefined && process.execve !== undefined) {
+    // Node says that execve is experimental.
+    process.removeAllListeners("warning");
+    flushCompileCache();
+    process.execve(process.execPath, [process.execPath, entry, ...words], { ...environment });
+  }
   const child = spawn(process.execPath, [`--import=${END_WITH_PARENT}`, entry, ...words], {
     env: { ...environment },
     stdio: ["inherit", "inherit", "inherit", "ipc"],
