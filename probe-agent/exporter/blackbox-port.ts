@@ -28,12 +28,19 @@ export function createBlackbox({ egress, ...deps }: BlackboxDeps): (limits: JobL
   };
   return ({ signal }) => ({
     async probe({ module, target, timeoutMs }) {
+      // Of a URL the rules have more to say than of an address, and through a proxy no address may be known.
+      if (module.prober === "http" && !egress.checkUrl(completed(target)).ok) return refused;
       if (!proxiesOf(module).every((url) => mayPass(url, egress))) return refused;
       const order = { module: withBodyLimit(module), target, timeoutMs, abandoned: signal };
       const { verdict, metrics } = await runProbe(order, context);
       return verdict === "refused" ? refused : ok({ verdict, metrics });
     },
   });
+}
+
+/** Returns the URL that a target of http means. */
+function completed(target: string): string {
+  return /^https?:\/\//.test(target) ? target : `http://${target}`;
 }
 
 function proxiesOf(module: Module): readonly string[] {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { startTalker, type Talker } from "#test/servers/talker.ts";
+import { callExport, exportIn } from "#test/support/audit.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import type { Answer } from "#test/support/control-plane.ts";
 import { startControlPlaneProcess, type ControlPlaneProcess } from "#test/support/control-plane-process.ts";
@@ -221,8 +222,9 @@ describe("a module for the operator alone", () => {
     await scrape({ module: "password", target: `${web.url}/silent` }, captain, {
       "x-prometheus-scrape-timeout-seconds": "1",
     });
-    const audit = await plane.call("/api/v4/audit-export?from=2020-01-01&to=2100-01-01", { key: captain });
-    const said = [...answers, plane.log(), agent.log(), audit.text].join("\n");
+    const audit = await callExport(plane, captain, "type=tenant");
+    const account = await plane.call("/api/v4/account", { key: captain });
+    const said = [...answers, plane.log(), agent.log(), JSON.stringify(exportIn(audit)), account.text].join("\n");
     expect(said).toContain("/api/v4/probe");
     for (const secret of [SECRET, PASSWORD, Buffer.from(`me:${PASSWORD}`).toString("base64")]) {
       expect(said).not.toContain(secret);

@@ -98,6 +98,10 @@ describe("the job blackbox-probe", () => {
     const target = `http://localhost:${new URL(web.url).port}/`;
     expect(await run({ options, target }, { names: [] })).toEqual(refused);
     expect(await run({ options, target })).toMatchObject({ status: "ok" });
+    for (const never of ["http://127.0.0.1:25/", "http://10.0.0.1", "http://me:secret@127.0.0.1/"]) {
+      const through = { prober: "http", http: { proxy_url: web.url, skip_resolve_phase_with_proxy: true } };
+      expect(await run({ options: through, target: never })).toEqual(refused);
+    }
     const tcp = { prober: "tcp" };
     expect(await run({ options: tcp, target: "169.254.169.254:80" })).toEqual(refused);
   });
