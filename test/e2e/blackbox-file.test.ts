@@ -170,8 +170,20 @@ describe("a module of the operator's file", () => {
       params: { options: { prober: "http" }, target: web.url, hostname: "" },
     });
     // Neither the section of another prober, nor a path.
+    expect(params).not.toContain(SECRET);
     expect(params).not.toContain(folder);
   });
+
+  it.each(['vantage_probe_info{region="eu-west"} 1\n', "probe_success 1", "<script>\n"])(
+    "takes no metrics from an agent but the exporter's: %j",
+    async (metrics) => {
+      const asked = scrape({ module: "html", target: web.url, region: "us-east" });
+      const job = await old.nextJob();
+      old.accept(job);
+      old.answer(job, { status: "ok", data: { verdict: "success", metrics, elapsed_ms: 1 } });
+      expect(errorOf(await asked)).toMatchObject({ status: 503, code: "probe_unavailable" });
+    },
+  );
 });
 
 describe("a module for the operator alone", () => {

@@ -26,6 +26,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+/** What ends a probe in a test is never its time. */
+const AFTER_ANY_TEST_MS = 600_000;
+
 interface Given {
   readonly options: unknown;
   readonly target?: string;
@@ -50,8 +53,8 @@ function run({ options, target = web.url, hostname = "" }: Given, rules: Rules =
     proxyEnvironment: {},
     roots: null,
   });
-  const limits = jobLimits(60_000, signal);
-  const params = { options, target, hostname, timeout_ms: 60_000 };
+  const limits = jobLimits(AFTER_ANY_TEST_MS, signal);
+  const params = { options, target, hostname, timeout_ms: AFTER_ANY_TEST_MS };
   return blackboxProbe.run(netOf({ blackbox: blackbox(limits) }, limits), params);
 }
 
@@ -97,12 +100,16 @@ describe("the job blackbox-probe", () => {
     expect(await run({ options }, { denials: optedOut })).toEqual(refused);
     const target = `http://localhost:${new URL(web.url).port}/`;
     expect(await run({ options, target }, { names: [] })).toEqual(refused);
+    expect(await run({ options, target }, { targets: [] })).toEqual(refused);
     expect(await run({ options, target })).toMatchObject({ status: "ok" });
     for (const never of ["http://127.0.0.1:25/", "http://10.0.0.1", "http://me:secret@127.0.0.1/"]) {
       const through = { prober: "http", http: { proxy_url: web.url, skip_resolve_phase_with_proxy: true } };
       expect(await run({ options: through, target: never })).toEqual(refused);
     }
     const tcp = { prober: "tcp" };
+    const { host } = new URL(target);
+    expect(await run({ options: tcp, target: host }, { names: [] })).toEqual(refused);
+    expect(await run({ options: tcp, target: host })).toMatchObject({ data: { verdict: "success" } });
     expect(await run({ options: tcp, target: "169.254.169.254:80" })).toEqual(refused);
   });
 
@@ -115,6 +122,9 @@ describe("the job blackbox-probe", () => {
     expect(await run({ options: through(web.url), target }, allowing)).toEqual({ status: "refused" });
     const named = through(`http://localhost:${port}`);
     expect(await run({ options: named, target }, { ...allowing, names: [] })).toEqual({ status: "refused" });
+    expect(await run({ options: through("http://proxy.example.com"), target }, allowing)).toEqual({
+      status: "refused",
+    });
     expect(web.requests.length).toBe(before);
     expect(await run({ options: named, target }, allowing)).toMatchObject({ status: "ok" });
     expect(web.requests.length).toBe(before + 1);
