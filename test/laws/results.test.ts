@@ -31,7 +31,11 @@ const INSTANTS = /^(?:observed|produced|revoked|expires|registered|changed|seale
 const tools = CONTRACTS.map((contract) => ({ name: contract.name, result: contract.result as Schema }));
 
 describe.each(
-  [...CONTRACTS, blackboxProbe, ...Object.values(MONITOR_CHECKS)].map(({ name, params, result }) => ({ name, params, result })),
+  [...CONTRACTS, blackboxProbe, ...Object.values(MONITOR_CHECKS)].map(({ name, params, result }) => ({
+    name,
+    params,
+    result,
+  })),
 )("the contract of $name", ({ params, result }) => {
   it.each<[string, object]>([
     ["parameter", params],
