@@ -13,6 +13,7 @@ import { readBuild, registerBuildInfo } from "#shared/process/build.ts";
 import { ENOUGH_DESCRIPTORS, readDescriptorLimit } from "#shared/process/descriptor-limit.ts";
 import { createLog } from "#shared/process/log.ts";
 import { listenMetrics } from "#shared/process/metrics-listener.ts";
+import { loadModulesFile } from "#shared/process/module-files.ts";
 import { openOptOutFile } from "#shared/process/opt-out-file.ts";
 import { readMasterKey, WrongMasterKey } from "#control-plane/core/secrets/master-key.ts";
 import { migrate } from "#control-plane/core/migrations/migrate.ts";
@@ -57,6 +58,8 @@ async function main(config: Config): Promise<void> {
     log.fatal({ err: error }, "control plane ends after an unexpected error");
     log.flush(() => process.exit(1));
   });
+  const modules = config.blackboxConfig === null ? null : loadModulesFile(config.blackboxConfig);
+  if (modules?.ok === false) fail(modules.lines.join("\nvantage control-plane: "));
   const optOut = openOptOutFile(config.optOutFile, (line) => log.warn(line));
   if (!optOut.ok) fail(optOut.line);
   const replica = await openReplica({
@@ -81,6 +84,7 @@ async function main(config: Config): Promise<void> {
     version: build.version,
     homepage: build.homepage,
     optOut: optOut.optOut,
+    operatorModules: modules,
     connections,
   }).catch((error: unknown) => fail(`cannot listen: ${reasonOf(error)}`));
   const { address, defaulted } = config.metrics;

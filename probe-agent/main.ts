@@ -18,6 +18,7 @@ import { createShutdown } from "#probe-agent/attachment/shutdown.ts";
 import { readConfig, type Config } from "#probe-agent/config.ts";
 import { openData } from "#probe-agent/data/open.ts";
 import { readTrustAnchors } from "#probe-agent/data/trust-anchors.ts";
+import { createBlackbox } from "#probe-agent/exporter/blackbox-port.ts";
 import { startExporter, type Exporter } from "#probe-agent/exporter/server/start.ts";
 import { startLoopWatch } from "#probe-agent/loop-watch.ts";
 import { openMembership } from "#probe-agent/membership/membership.ts";
@@ -176,13 +177,17 @@ interface Network {
 function createNetwork(config: Config, { files, build, icmpHost, chromium, warn }: NetworkParts): Network {
   const egress = createEgress(config.allow, files.optOut);
   const dnsServers = (config.dnsServers ?? []).map(formatAddress);
-  const createJobNet = createNet({
+  const shared = {
     clock,
     random,
     egress,
     icmpHost,
-    dnsServers,
     userAgent: userAgent(build.version, config.contactUrl ?? build.homepage),
+  };
+  const createJobNet = createNet({
+    ...shared,
+    dnsServers,
+    blackbox: createBlackbox({ ...shared, proxyEnvironment: process.env, roots: null }),
     services: config.sources,
     data: files.data,
     trustAnchors: files.trustAnchors,

@@ -50,6 +50,7 @@ import { openMaintenance } from "#control-plane/outages/maintenance/maintenance.
 import { createMonitors } from "#control-plane/monitors/monitors.ts";
 import { createTrials } from "#control-plane/monitors/try/try.ts";
 import { openPictures } from "#control-plane/watching/pictures/pictures.ts";
+import { createFileModules, type OperatorModules } from "#control-plane/surfaces/blackbox/file-modules.ts";
 import { openStatusPages } from "#control-plane/public/status-pages/status-pages.ts";
 
 /** Options of the components. */
@@ -59,6 +60,8 @@ export interface PartOptions {
   readonly homepage: string;
   /** Names and addresses that asked not to be checked. */
   readonly optOut?: Denials;
+  /** Modules of the operator's file for /api/v4/probe; null: there is none. */
+  readonly operatorModules?: OperatorModules | null;
 }
 
 /** Components that the surfaces use. */
@@ -72,7 +75,8 @@ interface PartDeps extends Replica {
 }
 
 /** Opens presence, hub, enrolment, checks, limits and background work, each with its teardown. */
-export async function openParts(replica: Replica, { optOut, version, homepage }: PartOptions, teardown: Teardown) {
+export async function openParts(replica: Replica, options: PartOptions, teardown: Teardown) {
+  const { optOut, operatorModules = null, version, homepage } = options;
   const { clock, random, log } = replica;
   const { registry } = replica.metrics;
   const deps = { ...replica, registry, userAgent: userAgent(version, replica.config.contactUrl ?? homepage) };
@@ -104,7 +108,8 @@ export async function openParts(replica: Replica, { optOut, version, homepage }:
   const { mailer, recipients } = mail;
   const users = createUsers({ ...replica, mailer, recipients, baseUrl, trustedProxies });
   teardown.push(() => users.close());
-  return { presence, hub, probes, checks, openLimits, answers, background, listing, warnings, users };
+  const fileModules = operatorModules === null ? new Map<never, never>() : createFileModules(operatorModules);
+  return { presence, hub, probes, checks, openLimits, answers, background, listing, warnings, users, fileModules };
 }
 
 /** Opens the queues and what they work for, and adds it to the accounts' data export. */

@@ -239,7 +239,7 @@ function registerCallers(server: HttpServer, replica: Replica, parts: Parts, gat
   const pages = createIncidentPages({ ...linked, evidenceOf: readIncidentEvidence });
   registerIncidentPages(server, { clock, pages });
   registerOpenTier(server, CONTRACTS, { open, baseUrl });
-  registerBlackbox(server, checks, gate);
+  registerBlackbox(server, checks, gate, parts.fileModules);
   const { history } = monitoring;
   const readUptimes = (listed: readonly HistoryMonitor[]) => history.uptimes(listed);
   registerAccountMetrics(server, {

@@ -50,6 +50,8 @@ export interface Config {
   readonly allow: AllowLists;
   readonly contactUrl: string | null;
   readonly optOutFile: string | null;
+  /** File of modules for /api/v4/probe; null: the built-in ones alone. */
+  readonly blackboxConfig: string | null;
   readonly logLevel: Settings["logLevel"];
 }
 
@@ -120,6 +122,7 @@ function toConfig(settings: Settings, databaseUrl: string, given: ReadonlySet<st
     allow: { targets: settings.allowTargets ?? [], names: settings.allowNames ?? [] },
     contactUrl: settings.contactUrl,
     optOutFile: settings.optOutFile,
+    blackboxConfig: settings.blackboxConfig,
     logLevel: settings.logLevel,
   };
 }

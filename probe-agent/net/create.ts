@@ -7,6 +7,7 @@ import { createDns } from "#probe-agent/net/dns/create.ts";
 import { createHttp } from "#probe-agent/net/http.ts";
 import { createIcmp } from "#probe-agent/net/icmp.ts";
 import type { IcmpHost } from "#probe-agent/net/icmp/host.ts";
+import type { BlackboxPort } from "#probe-agent/port/blackbox.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import type { Net, ProgressEvent, Services } from "#probe-agent/toolkit/net.ts";
 import type { TrustAnchor } from "#probe-agent/port/dns.ts";
@@ -35,6 +36,8 @@ export interface NetDeps {
   readonly trustAnchors: readonly TrustAnchor[];
   /** The browser to run; absent if there is none. `slots`: pages at the same time. `log` takes one line when it fails. */
   readonly browser?: { readonly executable: string; readonly slots: number; readonly log: (line: string) => void };
+  /** The exporter's probers; absent where only tools run. */
+  readonly blackbox?: (limits: JobLimits) => BlackboxPort;
   /** PEM texts of the roots to trust instead of Node's. */
   readonly roots?: readonly string[];
   /** Threads for analyses, started with the rules of `data`. Default: a new pool. */
@@ -85,6 +88,7 @@ export function createNet(
       analyses: analysesFor(limits),
       tech: techFor(limits),
       browser: browserFor?.(limits, dns) ?? null,
+      blackbox: deps.blackbox?.(limits) ?? null,
       services,
       data: deps.data,
       trustAnchors: deps.trustAnchors,

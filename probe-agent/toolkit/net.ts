@@ -1,4 +1,5 @@
 import type { AnalysesPort } from "#probe-agent/toolkit/analyses.ts";
+import type { BlackboxPort } from "#probe-agent/port/blackbox.ts";
 import type { BrowserPort } from "#probe-agent/port/browser.ts";
 import type { DataPort } from "#probe-agent/toolkit/data.ts";
 import type { DnsPort, TrustAnchor } from "#probe-agent/port/dns.ts";
@@ -43,6 +44,8 @@ export interface Net {
   readonly tech: TechPort;
   /** null if the agent has no browser (capability browser). */
   readonly browser: BrowserPort | null;
+  /** The exporter's probers; null where only tools run. */
+  readonly blackbox: BlackboxPort | null;
   readonly services: Services;
   /** The operator's data files and the small built-in tables. */
   readonly data: DataPort;

@@ -8,8 +8,8 @@ export interface Spot {
   readonly path: Path;
   /** Records what is wrong with the value, as the rest of a sentence that begins with its name. */
   fault(message: string, path?: Path): void;
-  /** Returns why a file that the options name cannot be read; null if it can. */
-  whyUnreadable(file: string): string | null;
+  /** Returns why a file that the option at this path names cannot be read; null if it can. */
+  whyUnreadable(file: string, path: Path): string | null;
 }
 
 /** How the value of an option is read. After a fault, what is returned is not used. */

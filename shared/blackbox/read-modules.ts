@@ -32,9 +32,22 @@ import type {
   TcpOptions,
 } from "#shared/blackbox/module.ts";
 
+/** A file that an option names. The path begins with "modules" and the module's name. */
+export interface OptionFile {
+  readonly path: Path;
+  readonly file: string;
+}
+
 /** The modules of a file by name, and its value with every secret masked; or what is wrong with it. */
 export type ReadModules =
-  | { readonly ok: true; readonly modules: ReadonlyMap<string, Module>; readonly masked: unknown }
+  | {
+      readonly ok: true;
+      readonly modules: ReadonlyMap<string, Module>;
+      readonly masked: unknown;
+      /** The value as it is written, with its secrets. */
+      readonly written: unknown;
+      readonly files: readonly OptionFile[];
+    }
   | { readonly ok: false; readonly problems: readonly FileProblem[] };
 
 const LABEL_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
@@ -192,10 +205,26 @@ export function readModules(source: string, whyUnreadable: Spot["whyUnreadable"]
   const fault = (message: string, path: Path = []): void => {
     if (problems.length < MOST_PROBLEMS) problems.push({ place: placeOf(path), message: `${nameOf(path)} ${message}` });
   };
-  const modules = value === null ? {} : file.read(value, { path: [], fault, whyUnreadable });
+  const files: OptionFile[] = [];
+  const note: Spot["whyUnreadable"] = (path, where) => {
+    files.push({ path: where, file: path });
+    return whyUnreadable(path, where);
+  };
+  const modules = value === null ? {} : file.read(value, { path: [], fault, whyUnreadable: note });
   if (problems.length > 0) return { ok: false, problems };
   const byName = Object.entries(modules).map(([name, options]) => [name, { name, ...options } as Module] as const);
-  return { ok: true, modules: new Map(byName), masked: maskSecrets(value) };
+  return { ok: true, modules: new Map(byName), masked: maskSecrets(value), written: value, files };
+}
+
+/** Reads the value of one module that may name no file: every secret is text. Returns its first fault otherwise. */
+export function readSentModule(name: string, value: unknown): Module | { readonly fault: string } {
+  let first: string | null = null;
+  const options = moduleOptions.read(value, {
+    path: [],
+    fault: (message, path = []) => (first ??= `${nameOf([name, ...path])} ${message}`),
+    whyUnreadable: () => "its content must be sent in its place",
+  });
+  return first === null ? ({ name, ...options } as Module) : { fault: first };
 }
 
 /** Names a part as people write it: http_2xx.http.headers. */

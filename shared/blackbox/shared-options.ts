@@ -40,7 +40,7 @@ export const readableFile: Field<string | null> = {
   absent: null,
   read(value, spot) {
     const path = text("").read(value, spot);
-    const why = path === "" ? "it is empty" : spot.whyUnreadable(path);
+    const why = path === "" ? "it is empty" : spot.whyUnreadable(path, spot.path);
     if (why !== null) spot.fault(`must be the path of a file that can be read: ${why}`);
     return path;
   },

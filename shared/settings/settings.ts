@@ -83,6 +83,10 @@ const CONTROL_PLANE_SETTINGS = {
     absent: "built-in table",
     meaning: "JSON file overriding rows of the plan table",
   }),
+  blackboxConfig: hub("VANTAGE_BLACKBOX_CONFIG", path("a blackbox.yml"), {
+    absent: "built-in modules alone",
+    meaning: "modules that /api/v4/probe offers beside the built-in ones",
+  }),
   openPerMinute: hub("VANTAGE_OPEN_PER_MINUTE", integer(0, 1_000_000), {
     default: "20",
     meaning: "open tier: requests per minute and client address (IPv6: /64)",

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import { findings } from "#shared/tools/shapes.ts";
+import { blackboxProbe } from "#shared/blackbox/contract.ts";
 import { MONITOR_CHECKS } from "#shared/monitor-checks/list.ts";
 import { fieldsOf, type Schema } from "#test/laws/schema-fields.ts";
 
@@ -30,7 +31,11 @@ const INSTANTS = /^(?:observed|produced|revoked|expires|registered|changed|seale
 const tools = CONTRACTS.map((contract) => ({ name: contract.name, result: contract.result as Schema }));
 
 describe.each(
-  [...CONTRACTS, ...Object.values(MONITOR_CHECKS)].map(({ name, params, result }) => ({ name, params, result })),
+  [...CONTRACTS, blackboxProbe, ...Object.values(MONITOR_CHECKS)].map(({ name, params, result }) => ({
+    name,
+    params,
+    result,
+  })),
 )("the contract of $name", ({ params, result }) => {
   it.each<[string, object]>([
     ["parameter", params],

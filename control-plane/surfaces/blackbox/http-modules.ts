@@ -39,7 +39,7 @@ export function httpModule(name: string, method: "GET" | "POST"): Module {
 }
 
 /** Adds http:// to a target without scheme, as the exporter does, so that existing scrape jobs probe the same URL. */
-function exporterUrl(target: string): string {
+export function exporterUrl(target: string): string {
   const url = completeUrl(target);
   return url === null || url === target ? target : url.replace("https:", "http:");
 }

@@ -4,15 +4,19 @@ import type { FieldProblem } from "#shared/schema/problem.ts";
 import type { ExtraDestination } from "#control-plane/checks/target.ts";
 import type { Sample } from "#control-plane/surfaces/blackbox/metric-families.ts";
 
-/** Query of a scrape besides target and module. */
+/** Query of a scrape besides target and module. The modules of the operator's file use what is optional. */
 export interface ModuleQuery {
   readonly queryName: string | null;
   readonly queryType: string | null;
+  readonly hostname?: string | null;
+  /** Time limit of the whole scrape, milliseconds; null: none. */
+  readonly timeoutMs?: number | null;
 }
 
-/** The tool call of a scrape: raw parameters, to be parsed by the contract. */
+/** The call of a scrape: raw parameters, to be parsed by the contract unless they are ours already. */
 export interface ModuleCall {
-  readonly params: Readonly<Record<string, string>>;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly isParsed?: true;
   /** Input that the control plane adds (contract.input). */
   readonly input?: Readonly<Record<string, unknown>>;
   /** Host the job connects to besides the contract's target. */
@@ -37,15 +41,30 @@ interface ModuleReport {
   readonly samples: readonly Sample[];
 }
 
-/** A module of the exporter: the tool it runs and the metrics of its result. */
-export interface Module {
+/** What every module has. */
+interface NamedModule {
   readonly name: string;
+  /** What agents run. */
   readonly contract: Contract;
+  /** Metrics of a probe without a result, with value 0. */
+  readonly failure: readonly Sample[];
+}
+
+/** A built-in module: the tool it runs and the metrics of its result. */
+export interface Module extends NamedModule {
   /** Returns the call, or the problem of the target or the query. */
   call(target: string, query: ModuleQuery): ModuleCall | FieldProblem;
   report(data: unknown): ModuleReport;
-  /** Metrics of a probe without a result, with value 0. */
-  readonly failure: readonly Sample[];
+}
+
+/** A module of the operator's file, which agents run with the exporter's probers. */
+export interface FileModule extends NamedModule {
+  /** Whether it is for keys of the operator's plan alone: for others it does not exist. */
+  readonly isForOperator: boolean;
+  /** Returns the call, or the problem of the target or the query. */
+  call(target: string, query: ModuleQuery): Promise<ModuleCall | FieldProblem>;
+  /** Returns the metrics of a result as text for Prometheus. */
+  metrics(data: unknown): string;
 }
 
 /** Creates the cause of a failure of the target. */

@@ -1,12 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import type { CheckContext } from "#control-plane/checks/context.ts";
+import type { PlanName } from "#control-plane/core/plans.ts";
+import { hasScope } from "#control-plane/http/access/principal.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
 import { refuseField, Refusal } from "#control-plane/http/errors.ts";
-import type { Gate } from "#control-plane/http/gate.ts";
+import { outOfScope, type Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { outcomeSamples, renderSamples, type Sample } from "#control-plane/surfaces/blackbox/metric-families.ts";
 import {
+  type FileModule,
   type Module,
   targetFailure,
   type Cause,
@@ -23,7 +26,7 @@ import { parseLocations, type LocationItem } from "#shared/internet/locations.ts
 import { parseToolParams } from "#shared/tools/parse-params.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 
-/** Every module of GET /api/v4/probe, named as in the exporter's example configuration. */
+/** The built-in modules of GET /api/v4/probe, named as in the exporter's example configuration. */
 export const MODULES: ReadonlyMap<string, Module> = new Map(
   [
     httpModule("http_2xx", "GET"),
@@ -42,6 +45,9 @@ export const MODULES: ReadonlyMap<string, Module> = new Map(
 /** Default module, as in the exporter. */
 const DEFAULT_MODULE = "http_2xx";
 
+/** The plan of the operator's own keys. */
+const OPERATORS_PLAN: PlanName = "captain";
+
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 const QUERY = Type.Object({
@@ -51,20 +57,37 @@ const QUERY = Type.Object({
       "URL, host or host:port, as the module requires; http_*: example.org means http://example.org; dns_*: the name server",
   }),
   module: Type.Optional(
-    Type.Enum([...MODULES.keys()], { default: DEFAULT_MODULE, description: "Module: the check to run" }),
+    Type.String({
+      default: DEFAULT_MODULE,
+      description: `Module: the check to run. ${[...MODULES.keys()].join(", ")}, or one of the operator's file`,
+    }),
   ),
   region: Type.Optional(
     Type.String({ description: "Location to probe from, one expression as in `locations`; default: any probe" }),
   ),
   query_name: Type.Optional(Type.String({ description: "dns_*: name to query" })),
   query_type: Type.Optional(Type.String({ description: "dns_*: record type, default A" })),
+  hostname: Type.Optional(
+    Type.String({ description: "Modules of the operator's file: Host of http, name in TLS of tcp" }),
+  ),
 });
 
 /**
  * Registers GET /api/v4/probe: blackbox_exporter's /probe with a region. A failed target is 200; the answer is an error
- * only if no probe could run the check, so that Prometheus' `up` distinguishes our failure from the target's.
+ * only if no probe could run the check, so that Prometheus' `up` distinguishes our failure from the target's. A module
+ * of the operator's file (`own`) stands above a built-in one.
  */
-export function registerBlackbox(server: FastifyInstance, app: CheckContext, gate: Gate): void {
+export function registerBlackbox(
+  server: FastifyInstance,
+  app: CheckContext,
+  gate: Gate,
+  own: ReadonlyMap<string, FileModule>,
+): void {
+  const everybodys = new Map<string, Module | FileModule>([
+    ...MODULES,
+    ...[...own].filter(([, { isForOperator }]) => !isForOperator),
+  ]);
+  const operators = new Map<string, Module | FileModule>([...MODULES, ...own]);
   server.route({
     method: "GET",
     url: "/api/v4/probe",
@@ -83,10 +106,13 @@ export function registerBlackbox(server: FastifyInstance, app: CheckContext, gat
     handler: async (request, reply) => {
       const query = request.query as Readonly<Record<string, unknown>>;
       const named = query["module"] ?? DEFAULT_MODULE;
-      const module = typeof named === "string" ? MODULES.get(named) : undefined;
-      const scope = module?.contract.scope ?? null;
-      const { accountId, plan } = await gate.admit(request, reply, { scope });
-      if (module === undefined) throw refuseModule();
+      const principal = await gate.admit(request, reply, { scope: null });
+      const { accountId, plan } = principal;
+      const modules = plan.name === OPERATORS_PLAN ? operators : everybodys;
+      const module = typeof named === "string" ? modules.get(named) : undefined;
+      if (module === undefined) throw refuseModule(modules.keys());
+      const { scope } = module.contract;
+      if (!hasScope(principal.scopes, scope)) throw outOfScope(scope, principal);
       const probe = await scrape(app, module, request, reply, { accountId, maxLocations: plan.locations });
       return reply.type(CONTENT_TYPE).header("cache-control", "no-store").send(probe);
     },
@@ -95,13 +121,13 @@ export function registerBlackbox(server: FastifyInstance, app: CheckContext, gat
 
 async function scrape(
   app: CheckContext,
-  module: Module,
+  module: Module | FileModule,
   request: FastifyRequest,
   reply: FastifyReply,
   caller: { readonly accountId: number; readonly maxLocations: number },
 ): Promise<string> {
   const header = request.headers["x-prometheus-scrape-timeout-seconds"];
-  const read = readScrape(
+  const read = await readScrape(
     module,
     request.query as Readonly<Record<string, unknown>>,
     typeof header === "string" ? header : undefined,
@@ -124,23 +150,23 @@ async function scrape(
     signal: late === null ? gone.signal : AbortSignal.any([gone.signal, late]),
   });
   const seconds = (request.monotonic() - startedAt) / 1000;
-  return renderSamples(samplesOf(module, readAnswer(answer, late?.aborted === true), seconds));
+  return renderResult(module, readAnswer(answer, late?.aborted === true), seconds);
 }
 
-function samplesOf(module: Module, verdict: ScrapeResult, elapsedSeconds: number): readonly Sample[] {
-  switch (verdict.kind) {
-    case "data": {
-      const { failure, seconds, samples } = module.report(verdict.data);
-      const cause = failure === null ? [] : causeSamples(failure);
-      return [...samples, ...outcomeSamples(failure === null, seconds ?? elapsedSeconds), ...cause, ...verdict.where];
-    }
-    case "failed":
-      return [...module.failure, ...outcomeSamples(false, elapsedSeconds), ...verdict.where];
+function renderResult(module: Module | FileModule, verdict: ScrapeResult, elapsedSeconds: number): string {
+  const { where } = verdict;
+  if (verdict.kind === "failed") {
+    return renderSamples([...module.failure, ...outcomeSamples(false, elapsedSeconds), ...where]);
   }
+  if ("metrics" in module) return module.metrics(verdict.data) + renderSamples(where);
+  const { failure, seconds, samples } = module.report(verdict.data);
+  const cause = failure === null ? [] : causeSamples(failure);
+  const outcome = outcomeSamples(failure === null, seconds ?? elapsedSeconds);
+  return renderSamples([...samples, ...outcome, ...cause, ...where]);
 }
 
-function refuseModule(): Refusal {
-  const message = `must be one of ${[...MODULES.keys()].join(", ")}`;
+function refuseModule(names: Iterable<string>): Refusal {
+  const message = `must be one of ${[...names].join(", ")}`;
   return refuseField({ field: "module", reason: "enum", message });
 }
 
@@ -233,21 +259,25 @@ interface Scrape {
 const TIMEOUT_OFFSET_MS = 500;
 
 /** Parses target, region and query of a scrape; the field of a problem is the name of the query parameter. */
-function readScrape(
-  module: Module,
+async function readScrape(
+  module: Module | FileModule,
   query: Readonly<Record<string, unknown>>,
   scrapeTimeoutSeconds: string | undefined,
-): { readonly ok: true; readonly scrape: Scrape } | { readonly ok: false; readonly problem: FieldProblem } {
+): Promise<{ readonly ok: true; readonly scrape: Scrape } | { readonly ok: false; readonly problem: FieldProblem }> {
   const texts = readTexts(query);
   if ("field" in texts) return { ok: false, problem: texts };
-  const { target, region, query_name: queryName, query_type: queryType } = texts;
+  const { target, region, query_name: queryName, query_type: queryType, hostname } = texts;
   if (target === null) {
     return { ok: false, problem: { field: "target", reason: "required", message: "is required: what to probe" } };
   }
-  const asked: ModuleQuery = { queryName, queryType };
-  const call = module.call(target, asked);
+  const timeoutMs = readTimeout(scrapeTimeoutSeconds);
+  const asked: ModuleQuery = { queryName, queryType, hostname, timeoutMs };
+  const call = await module.call(target, asked);
   if ("reason" in call) return { ok: false, problem: call };
-  const parsed = parseToolParams(module.contract, call.params, { from: "text", unknown: "ignore" });
+  const parsed =
+    call.isParsed === true
+      ? ({ ok: true, value: call.params } as const)
+      : parseToolParams(module.contract, call.params, { from: "text", unknown: "ignore" });
   if (!parsed.ok) return { ok: false, problem: { ...parsed.problem, field: queryFieldOf(parsed.problem.field) } };
   const locations = region === null ? null : parseLocations(region);
   if (locations !== null && !locations.ok) {
@@ -259,12 +289,12 @@ function readScrape(
       params: parsed.value,
       call,
       locations: locations?.items ?? null,
-      timeoutMs: readTimeout(scrapeTimeoutSeconds),
+      timeoutMs,
     },
   };
 }
 
-const NAMES = ["target", "region", "query_name", "query_type"] as const;
+const NAMES = ["target", "region", "query_name", "query_type", "hostname"] as const;
 type Texts = Readonly<Record<(typeof NAMES)[number], string | null>>;
 
 function readTexts(query: Readonly<Record<string, unknown>>): Texts | FieldProblem {

@@ -1,4 +1,5 @@
 import type { Module } from "#shared/blackbox/module.ts";
+import { withHostname } from "#shared/blackbox/with-hostname.ts";
 
 /** A scrape that can be run, or the answer that says why it cannot. */
 type ReadScrape =
@@ -59,24 +60,4 @@ function chooseTimeout(seconds: number, { timeoutMs: own }: Module, offsetMs: nu
   if (own !== null && (own < most || most < 0)) return Math.min(own, LONGEST_TIMEOUT_MS);
   // A timeout within the offset leaves no time at all: the whole of it is used then.
   return Math.min(most > 0 ? most : Math.max(1, seconds * 1000), LONGEST_TIMEOUT_MS);
-}
-
-/** Returns the module with the query's hostname: Host of http, the name in TLS of tcp; or why they contradict. */
-function withHostname(module: Module, hostname: string): Module | string {
-  if (hostname === "") return module;
-  if (!/^[^\s\p{Cc}/]{1,300}$/u.test(hostname)) return "The hostname parameter is no host name";
-  if (module.prober === "http") {
-    const { headers } = module.options;
-    const given = Object.entries(headers).find(([name]) => name.toLowerCase() === "host");
-    if (given !== undefined && given[1] !== hostname) {
-      return `host header defined both in module configuration (${given[1]}) and with URL-parameter 'hostname' (${hostname})`;
-    }
-    const others = Object.entries(headers).filter(([name]) => name.toLowerCase() !== "host");
-    return { ...module, options: { ...module.options, headers: { ...Object.fromEntries(others), Host: hostname } } };
-  }
-  if (module.prober === "tcp" && module.options.tls_config.server_name === "") {
-    const { options } = module;
-    return { ...module, options: { ...options, tls_config: { ...options.tls_config, server_name: hostname } } };
-  }
-  return module;
 }

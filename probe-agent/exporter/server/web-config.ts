@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { getCiphers, type SecureVersion, type TlsOptions as ServerTls } from "node:tls";
 import { describeError } from "#shared/contracts/error-code.ts";
 import { parseYaml, type Path } from "#shared/json/yaml.ts";
-import { whyUnreadable } from "#probe-agent/exporter/server/modules.ts";
+import { whyUnreadable } from "#shared/process/module-files.ts";
 import { choice, flag, list, named, optional, section, text, type Field, type Spot } from "#shared/blackbox/fields.ts";
 
 /** TLS and users of the listeners (the web configuration of Prometheus' exporters). */

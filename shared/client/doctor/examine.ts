@@ -126,6 +126,7 @@ function namedFiles(settings: Settings): readonly (readonly [string, string | nu
     ["VANTAGE_TLS_CERT", settings.tlsCert],
     ["VANTAGE_TLS_KEY", settings.tlsKey],
     ["VANTAGE_PLANS", settings.plansFile],
+    ["VANTAGE_BLACKBOX_CONFIG", settings.blackboxConfig],
     ["VANTAGE_JOIN_TOKEN_FILE", settings.joinTokenFile],
     ["VANTAGE_OPT_OUT_FILE", settings.optOutFile],
     ["VANTAGE_RESOLVERS", settings.resolvers !== null && "file" in settings.resolvers ? settings.resolvers.file : null],
