@@ -24,6 +24,7 @@ export function createBlackbox({ egress, ...deps }: BlackboxDeps): (limits: JobL
     ...deps,
     allows: (ip) => egress.allowsAddress(ip),
     deniesName: (name) => !egress.checkHost(name, { connects: true }).ok,
+    allowsRedirect: ({ href }) => egress.checkUrl(href).ok,
     bodyThreads: createBodyThreads(deps.clock),
   };
   return ({ signal }) => ({

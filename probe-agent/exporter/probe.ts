@@ -38,6 +38,8 @@ export interface ProberContext {
   allows(ip: string): boolean;
   /** Reports whether the owner of a name has opted out of probes. */
   deniesName(name: string): boolean;
+  /** Reports whether a redirect to a URL can be followed. Its addresses are checked in any case. */
+  allowsRedirect(url: URL): boolean;
   readonly icmpHost: IcmpHost;
   readonly userAgent: string;
   /** For modules with proxy_from_environment. */

@@ -50,7 +50,7 @@ it.each([
   // The agent writes to the launcher's stream, which closes when both have ended.
   const isClosed = once(launcher, "close", { signal: AbortSignal.timeout(CLOSED_MS) });
   await expect.poll(() => output).toContain('"attached"');
-  const [agent = 0] = [launcher.pid ?? 0, ...childrenOf(launcher.pid ?? 0)].filter(isAgent);
+  const agent = [launcher.pid ?? 0, ...childrenOf(launcher.pid ?? 0)].find(isAgent) ?? 0;
   expect(agent === launcher.pid).toBe(role === "the agent");
   launcher.kill(signal);
   try {

@@ -101,6 +101,10 @@ export async function followRedirects(
       return { answer: null, isFollowed: true, redirects: redirect.isUrl ? redirects + 1 : redirects, times };
     }
     log("info", "Received redirect", { location: redirect.location });
+    if (!context.allowsRedirect(redirect.url)) {
+      log("error", "Error for HTTP request", { err: "the redirect leads to a target that is not allowed" });
+      return { answer: null, isFollowed: true, redirects: redirects + 1, times };
+    }
     if (redirects >= MOST_REDIRECTS || !options.follow_redirects) {
       log("info", "Not following redirect");
       return { answer, isFollowed: false, redirects: redirects + 1, times };

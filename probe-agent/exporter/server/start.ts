@@ -54,6 +54,7 @@ export async function startExporter(
     random,
     allows: createTargetRule(config, deps.optOut),
     deniesName: (name) => deps.optOut.deniesName(name),
+    allowsRedirect: ({ hostname }) => !deps.optOut.deniesName(hostname),
     icmpHost: deps.icmpHost,
     userAgent: deps.userAgent,
     proxyEnvironment: deps.proxyEnvironment,

@@ -113,6 +113,24 @@ describe("the job blackbox-probe", () => {
     expect(await run({ options: tcp, target: "169.254.169.254:80" })).toEqual(refused);
   });
 
+  it("keeps them for redirects", async () => {
+    const { port } = new URL(web.url);
+    const leading = await startHttpServer({
+      handler(_request, response) {
+        response.writeHead(302, { location: `http://localhost:${port}/` }).end();
+        return true;
+      },
+    });
+    const before = web.requests.length;
+    const outcome = await run({ options: { prober: "http" }, target: leading.url }, { names: [] });
+    expect(outcome).toMatchObject({ status: "ok", data: { verdict: "failure" } });
+    expect(web.requests.length).toBe(before);
+    expect(await run({ options: { prober: "http" }, target: leading.url })).toMatchObject({
+      data: { verdict: "success" },
+    });
+    await leading.close();
+  });
+
   it("uses a proxy only if the agent's operator allows it", async () => {
     const through = (proxy: string) => ({ prober: "http", http: { proxy_url: proxy } });
     const { port } = new URL(web.url);

@@ -54,6 +54,7 @@ export function proberContext(changes: Partial<ProberContext> = {}): ProberConte
     random: systemRandom,
     allows: () => true,
     deniesName: () => false,
+    allowsRedirect: () => true,
     icmpHost: noIcmp([]),
     proxyEnvironment: {},
     bodyThreads: {} as ProberContext["bodyThreads"],

@@ -142,6 +142,19 @@ describe("a hostile target", () => {
     expect(inner.accepted()).toBe(0);
   });
 
+  it("cannot lead to a name whose owner has opted out", async () => {
+    const inner = await serve();
+    const outer = await serve({
+      handler(_request, response) {
+        response.writeHead(302, { location: `http://localhost:${inner.port}/` }).end();
+        return true;
+      },
+    });
+    const exporter = await open(web({}), { denied: ["localhost"] });
+    const answer = await exporter.probe({ module: "m", target: outer.url });
+    expect([answer.status, answer.value("probe_success"), inner.accepted()]).toEqual([200, 0, 0]);
+  });
+
   it("that sends without end is read until the limit of the module, or until the time is over", async () => {
     const server = await wire((socket) => {
       socket.write("HTTP/1.1 200 OK\r\n\r\n");
