@@ -12,7 +12,7 @@ export const LAB_FILES: Readonly<Record<string, readonly string[]>> = {
   "test/lab/ports.test.ts": ["packets"],
   "test/lab/smtp-table.test.ts": ["smtp"],
   "test/lab/whois-table.test.ts": ["whois"],
-  "test/lab/exporter-parity.test.ts": [],
+  "test/lab/exporter-parity.test.ts": ["blackbox"],
   "test/lab/egress-guard.test.ts": [],
   "test/lab/partition.test.ts": [],
   "test/lab/unprivileged-agent.test.ts": [],
