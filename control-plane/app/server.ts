@@ -35,7 +35,7 @@ import { getStatusPageTool } from "#control-plane/surfaces/mcp/get-status-page.t
 import { listEventsTool } from "#control-plane/surfaces/mcp/list-events.ts";
 import { listWebhooksTool } from "#control-plane/surfaces/mcp/list-webhooks.ts";
 import { listMonitorsTool } from "#control-plane/surfaces/mcp/list-monitors.ts";
-import { createProtocol } from "#control-plane/surfaces/mcp/protocol.ts";
+import { openProtocol } from "#control-plane/surfaces/mcp/open-protocol.ts";
 import { registerMcp } from "#control-plane/surfaces/mcp/routes.ts";
 import { createOpenChecks } from "#control-plane/surfaces/open-tier/open-checks.ts";
 import { registerOpenTier } from "#control-plane/surfaces/open-tier/routes.ts";
@@ -146,7 +146,7 @@ async function buildServer(replica: Replica, parts: Parts, version: string, tear
   const agents = () => Array.from(hub.roster.sessions()).length;
   const degraded = () => (presence.unadvertised().length > 0 ? ["grpc_advertise"] : []);
   const { gate, admin } = createGatedServer(replica, { agents, degraded, server });
-  const mcp = createProtocol(
+  const mcp = openProtocol(
     [
       ...CONTRACTS.map((contract) => checkTool(checks, contract)),
       getBatchTool(background.batches),

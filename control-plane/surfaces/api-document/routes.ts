@@ -1,8 +1,7 @@
 import swagger from "@fastify/swagger";
-import reference from "@scalar/fastify-api-reference";
 import { LAUNCHER } from "#shared/settings/launcher.ts";
 import { escapeDescriptions } from "#control-plane/surfaces/api-document/escape-markdown.ts";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { fastify, type FastifyInstance } from "fastify";
 import {
   createDocument,
   prepareDocument,
@@ -132,17 +131,43 @@ function cacheDocuments(scope: FastifyInstance): void {
   const documents = new Map<string, Document>();
   scope.addHook("onSend", async (request, reply, payload) => {
     if (reply.statusCode !== 200 || typeof payload !== "string") return payload;
-    const path = request.routeOptions.url ?? "";
+    const [path = ""] = request.url.split("?", 1);
     const document = documents.get(path) ?? createDocument(payload, { type: String(reply.getHeader("content-type")) });
     documents.set(path, document);
     return prepareDocument(request, reply, document);
   });
 }
 
+/** Registers the page /docs with its files. Its package is loaded with the first request: it takes 20 MB. */
 async function registerPages(server: FastifyInstance): Promise<void> {
-  await server.register(reference, {
+  let opening: Promise<FastifyInstance> | null = null;
+  for (const url of ["/docs", "/docs/*"]) {
+    server.route({
+      method: "GET",
+      url,
+      schema: { hide: true },
+      handler: async (request, reply) => {
+        opening ??= openReference();
+        const reference = await opening;
+        const { statusCode, headers, payload } = await reference.inject({ method: "GET", url: request.url });
+        if (statusCode === 404) return reply.callNotFound();
+        const { "content-type": type, location } = headers;
+        if (location !== undefined) return reply.redirect(location, statusCode);
+        return reply.code(statusCode).type(type ?? "").send(payload);
+      },
+    });
+  }
+}
+
+/**
+ * Opens a server for the pages of the reference alone. Its requests have a host of their own, because the page derives its
+ * path from a URL of the request's protocol and host, and throws if they do not form a valid URL.
+ */
+async function openReference(): Promise<FastifyInstance> {
+  const { default: reference } = await import("@scalar/fastify-api-reference");
+  const pages = fastify();
+  await pages.register(reference, {
     routePrefix: "/docs",
-    hooks: { onRequest: withPlainOrigin },
     // The page calls only this server.
     configuration: {
       url: READING_PATH,
@@ -158,15 +183,7 @@ async function registerPages(server: FastifyInstance): Promise<void> {
       authentication: { preferredSecurityScheme: "apiKey" },
     },
   });
-}
-
-/**
- * The page derives its path from a URL of the request's protocol and host, and throws if they do not form a valid URL:
- * an empty Host, HTTP/1.0, a proxy's X-Forwarded-Host. It uses nothing else of the URL, so a fixed host replaces them.
- */
-function withPlainOrigin(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
-  Object.defineProperties(request, { protocol: { value: "http" }, hostname: { value: "localhost" } });
-  done();
+  return pages;
 }
 
 /** The parts of an operation that this file changes. */
