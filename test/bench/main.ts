@@ -11,6 +11,7 @@ import { benchExporter } from "#test/bench/exporter.ts";
 import { benchDeadlines } from "#test/bench/deadlines.ts";
 import { benchEchoes } from "#test/bench/echoes.ts";
 import { benchFleet } from "#test/bench/fleet.ts";
+import { benchCommand, benchIdle } from "#test/bench/idle.ts";
 import { benchHealth } from "#test/bench/health.ts";
 import { benchMcp } from "#test/bench/mcp.ts";
 import { benchOpen } from "#test/bench/open.ts";
@@ -45,6 +46,16 @@ const SECTIONS: Readonly<Record<string, () => Promise<void>>> = {
       await product.stop();
     }
     say(row("start to ready, again (best of three)", again / 1000, "s", { atMost: 3 }));
+  },
+  async idle() {
+    const { folder: own, remove } = makeFolder();
+    const product = await startProduct(own);
+    say(...(await benchIdle(product)));
+    await product.stop();
+    remove();
+  },
+  async command() {
+    say(...benchCommand());
   },
   async product() {
     const { folder: own, remove } = makeFolder();
