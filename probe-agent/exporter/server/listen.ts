@@ -15,6 +15,8 @@ interface Listeners {
   close(): Promise<void>;
 }
 
+/** Time after which a connection over which nothing is sent is closed, in milliseconds: longer than any usual probe. */
+const IDLE_MS = 600_000;
 /** Maximum number of connections of a listener. */
 const MOST_CONNECTIONS = 4_000;
 
@@ -66,6 +68,8 @@ function createListener({ tls, http2 }: WebConfig, handle: RequestListener): Any
     // The answers use what both kinds of requests have.
     server.on("request", (request, response) => handle(request as never, response as never));
     server.on("sessionError", () => {});
+    // Node ends no idle session by itself, and has no limit for the head of a request over it.
+    server.setTimeout(IDLE_MS);
     return server;
   }
   const server = tls === null ? createServer(handle) : createTlsServer({ ...tls }, handle);
