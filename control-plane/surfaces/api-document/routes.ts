@@ -153,7 +153,10 @@ async function registerPages(server: FastifyInstance): Promise<void> {
         if (statusCode === 404) return reply.callNotFound();
         const { "content-type": type, location } = headers;
         if (location !== undefined) return reply.redirect(location, statusCode);
-        return reply.code(statusCode).type(type ?? "").send(payload);
+        return reply
+          .code(statusCode)
+          .type(type ?? "")
+          .send(payload);
       },
     });
   }
