@@ -15,6 +15,7 @@ import {
   recordProbe,
   type RecordedProbe,
 } from "#test/probe-agent/exporter/recorded-probe.ts";
+import type { Clock } from "#shared/time/clock.ts";
 import { until } from "#test/support/until.ts";
 
 /** Appends an OPT record with DO to a reply. */
@@ -25,6 +26,12 @@ function withOpt(reply: Uint8Array): Uint8Array {
 }
 
 const SOA = "ns.example.test. host.example.test. 2024010101 7200 3600 1209600 300";
+
+/** Creates a clock that advances by a millisecond with each reading: what was measured is above zero on any machine. */
+function countReadings(): Clock {
+  let readings = 0;
+  return { now: () => new Date(), monotonic: () => (readings += 1) };
+}
 
 describe("a DNS probe", () => {
   let server: DnsServer;
@@ -51,7 +58,7 @@ describe("a DNS probe", () => {
   afterAll(() => server?.close());
 
   async function run(options: Partial<DnsOptions> = {}, probe: RecordedProbe = recordProbe(server.address)) {
-    const verdict = await probeDns(probe, dnsOptions(options), proberContext());
+    const verdict = await probeDns(probe, dnsOptions(options), proberContext({ clock: countReadings() }));
     const errors = probe.lines.filter(({ level }) => level === "error");
     return { verdict, metrics: probe.metrics(), lines: probe.lines, errors: errors.map(({ message }) => message) };
   }
