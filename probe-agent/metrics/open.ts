@@ -1,7 +1,6 @@
 import { Registry } from "prom-client";
 import { registerBuildInfo, type Build } from "#shared/process/build.ts";
 import { listenMetrics, type MetricsListener } from "#shared/process/metrics-listener.ts";
-import { collectProcessMetrics } from "#shared/process/process-metrics.ts";
 import { formatAddress } from "#shared/settings/address.ts";
 import type { Config } from "#probe-agent/config.ts";
 import { createAgentMetrics, type AgentMetrics } from "#probe-agent/metrics/agent-metrics.ts";
@@ -23,7 +22,6 @@ export async function openMetrics(
   warn: (line: string) => void,
 ): Promise<OpenedMetrics> {
   const registry = new Registry();
-  collectProcessMetrics(registry);
   registerBuildInfo(registry, build);
   const metrics = createAgentMetrics(registry);
   if (address === null) return { ok: true, metrics, listener: null };
