@@ -32,8 +32,11 @@ interface ClaimLoopDeps extends Pick<App, "sql" | "clock" | "random" | "log" | "
 export const MOST_BUSY = 2_000;
 /** Maximum number of schedule entries of one claim. */
 export const MOST_CLAIMED = 250;
-/** Time between two claims when there is nothing to do, in milliseconds. It is a part of the schedule lag. */
-const TICK_MS = 50;
+/**
+ * Time between two claims, in milliseconds. Half of it is the usual schedule lag. With 50 ms, a check at 100 a second takes
+ * 1.29 ms of a processor instead of 1.03: the cost of a claim hardly depends on how many it brings.
+ */
+const TICK_MS = 100;
 /** Time beyond a check's timeout after which another replica repeats it, in milliseconds. */
 const LEASE_GRACE_MS = 10_000;
 /**

@@ -45,9 +45,10 @@ interface RecorderDeps {
 const MANY = 500;
 /**
  * Time in which observations gather before they are recorded, in milliseconds. A statement, its commit and the wait for
- * the disk cost the same for one observation and for a hundred.
+ * the disk cost the same for one observation and for a hundred: with 50 ms, a check at 100 a second takes 1.45 ms of a
+ * processor instead of 1.29. One that did not find the target up is recorded at once, with all that wait.
  */
-const GATHER_MS = 50;
+const GATHER_MS = 100;
 /** Maximum number of transactions at the same time. */
 const TRANSACTIONS = 4;
 /** Pause after a failed statement, in milliseconds. */
@@ -74,8 +75,12 @@ export function createRecorder({ sql, clock, metrics, log, recordWithEvents }: R
     return count >= MANY || settling > 0;
   }
 
-  function gather(): void {
-    if (isEnough()) return writer.wake();
+  function gather(isUrgent: boolean): void {
+    if (isEnough() || isUrgent) {
+      if (gathering !== null) clearTimeout(gathering);
+      gathering = null;
+      return writer.wake();
+    }
     gathering ??= setTimeout(() => {
       gathering = null;
       writer.wake();
@@ -195,7 +200,7 @@ export function createRecorder({ sql, clock, metrics, log, recordWithEvents }: R
       if (list === undefined) waiting.set(monitorId, [finished]);
       else list.push(finished);
       count += 1;
-      gather();
+      gather(finished.finding.verdict !== "up");
     },
     waiting: () => count,
     async settle() {
