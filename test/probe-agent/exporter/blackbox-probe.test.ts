@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createEgress, type Denials } from "#shared/internet/egress.ts";
 import { createBlackbox } from "#probe-agent/exporter/blackbox-port.ts";
 import { blackboxProbe } from "#probe-agent/exporter/blackbox-probe.ts";
-import { implementationOf } from "#probe-agent/implementations.ts";
+import { loadImplementation } from "#probe-agent/implementations.ts";
 import { toExactNumber } from "#shared/json/exact.ts";
 import type { Outcome } from "#shared/contracts/outcome.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
@@ -59,8 +59,8 @@ function run({ options, target = web.url, hostname = "" }: Given, rules: Rules =
 }
 
 describe("the job blackbox-probe", () => {
-  it("is one that agents can run", () => {
-    expect(implementationOf("blackbox-probe")?.contract).toBe(blackboxProbe.contract);
+  it("is one that agents can run", async () => {
+    expect((await loadImplementation("blackbox-probe"))?.contract).toBe(blackboxProbe.contract);
   });
 
   it("runs a module, and takes numbers with all their digits as text", async () => {
