@@ -19,7 +19,7 @@ import { readConfig, type Config } from "#probe-agent/config.ts";
 import { openData } from "#probe-agent/data/open.ts";
 import { readTrustAnchors } from "#probe-agent/data/trust-anchors.ts";
 import type { Exporter } from "#probe-agent/exporter/server/start.ts";
-import { startLoopWatch } from "#probe-agent/loop-watch.ts";
+import { createLoopWatch } from "#probe-agent/loop-watch.ts";
 import { openMembership } from "#probe-agent/membership/membership.ts";
 import { openState, type AgentState } from "#probe-agent/membership/state-folder.ts";
 import { openMetrics } from "#probe-agent/metrics/open.ts";
@@ -97,7 +97,7 @@ async function main(config: Config): Promise<void> {
     selfTestDns,
     rawSockets: () => icmpHost.capabilities(),
     clock,
-    loop: startLoopWatch(clock),
+    loop: createLoopWatch(clock),
     random,
     metrics,
     log,

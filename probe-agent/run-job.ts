@@ -1,7 +1,7 @@
 import { parseExact } from "#shared/json/exact.ts";
 import type { Logger } from "pino";
 import type { Clock } from "#shared/time/clock.ts";
-import { failed, type Failed, type Outcome } from "#shared/contracts/outcome.ts";
+import { failed, overloaded, type Failed, type Outcome } from "#shared/contracts/outcome.ts";
 import { MAX_ARTIFACT_BYTES, MAX_RESULT_BYTES } from "#shared/protocol/wire.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import type { Net, ProgressEvent } from "#probe-agent/toolkit/net.ts";
@@ -39,6 +39,8 @@ export type CorrectSource = (failure: Failed, job: Job, remainingMs: number) => 
 interface JobTools {
   /** Part of the job's time after the deadline of its limits, in milliseconds. */
   readonly reservedMs: number;
+  /** When the job arrived (monotonic clock). */
+  readonly receivedAt: number;
   readonly createNet: NetFactory;
   readonly correctSource: CorrectSource;
   readonly loop: LoopWatch;
@@ -64,10 +66,10 @@ interface JobEnd {
 export async function runJob(
   job: Job,
   limits: JobLimits,
-  { reservedMs: reserved, createNet, correctSource, loop, clock, log }: JobTools,
+  { reservedMs: reserved, receivedAt, createNet, correctSource, loop, clock, log }: JobTools,
   emit: (event: ProgressEvent) => void,
 ): Promise<JobEnd> {
-  const receivedAt = clock.monotonic();
+  const endWatch = loop.start();
   let file: Uint8Array | null = null;
   // A slow resolver alone makes no outage: the look-up may take all of the time that a monitor gives its target.
   const lookUps = isMonitorCheck(job.tool) ? { lookUpMs: Infinity } : {};
@@ -78,8 +80,11 @@ export async function runJob(
   await implementation?.prepare?.(net);
   const startedAt = clock.monotonic();
   const timeout = createTimeout(limits.signal);
-  const ended = await Promise.race([execute(implementation, job, net, log), timeout.outcome]);
-  const first = blameOverload(ended, loop.lagSince(receivedAt));
+  const isLate = startedAt - receivedAt > limits.deadline - startedAt;
+  const ended = isLate
+    ? overloaded("request", "preparing for the check took more than half of its time", { repeatable: true })
+    : await Promise.race([execute(implementation, job, net, log), timeout.outcome]);
+  const first = blameOverload(ended, endWatch());
   timeout.forget();
   const remainingMs = limits.deadline + reserved - clock.monotonic();
   const outcome = first.status === "failed" ? await correctSource(first, job, remainingMs) : first;

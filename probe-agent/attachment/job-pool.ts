@@ -72,20 +72,20 @@ export function createJobPool(options: JobPoolOptions): JobPool {
     const { jobId, attempt, tool } = job;
     const key = `${jobId}/${attempt}`;
     const abort = new AbortController();
-    const startedAt = clock.monotonic();
+    const receivedAt = clock.monotonic();
     jobs.add(key, { abort, source, tool });
     onChange();
     const reserved = Math.min(await loadReservedMs(tool), job.deadlineMs / 2);
     const ownMs = job.deadlineMs - reserved;
-    const leftMs = ownMs - (clock.monotonic() - startedAt);
+    const leftMs = ownMs - (clock.monotonic() - receivedAt);
     const timer = setTimeout(() => abort.abort(ENDED), leftMs);
     // A job with time for the test after a failure does not need one before it.
     const late = reserved > 0 ? undefined : setTimeout(onLate, Math.max(leftMs / 2, leftMs - LATE_MS));
     const limits = {
       signal: abort.signal,
-      deadline: startedAt + ownMs,
+      deadline: receivedAt + ownMs,
       account: job.account,
-      now: () => new Date(job.timeMs + (clock.monotonic() - startedAt)),
+      now: () => new Date(job.timeMs + (clock.monotonic() - receivedAt)),
     };
     const sendProgress = (event: { kind: string; data: unknown }): void => {
       const message = jobs.has(key) ? progressMessage(job, event) : null;
@@ -96,7 +96,7 @@ export function createJobPool(options: JobPoolOptions): JobPool {
     const { outcome, result, file, elapsedMs } = await runJob(
       job,
       limits,
-      { reservedMs: reserved, createNet, correctSource, loop, log, clock },
+      { reservedMs: reserved, receivedAt, createNet, correctSource, loop, log, clock },
       emit,
     );
     clearTimeout(timer);

@@ -54,7 +54,7 @@ interface Service {
 /** Attaches to the control plane and runs its jobs until it is stopped. */
 export function serveControlPlane(options: ServeOptions): Service {
   const { config, membership, hello, createNet, clock, random, metrics, log } = options;
-  const loopLag = startLoopLag();
+  const loopLag = startLoopLag(clock);
   const isInside = createInside(config.allow);
   const selfTest = startSelfTest({
     canaries: createCanaries({ dns: options.selfTestDns, attachedAddresses: () => attachments.attachedAddresses() }),

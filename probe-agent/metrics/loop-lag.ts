@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import type { Clock } from "#shared/time/clock.ts";
 
 /** Measures the delay of this process's event loop. */
 interface LoopLag {
@@ -16,12 +17,12 @@ const SAMPLE_MS = 1_000;
 const TICK_MS = 20;
 
 /** Starts to measure. It does not keep the process alive. */
-export function startLoopLag(): LoopLag {
+export function startLoopLag(clock: Pick<Clock, "monotonic">): LoopLag {
   const histogram = monitorEventLoopDelay({ resolution: TICK_MS });
   let last = 0;
-  let sampledAt = performance.now();
+  let sampledAt = clock.monotonic();
   setInterval(() => {
-    const now = performance.now();
+    const now = clock.monotonic();
     last = Math.max(worst(), now - sampledAt - SAMPLE_MS);
     sampledAt = now;
     histogram.reset();

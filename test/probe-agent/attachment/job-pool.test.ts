@@ -33,7 +33,7 @@ function runPing(quiet: boolean): Promise<AgentMessage[]> {
       clock: systemClock,
       createNet: netFactory(),
       correctSource: (failure) => Promise.resolve(failure),
-      loop: { lagSince: () => 0 },
+      loop: { start: () => () => 0 },
       onLate: () => {},
       metrics: createAgentMetrics(new Registry()),
       log: pino({ level: "silent" }),

@@ -32,9 +32,10 @@ async function run(tool: string, given: object): Promise<Outcome<MonitorResult>>
   const createNet = netFactory({ dnsServers: [names.address], roots: [pki.root.pem] });
   const tools = {
     reservedMs: 0,
+    receivedAt: systemClock.monotonic(),
     createNet,
     correctSource: <T>(failure: T) => Promise.resolve(failure),
-    loop: { lagSince: () => 0 },
+    loop: { start: () => () => 0 },
     clock: systemClock,
     log: pino({ level: "silent" }),
   };
