@@ -114,8 +114,8 @@ export async function openParts(replica: Replica, options: PartOptions, teardown
 
 /** Opens the queues and what they work for, and adds it to the accounts' data export. */
 async function openBackground(deps: PartDeps, checks: CheckContext, teardown: Teardown) {
-  const { config, sql, notifications, accounts, log, clock, random, registry } = deps;
-  const jobs = createJobs({ databaseUrl: config.databaseUrl, sql, notifications, log });
+  const { config, sql, notifications, accounts, clock, registry } = deps;
+  const jobs = createJobs({ ...deps, databaseUrl: config.databaseUrl });
   let graceMs = 0;
   let stopping: Promise<void> | null = null;
   const stopJobs = () => (stopping ??= jobs.stop(graceMs));
@@ -125,14 +125,14 @@ async function openBackground(deps: PartDeps, checks: CheckContext, teardown: Te
   await jobs.start();
   registerQueueMetrics(registry, { count: () => jobs.count(), now: () => clock.now() });
   const contracts = new Map(CONTRACTS.map((contract) => [contract.name, contract]));
-  const batches = createBatches({ sql, jobs, checks, contracts, notifications, random, log });
+  const batches = createBatches({ ...deps, jobs, checks, contracts });
   teardown.push(() => batches.close());
   // Batches close after their last job has stopped.
   teardown.push(stopJobs);
   accounts.addExporter("batches", (tx, accountId) => batches.export(tx, accountId));
   const metrics = createMeasurementMetrics(registry, { unfinished: () => countUnfinished(sql) });
   const retentionMs = config.retention.measurements;
-  const measurements = createMeasurements({ sql, jobs, checks, contracts, random, log, watch, metrics, retentionMs });
+  const measurements = createMeasurements({ ...deps, jobs, checks, contracts, watch, metrics, retentionMs });
   teardown.push(() => measurements.close());
   accounts.addExporter("measurements", (tx, accountId) => measurements.export(tx, accountId));
   const notices = openNotices(deps, () => graceMs, teardown);

@@ -7,8 +7,9 @@ import { createDatabaseClock } from "#control-plane/core/clock.ts";
 import type { Config } from "#control-plane/core/config.ts";
 import { connect, connectListener, type Sql } from "#control-plane/core/database/connect.ts";
 import { guardDatabase, type GuardedDatabase } from "#control-plane/core/database/guarded.ts";
+import { createTimers, type Timers } from "#control-plane/core/timers.ts";
 import { createTurns, type Turns } from "#control-plane/core/database/turns.ts";
-import { createNotifications, type Notifications } from "#control-plane/core/database/notifications.ts";
+import { createNotifications, type OwnNotifications } from "#control-plane/core/database/notifications.ts";
 import { readTime } from "#control-plane/core/database/store.ts";
 import { createEncryption, type Encryption } from "#control-plane/core/secrets/encryption.ts";
 import { createKeys, type Keys } from "#control-plane/accounts/keys/keys.ts";
@@ -40,6 +41,8 @@ interface ReplicaInputs<C extends ReplicaConfig = Config> extends Pick<App, "ran
 export interface ReplicaOverrides {
   /** Used instead of the database's clock. */
   readonly clock?: Clock;
+  /** Used instead of timers with the usual rests. */
+  readonly timers?: Timers;
 }
 
 /** One replica of the control plane: everything that its parts share, open and ready. */
@@ -60,7 +63,7 @@ export interface Replica<C extends ReplicaConfig = Config> extends Omit<App, "co
   readonly encryption: Encryption;
   /** Id of the installation, the same for all replicas (secrets/installation.ts). */
   readonly installation: string;
-  readonly notifications: Notifications;
+  readonly notifications: OwnNotifications;
   readonly accounts: Accounts;
   readonly keys: Keys;
   readonly changes: Changes;
@@ -81,6 +84,8 @@ export interface Replica<C extends ReplicaConfig = Config> extends Omit<App, "co
 // A request waits at most this long for the database; then the answer is 503.
 const GATE_TIMEOUT_MS = 2_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
+/** Interval in milliseconds at which the database's time is measured. */
+const CLOCK_MS = 5_000;
 const POOL = 10;
 const SIGN_IN_POOL = 2;
 // Requests with a missing or wrong key are limited per client address, so that keys cannot be guessed without limit.
@@ -92,30 +97,37 @@ export async function openReplica<C extends ReplicaConfig>(
   overrides: ReplicaOverrides = {},
 ): Promise<Replica<C>> {
   const { config, plans, hostClock, random, log } = inputs;
-  const open = (name: string, connections: number, statementTimeoutMs: number, durable = true): Sql =>
-    connect(config.databaseUrl, { name: `vantage ${name}`, connections, statementTimeoutMs, durable });
+  const timers = overrides.timers ?? createTimers(hostClock);
+  const connectTo = (name: string, options: Omit<Parameters<typeof connect>[1], "name">): Sql =>
+    connect(config.databaseUrl, { name: `vantage ${name}`, ...options });
+  const open = (name: string, connections: number): Sql =>
+    connectTo(name, { connections, statementTimeoutMs: STATEMENT_TIMEOUT_MS, timers });
 
-  const sql = open("control plane", POOL, STATEMENT_TIMEOUT_MS);
-  const signInSql = open("sign-in", SIGN_IN_POOL, STATEMENT_TIMEOUT_MS);
-  const gate = guardDatabase(() => open("gate", 1, GATE_TIMEOUT_MS), GATE_TIMEOUT_MS);
+  const sql = open("control plane", POOL);
+  const signInSql = open("sign-in", SIGN_IN_POOL);
+  const gated = { connections: 1, statementTimeoutMs: GATE_TIMEOUT_MS };
+  // Readiness is asked for in a rest too: this connection stays.
+  const gate = guardDatabase(() => connectTo("gate", gated), GATE_TIMEOUT_MS);
   const databaseClock = createDatabaseClock({ host: hostClock, readTime: () => gate.run(readTime) });
   const clock = overrides.clock ?? databaseClock;
+  // A failed measurement can be ignored: the monotonic clock continues, and callers of the database get its errors.
+  timers.repeat(CLOCK_MS, () => databaseClock.sync().catch(() => {}));
   const metrics = createMetrics({ clockOffsetMs: () => databaseClock.offsetMs() });
   const limits = createAccountLimits({
     clock,
     metrics,
     // Requests do not wait for the disk: losing the counts of the last second in a crash is acceptable.
-    database: guardDatabase(() => open("limits", 1, GATE_TIMEOUT_MS, false), GATE_TIMEOUT_MS),
+    database: guardDatabase(() => connectTo("limits", { ...gated, durable: false, timers }), GATE_TIMEOUT_MS),
   });
   const listener = connectListener(config.databaseUrl, "vantage listener");
-  const notifications = createNotifications(listener);
+  const notifications = createNotifications(listener, timers);
   const keys = createKeys({ sql, gate, notifications, plans, clock, random });
   const accounts = createAccounts(sql, clock);
   accounts.onChange((tx, accountId) => keys.accountChanged(tx, accountId));
   accounts.afterChange((accountId) => keys.lookup.forgetAccount(accountId));
   accounts.onErase((tx, accountId) => limits.forget(tx, accountId));
   accounts.addExporter("keys", (tx, accountId) => keys.export(tx, accountId));
-  const changes = createChanges({ sql, clock, log });
+  const changes = createChanges({ sql, clock, log, timers });
   accounts.addExporter("changes", (tx, accountId) => changes.export(tx, accountId));
 
   const failures = () => createAddressLimiter({ clock, limit: FAILURES_PER_MINUTE, windowSeconds: 60 });
@@ -129,6 +141,7 @@ export async function openReplica<C extends ReplicaConfig>(
     clock,
     random,
     log,
+    timers,
     metrics,
     sql,
     signInSql,
@@ -149,7 +162,7 @@ export async function openReplica<C extends ReplicaConfig>(
     },
     async close() {
       draining = true;
-      databaseClock.close();
+      timers.stop();
       changes.close();
       const ends = [sql.end({ timeout: 5 }), signInSql.end({ timeout: 5 }), listener.end({ timeout: 1 })];
       await Promise.all([limits.close(), gate.close(), ...ends]);

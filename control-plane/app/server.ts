@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import type { Replica } from "#control-plane/app/replica.ts";
+import { restWhenIdle } from "#control-plane/app/rest.ts";
 import { registerAudit } from "#control-plane/people/audit/routes.ts";
 import { registerBatches } from "#control-plane/checks/batches/routes.ts";
 import { registerChanges } from "#control-plane/accounts/changes/routes.ts";
@@ -113,6 +114,12 @@ async function openService(replica: Replica, options: ServeOptions, teardown: Te
   teardown.push(() => grpc.stop());
   // The listener waits for the agents' streams to end; the hub ends them.
   teardown.push(() => hub.stop());
+  restWhenIdle(replica, {
+    server: server.server,
+    presence,
+    replicaId: hub.replicaId,
+    hasRemoteAgents: () => grpc.hasRemoteAgents(),
+  });
   await server.listen({ host: config.http.host, port: config.http.port });
   // Requests and jobs in progress need the agents: both finish before anything else closes.
   teardown.push(async () => {

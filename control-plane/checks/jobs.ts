@@ -78,7 +78,11 @@ export function createJobs({
   sql,
   notifications,
   log,
-}: Pick<App, "sql" | "log"> & { readonly databaseUrl: string; readonly notifications: Notifications }): Jobs {
+  timers,
+}: Pick<App, "sql" | "log" | "timers"> & {
+  readonly databaseUrl: string;
+  readonly notifications: Notifications;
+}): Jobs {
   const boss = new PgBoss({
     connectionString: databaseUrl,
     application_name: "vantage jobs",
@@ -86,15 +90,27 @@ export function createJobs({
     max: CONNECTIONS,
     schema: BOSS_SCHEMA,
     schedule: false,
-    superviseIntervalSeconds: SUPERVISE_SECONDS,
-    monitorIntervalSeconds: SUPERVISE_SECONDS,
+    // The timers below do it, which rest.
+    supervise: false,
+    monitorIntervalSeconds: SUPERVISE_SECONDS - 1,
     maintenanceIntervalSeconds: 300,
     connectionTimeoutMillis: 2_000,
   });
   // pg-boss retries by itself; while the database is away each attempt emits an error.
-  boss.on("error", (error) => log.debug({ err: error }, "jobs: no answer from the database"));
+  const noteAway = (error: unknown): void => log.debug({ err: error }, "jobs: no answer from the database");
+  boss.on("error", noteAway);
   boss.on("warning", (warning) => log.warn({ warning: warning.message }, "jobs: warning from pg-boss"));
   const pullers = new Map<string, Puller>();
+  let supervision: { stop(): void } | null = null;
+  let isSupervising = false;
+
+  async function supervise(): Promise<void> {
+    if (isSupervising) return;
+    isSupervising = true;
+    await boss.supervise().catch(noteAway);
+    isSupervising = false;
+  }
+
   notifications.listen(
     JOB_CHANNEL,
     (queue) => pullers.get(queue)?.wake(),
@@ -119,6 +135,7 @@ export function createJobs({
         // Fills pg-boss's cache now, so that a send queries nothing else inside the caller's transaction.
         await boss.getQueueStats(name);
       }
+      supervision = timers.repeat(SUPERVISE_SECONDS * 1_000, supervise);
     },
     work(name, worker) {
       const { perAccount, concurrency } = QUEUES[name];
@@ -139,6 +156,7 @@ export function createJobs({
         },
         concurrency,
         log,
+        timers,
         work: (data, signal) => worker(data as JobPayloads[typeof name], signal),
         onError: (error) => log.error({ err: error, queue: name }, "job failed"),
       });
@@ -152,6 +170,7 @@ export function createJobs({
     },
     count: () => countJobs(sql),
     async stop(graceMs) {
+      supervision?.stop();
       await Promise.all(Array.from(pullers.values(), (puller) => puller.stop(graceMs)));
       await boss.stop({ graceful: false });
     },

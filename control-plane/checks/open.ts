@@ -25,10 +25,11 @@ export function openChecks(
   {
     config,
     clock,
+    timers,
     registry,
     hub,
     inputs,
-  }: Pick<App, "clock"> & {
+  }: Pick<App, "clock" | "timers"> & {
     readonly config: Pick<Config, "databaseUrl" | "targetBudget">;
     readonly registry: Registry;
     readonly hub: Hub;
@@ -42,6 +43,7 @@ export function openChecks(
     connections: 1,
     statementTimeoutMs: COUNT_TIMEOUT_MS,
     durable: false,
+    timers,
   };
   const budget = createTargetLimits({
     clock,

@@ -2,12 +2,10 @@ import type { Clock } from "#shared/time/clock.ts";
 
 /** The database's time, continued by the host's monotonic clock between measurements. */
 interface DatabaseClock extends Clock {
-  /** Measures the database's time now. Rejects if the database is away. Also runs automatically every few seconds. */
+  /** Measures the database's time now. Rejects if the database is away. Call it every few seconds. */
   sync(): Promise<void>;
   /** Returns the database's clock minus the host's wall clock in milliseconds, as last measured. */
   offsetMs(): number;
-  /** Stops the measurements. */
-  close(): void;
 }
 
 /** Dependencies of the clock. */
@@ -15,8 +13,6 @@ interface DatabaseClockSource {
   readonly host: Clock;
   /** Reads the database's clock, in milliseconds since the epoch. */
   readonly readTime: () => Promise<number>;
-  /** Milliseconds between measurements. */
-  readonly everyMs?: number;
 }
 
 /**
@@ -24,7 +20,7 @@ interface DatabaseClockSource {
  * moves the clock only if the clock's time is outside that range, and then to the nearer end of it: time does not jitter
  * with the network, and an answer that is held back for seconds does not move it by half of them.
  */
-export function createDatabaseClock({ host, readTime, everyMs = 5_000 }: DatabaseClockSource): DatabaseClock {
+export function createDatabaseClock({ host, readTime }: DatabaseClockSource): DatabaseClock {
   // Wall time = monotonic time + shift. Before the first measurement the host's wall clock is used.
   let shift = host.now().getTime() - host.monotonic();
   let measured = false;
@@ -48,15 +44,10 @@ export function createDatabaseClock({ host, readTime, everyMs = 5_000 }: Databas
     await measuring;
   }
 
-  // A failed measurement can be ignored: the monotonic clock continues, and callers of the database get its errors.
-  const timer = setInterval(() => void sync().catch(() => {}), everyMs);
-  timer.unref();
-
   return {
     now: () => new Date(host.monotonic() + shift),
     monotonic: () => host.monotonic(),
     offsetMs: () => host.monotonic() + shift - host.now().getTime(),
     sync,
-    close: () => clearInterval(timer),
   };
 }

@@ -1,5 +1,4 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import { collectProcessMetrics } from "#shared/process/process-metrics.ts";
 
 /** Metrics of HTTP and of rate limits. Other parts register theirs in the same registry. */
 export interface Metrics {
@@ -18,10 +17,9 @@ interface MetricsSources {
   clockOffsetMs(): number;
 }
 
-/** Creates a registry with the metrics of the process. */
+/** Creates the registry of the process. */
 export function createMetrics(sources: MetricsSources): Metrics {
   const registry = new Registry();
-  collectProcessMetrics(registry);
   const registers = [registry];
   registry.registerMetric(
     new Gauge({

@@ -1,8 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { Registry } from "prom-client";
 import { registerBuildInfo, type Build } from "#shared/process/build.ts";
 import { listenMetrics, type MetricsListener } from "#shared/process/metrics-listener.ts";
-import { collectProcessMetrics } from "#shared/process/process-metrics.ts";
 import { formatAddress } from "#shared/settings/address.ts";
 import type { Config } from "#probe-agent/config.ts";
 import { createAgentMetrics, type AgentMetrics } from "#probe-agent/metrics/agent-metrics.ts";
@@ -17,35 +15,13 @@ type OpenedMetrics =
     }
   | { readonly ok: false; readonly line: string };
 
-/** Time after which prom-client has measured the event loop, which it does every 10 ms, in milliseconds. */
-const FIRST_LOOKS_MS = 50;
-
-/**
- * A registry with the metrics of the process, from the first scrape on: to measure the event loop takes half of the
- * processor time of an agent without jobs, and most agents are never scraped.
- */
-class ScrapedRegistry extends Registry {
-  #opening: Promise<void> | null = null;
-
-  override async metrics(): Promise<string> {
-    this.#opening ??= this.#open();
-    await this.#opening;
-    return await super.metrics();
-  }
-
-  async #open(): Promise<void> {
-    collectProcessMetrics(this);
-    await sleep(FIRST_LOOKS_MS);
-  }
-}
-
 /** Registers the metrics of the process and the agent and serves them on VANTAGE_AGENT_METRICS_ADDR. */
 export async function openMetrics(
   { address, defaulted }: Config["metrics"],
   build: Build,
   warn: (line: string) => void,
 ): Promise<OpenedMetrics> {
-  const registry = new ScrapedRegistry();
+  const registry = new Registry();
   registerBuildInfo(registry, build);
   const metrics = createAgentMetrics(registry);
   if (address === null) return { ok: true, metrics, listener: null };

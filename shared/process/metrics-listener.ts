@@ -1,7 +1,9 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Registry } from "prom-client";
 import { hasErrorCode } from "#shared/contracts/error-code.ts";
+import { collectProcessMetrics } from "#shared/process/process-metrics.ts";
 import { cutStalledClients, type StallOptions } from "#shared/process/stalled-clients.ts";
 
 /** An open listener for metrics. */
@@ -23,16 +25,30 @@ interface MetricsListenerOptions {
   readonly stall?: StallOptions;
 }
 
-/** Creates a renderer of a registry's metrics. Requests during one rendering share its result. */
+/** Time in milliseconds in which the first values of the event loop's delay arise. */
+const FIRST_VALUES_MS = 50;
+
+/**
+ * Creates a renderer of a registry's metrics. Requests during one rendering share its result. Those of the process begin
+ * with the first request: measuring the event loop's delay wakes the process a hundred times a second.
+ */
 function createRendering(registry: Registry): () => Promise<Buffer> {
   let current: Promise<Buffer> | null = null;
+  let isMeasuring = false;
+
+  async function render(): Promise<Buffer> {
+    if (!isMeasuring) {
+      isMeasuring = true;
+      collectProcessMetrics(registry);
+      await sleep(FIRST_VALUES_MS);
+    }
+    return Buffer.from(await registry.metrics());
+  }
+
   return () => {
-    current ??= registry
-      .metrics()
-      .then((text) => Buffer.from(text))
-      .finally(() => {
-        current = null;
-      });
+    current ??= render().finally(() => {
+      current = null;
+    });
     return current;
   };
 }

@@ -20,6 +20,7 @@ import { holds, lineOf, quantile, row, type Row } from "#test/bench/report.ts";
 import { readCpuSeconds } from "#test/fleet/process-times.ts";
 import { systemClock } from "#test/support/clock.ts";
 import { NO_MAINTENANCE } from "#test/support/history.ts";
+import { liveTimers } from "#test/support/timers.ts";
 
 const MONITORS = 60_000;
 const MINUTE = 60_000;
@@ -137,6 +138,7 @@ async function benchRollUp(sql: Sql, hour: number): Promise<Row[]> {
 /** Reads single monitors at a fixed rate: 20 newest checks, and the summary of 90 days. */
 async function benchReads(sql: Sql, now: number): Promise<Row[]> {
   const history = createHistory({
+    timers: liveTimers,
     sql,
     clock: { ...systemClock, now: () => new Date(now) },
     log: pino({ level: "silent" }),

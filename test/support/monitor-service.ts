@@ -47,6 +47,7 @@ import { MASTER_KEY } from "#test/support/master-key.ts";
 import { createTestDatabase } from "#test/support/postgres.ts";
 import { helloOf } from "#test/support/scripted-agent.ts";
 import { WIDE_PLANS } from "#test/support/wide-plans.ts";
+import { liveTimers } from "#test/support/timers.ts";
 
 /** A replica with the operations on monitors and webhooks, without checks and deliveries, on loopback. */
 export interface MonitorService extends Pick<TestControlPlane, "call" | "operate" | "createKey"> {
@@ -118,7 +119,13 @@ export async function startMonitorService(options: MonitorServiceOptions = {}): 
   const { gate } = createGatedServer(app, { agents: () => 0, server });
   const answers = createAnswers(app);
   const writes = createWrites({ ...app, answers, record: app.changes.record });
-  const maintenance = createMaintenance({ sql: app.sql, clock: app.clock, log, monitorsOf: readOwned });
+  const maintenance = createMaintenance({
+    timers: liveTimers,
+    sql: app.sql,
+    clock: app.clock,
+    log,
+    monitorsOf: readOwned,
+  });
   const parts = [
     createPageRows({ clock: app.clock, random: app.random, ownHost: "127.0.0.1" }),
     createWindowRows({ clock: app.clock, maintenance, events }),

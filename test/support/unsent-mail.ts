@@ -8,6 +8,7 @@ import { openMail, type Mail } from "#control-plane/notify/mail/mail.ts";
 import { createEncryption } from "#control-plane/core/secrets/encryption.ts";
 import { systemRandom } from "#test/support/clock.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
+import { liveTimers } from "#test/support/timers.ts";
 
 const SERVER = { host: "127.0.0.1", port: 1, tls: "never", isVerified: true, credentials: null } as const;
 
@@ -15,6 +16,7 @@ const SERVER = { host: "127.0.0.1", port: 1, tls: "never", isVerified: true, cre
 export function openUnsentMail(sql: Sql, clock: Clock): Mail {
   const accounts = createAccounts(sql, clock);
   return openMail({
+    timers: liveTimers,
     config: { server: SERVER, from: "a@example.com" },
     baseUrl: "http://127.0.0.1:8080",
     sql,

@@ -7,6 +7,7 @@ import { createProbeListing } from "#control-plane/checks/probes/listing.ts";
 import { openWarnings, type Warnings } from "#control-plane/people/warnings/warnings.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import { createTestDatabase } from "#test/support/postgres.ts";
+import { liveTimers } from "#test/support/timers.ts";
 
 /** Monitor to insert; missing fields are those of an hourly one that is up. */
 interface TestMonitor {
@@ -99,6 +100,7 @@ export async function createWarningsDatabase(): Promise<WarningsDatabase> {
       const registry = new Registry();
       const probes = createProbeListing({ sql, clock, roster: createRoster(clock), replicaId: "this" });
       const warnings = openWarnings({
+        timers: liveTimers,
         sql,
         clock,
         log,

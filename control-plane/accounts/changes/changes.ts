@@ -46,7 +46,7 @@ const MOST_EXPORTED = 10_000;
 export const ALL: ChangeFilter = { subject: null, actor: null, from: null, to: null };
 
 /** Opens the log in one replica and starts its housekeeping. */
-export function createChanges({ sql, clock, log }: Pick<App, "sql" | "clock" | "log">): Changes {
+export function createChanges({ sql, clock, log, timers }: Pick<App, "sql" | "clock" | "log" | "timers">): Changes {
   const upkeep = startUpkeep({
     everyMs: SWEEP_MS,
     round: () => {
@@ -55,6 +55,7 @@ export function createChanges({ sql, clock, log }: Pick<App, "sql" | "clock" | "
     },
     name: "changes: housekeeping",
     log,
+    timers,
   });
   return {
     record: async (tx, set) => {

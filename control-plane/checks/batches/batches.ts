@@ -85,14 +85,14 @@ const FIRST_PAGE: ResultsPage = { limit: 100, offset: 0 };
 
 /** Opens the batches of one replica, which also runs jobs of the queue `batch`. */
 export function createBatches(
-  deps: Pick<App, "sql" | "random" | "log"> & {
+  deps: Pick<App, "sql" | "random" | "log" | "timers"> & {
     readonly jobs: Jobs;
     readonly checks: CheckContext;
     readonly contracts: ReadonlyMap<string, Contract>;
     readonly notifications: Notifications;
   },
 ): Batches {
-  const { sql, jobs, checks, contracts, notifications, random, log } = deps;
+  const { sql, jobs, checks, contracts, notifications, random, log, timers } = deps;
   const now = () => checks.clock.now();
   const watch = createRunWatch({
     channel: BATCH_RUNS.channel,
@@ -106,6 +106,7 @@ export function createBatches(
     round: () => sweepRuns(sql, BATCH_RUNS, AGES, now()),
     name: "batches: housekeeping",
     log,
+    timers,
   });
 
   async function find(on: Queryable, accountId: number, id: string, page: ResultsPage): Promise<FoundBatch | null> {

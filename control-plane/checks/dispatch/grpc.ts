@@ -156,6 +156,8 @@ const STRANGER_OPTIONS: ServerOptions = {
 export interface GrpcListener {
   /** The port in use; the chosen one if 0 was configured. */
   readonly port: number;
+  /** Reports whether an agent is attached from another host. */
+  hasRemoteAgents(): boolean;
   stop(): Promise<void>;
 }
 
@@ -224,6 +226,7 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
   registerConnectionGauge(registry, connections);
   return {
     port: connections.port,
+    hasRemoteAgents: () => connections.hasRemoteAgents(),
     async stop() {
       rejections.close();
       closings.close();

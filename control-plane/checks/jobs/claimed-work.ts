@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import { waitAtMost } from "#shared/time/time-limit.ts";
+import type { Timers } from "#control-plane/core/timers.ts";
 import { createPump } from "#control-plane/core/database/pump.ts";
 import { logFailure } from "#control-plane/core/database/upkeep.ts";
 
@@ -35,6 +36,7 @@ interface ClaimedWorkOptions<T> {
   /** What it is, for the log, such as "evidence: a round". */
   readonly name: string;
   readonly log: Pick<Logger, "debug" | "error">;
+  readonly timers: Timers;
   /** Maximum number of pieces that run at the same time in this process. */
   readonly most: number;
   /** Milliseconds between two looks without a wake: for what becomes due by time, and for what others have lost. */
@@ -65,7 +67,7 @@ const ABORT_MS = 2_000;
 
 /** Starts to claim. The first look comes with the first wake, or after `lookMs`. */
 export function startClaimedWork<T>(options: ClaimedWorkOptions<T>): ClaimedWork<T> {
-  const { name, log, most, claim, work, onError, renewal, together } = options;
+  const { name, log, timers, most, claim, work, onError, renewal, together } = options;
   const running = new Map<T, Promise<void>>();
   const aborts = new Set<AbortController>();
   let isStopped = false;
@@ -79,13 +81,15 @@ export function startClaimedWork<T>(options: ClaimedWorkOptions<T>): ClaimedWork
   /** Number of drains that are under way. */
   let drains = 0;
 
-  const pump = createPump(async () => {
+  const pump = createPump(claimSoon);
+
+  async function claimSoon(): Promise<void> {
     try {
       if (await claimOnce()) pump.wake();
     } catch (error) {
       logFailure(log, name, error);
     }
-  });
+  }
 
   /** Claims once; never twice at the same time. Returns whether there can be more. */
   async function claimOnce(): Promise<boolean> {
@@ -135,12 +139,15 @@ export function startClaimedWork<T>(options: ClaimedWorkOptions<T>): ClaimedWork
     pump.wake();
   }
 
-  const looks = setInterval(() => {
-    if (options.isLookDue?.() !== false) wake();
-  }, options.lookMs);
-  looks.unref();
-  const renewals = renewal && setInterval(renewal.renew, renewal.everyMs);
-  renewals?.unref();
+  let isLooking = false;
+  const looks = timers.repeat(options.lookMs, async () => {
+    if (isLooking || options.isLookDue?.() === false) return;
+    isLooking = true;
+    isAsked = true;
+    await claimSoon();
+    isLooking = false;
+  });
+  const renewals = renewal && timers.repeat(renewal.everyMs, renewal.renew);
   return {
     wake,
     running: () => running.keys(),
@@ -161,7 +168,7 @@ export function startClaimedWork<T>(options: ClaimedWorkOptions<T>): ClaimedWork
     },
     async stop(graceMs) {
       isStopped = true;
-      clearInterval(looks);
+      looks.stop();
       if (claimLater !== null) clearTimeout(claimLater);
       // A look that runs can still claim pieces: they have begun too.
       await waitAtMost<unknown>(
@@ -174,7 +181,7 @@ export function startClaimedWork<T>(options: ClaimedWorkOptions<T>): ClaimedWork
       isAborted = true;
       for (const abort of aborts) abort.abort();
       await waitAtMost<unknown>(ABORT_MS, all(), null);
-      clearInterval(renewals);
+      renewals?.stop();
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { Timers } from "#control-plane/core/timers.ts";
 import { startClaimedWork, type ClaimedWork } from "#control-plane/checks/jobs/claimed-work.ts";
 
 /** A fetched job. `retryCount` identifies the attempt: the queue ignores calls of an earlier, lost attempt. */
@@ -35,6 +36,7 @@ interface PullerOptions {
   /** Maximum number of jobs that run at the same time in this process. */
   readonly concurrency: number;
   readonly log: Pick<Logger, "debug" | "error">;
+  readonly timers: Timers;
   /** Does one job. Must be idempotent: after a crash or a lost `settle` the same job is fetched again. */
   readonly work: (data: unknown, signal: AbortSignal) => Promise<JobResult>;
   /** Receives what a worker threw, which is a bug. The job goes back to the queue. */
@@ -52,7 +54,7 @@ const TOUCH_MS = 4_000;
  * Creates a puller. One statement fetches jobs for all free places, so that a burst of jobs starts immediately and a
  * slow job delays no other. (pg-boss's own `work` gives each of its loops one job, or a batch whose jobs end together.)
  */
-export function createPuller({ queue, concurrency, log, work, onError }: PullerOptions): Puller {
+export function createPuller({ queue, concurrency, log, timers, work, onError }: PullerOptions): Puller {
   let rest = 0;
   let wasFull = false;
 
@@ -77,6 +79,7 @@ export function createPuller({ queue, concurrency, log, work, onError }: PullerO
   const jobs: ClaimedWork<FetchedJob> = startClaimedWork({
     name: "jobs: a fetch",
     log,
+    timers,
     most: concurrency,
     lookMs: LOOK_MS,
     isLookDue() {

@@ -111,14 +111,14 @@ const ID_BYTES = 15;
  * `retentionMs` after its creation.
  */
 export function createMeasurements(
-  deps: Pick<App, "random" | "log"> &
+  deps: Pick<App, "random" | "log" | "timers"> &
     Parameters<typeof createMeasurementWork>[0] & {
       readonly jobs: Jobs;
       readonly watch: Watch;
       readonly retentionMs: number;
     },
 ): Measurements {
-  const { sql, jobs, checks, contracts, random, watch, metrics, log, retentionMs } = deps;
+  const { sql, jobs, checks, contracts, random, watch, metrics, log, timers, retentionMs } = deps;
   const now = () => checks.clock.now();
   const token = (bytes: number) => Buffer.from(random.bytes(bytes)).toString("base64url");
   const upkeep = startUpkeep({
@@ -126,6 +126,7 @@ export function createMeasurements(
     round: () => sweepMeasurements(deps),
     name: "measurements: housekeeping",
     log,
+    timers,
   });
   const closing = new AbortController();
   const work = createMeasurementWork(deps);

@@ -1,4 +1,5 @@
 import postgres from "postgres";
+import type { Timers } from "#control-plane/core/timers.ts";
 
 /** A postgres.js client that reads bigint columns as JavaScript numbers (ids and counts stay below 2^53). */
 export type Sql = postgres.Sql<{ bigint: number }>;
@@ -30,6 +31,8 @@ interface ConnectOptions {
    * with.
    */
   readonly fixedPlans?: boolean;
+  /** If given, the connections end whenever the replica rests. */
+  readonly timers?: Pick<Timers, "onRest">;
 }
 
 const FIXED_PLANS = {
@@ -60,7 +63,11 @@ const RETIRE_SECONDS = 5;
  */
 export function connect(databaseUrl: string, options: ConnectOptions): Sql {
   let ended = false;
+  let isUsed = false;
   let client = open();
+  const ignoreRests = options.timers?.onRest(() => {
+    if (isUsed) retire(client, null);
+  });
 
   function open(): Sql {
     const opened: Sql = postgres(databaseUrl, {
@@ -72,7 +79,7 @@ export function connect(databaseUrl: string, options: ConnectOptions): Sql {
       max_lifetime: null,
       idle_timeout: 0,
       onnotice: () => {},
-      onclose: () => retire(opened),
+      onclose: () => retire(opened, options.connections === 1 ? 0 : RETIRE_SECONDS),
       connection: {
         application_name: options.name,
         statement_timeout: options.statementTimeoutMs,
@@ -83,20 +90,28 @@ export function connect(databaseUrl: string, options: ConnectOptions): Sql {
     return opened;
   }
 
-  function retire(broken: Sql): void {
-    if (ended || client !== broken) return;
+  /** Replaces a client. Its statements have `seconds` to end; null: as long as they take. */
+  function retire(retired: Sql, seconds: number | null): void {
+    if (ended || client !== retired) return;
     client = open();
-    void broken.end({ timeout: options.connections === 1 ? 0 : RETIRE_SECONDS });
+    isUsed = false;
+    void retired.end(seconds === null ? {} : { timeout: seconds });
   }
 
   function end(how?: { timeout?: number }): Promise<void> {
     ended = true;
+    ignoreRests?.();
     return client.end(how);
   }
 
+  function use(): Sql {
+    isUsed = true;
+    return client;
+  }
+
   return new Proxy(client, {
-    apply: (_target, _self, args) => Reflect.apply(client, undefined, args) as unknown,
-    get: (_target, property) => (property === "end" ? end : (Reflect.get(client, property) as unknown)),
+    apply: (_target, _self, args) => Reflect.apply(use(), undefined, args) as unknown,
+    get: (_target, property) => (property === "end" ? end : (Reflect.get(use(), property) as unknown)),
   });
 }
 

@@ -6,3 +6,8 @@ export async function readTime(sql: Sql): Promise<number> {
   if (row === undefined) throw new Error("the database returned no time");
   return row.ms;
 }
+
+/** Sends a notification. */
+export async function notify(sql: Sql, channel: string, payload: string): Promise<void> {
+  await sql`select pg_notify(${channel}, ${payload})`;
+}

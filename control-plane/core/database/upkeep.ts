@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import { hasErrorCode } from "#shared/contracts/error-code.ts";
+import type { Timers } from "#control-plane/core/timers.ts";
 import { isDatabaseAway } from "#control-plane/core/database/database-away.ts";
 
 /** Housekeeping that repeats until it is stopped. */
@@ -17,6 +18,7 @@ interface UpkeepOptions {
   /** What it is, for the log, such as "mail: housekeeping". */
   readonly name: string;
   readonly log: Pick<Logger, "debug" | "error">;
+  readonly timers: Timers;
 }
 
 /** PostgreSQL, appendix A: a lock was not available within its time limit. A deadlock is a bug. */
@@ -26,19 +28,19 @@ const LOCK_NOT_AVAILABLE = "55P03";
  * Starts rounds of housekeeping in this process. A round is skipped if the previous one is still running. The next round
  * does the work of a failed one; a failure that is not due to the database being away or busy is a bug, and is logged.
  */
-export function startUpkeep({ everyMs, round, name, log }: UpkeepOptions): Upkeep {
+export function startUpkeep({ everyMs, round, name, log, timers }: UpkeepOptions): Upkeep {
   let isRunning = false;
-  const timer = setInterval(() => {
+  return timers.repeat(everyMs, async () => {
     if (isRunning) return;
     isRunning = true;
-    void round()
-      .catch((error: unknown) => logFailure(log, name, error))
-      .finally(() => {
-        isRunning = false;
-      });
-  }, everyMs);
-  timer.unref();
-  return { stop: () => clearInterval(timer) };
+    try {
+      await round();
+    } catch (error) {
+      logFailure(log, name, error);
+    } finally {
+      isRunning = false;
+    }
+  });
 }
 
 /** Logs the failure of a round of housekeeping. */

@@ -94,12 +94,14 @@ export function createAnswers({
   clock,
   encryption,
   log,
-}: Pick<App, "sql" | "clock" | "log"> & { readonly encryption: Encryption }): Answers {
+  timers,
+}: Pick<App, "sql" | "clock" | "log" | "timers"> & { readonly encryption: Encryption }): Answers {
   const upkeep = startUpkeep({
     everyMs: SWEEP_MS,
     round: () => sweepAnswers(sql, clock.now()),
     name: "idempotency: housekeeping",
     log,
+    timers,
   });
   const purposeOf = ({ scope }: WriteIdentity): string => `idempotent_answers.answer ${scope.toString("hex")}`;
   const keptUntil = (): Date => new Date(clock.now().getTime() + KEPT_MS);

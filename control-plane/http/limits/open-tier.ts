@@ -21,12 +21,13 @@ const TIMEOUT_MS = 2_000;
 /** Opens the limits of callers without an account (VANTAGE_OPEN_PER_MINUTE, VANTAGE_OPEN_PER_DAY). */
 export function openAnonymousLimits({
   clock,
+  timers,
   config,
-}: Pick<App, "clock"> & {
+}: Pick<App, "clock" | "timers"> & {
   readonly config: Pick<Config, "databaseUrl" | "openPerMinute" | "openPerDay">;
 }): OpenAnonymousLimits {
   const allowance = { requestsPerMinute: config.openPerMinute, requestsPerDay: config.openPerDay };
-  const options = { name: "vantage open tier", connections: 1, statementTimeoutMs: TIMEOUT_MS, durable: false };
+  const options = { name: "vantage open tier", connections: 1, statementTimeoutMs: TIMEOUT_MS, durable: false, timers };
   const database = guardDatabase(() => connect(config.databaseUrl, options), TIMEOUT_MS);
   const limits = createAnonymousLimits({
     clock,

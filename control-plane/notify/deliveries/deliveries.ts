@@ -74,7 +74,7 @@ export interface Deliveries {
 type NewDelivery = Parameters<typeof insertClaimed>[1];
 
 /** Dependencies of the queue. */
-interface DeliveriesDeps extends Pick<App, "sql" | "clock" | "random" | "log"> {
+interface DeliveriesDeps extends Pick<App, "sql" | "clock" | "random" | "log" | "timers"> {
   readonly notifications: Notifications;
   readonly registry: Registry;
   /** Senders of this replica. Deliveries of a channel without a sender wait for a replica that has one. */
@@ -93,7 +93,7 @@ const SETTLE_MS = 3_000;
 
 /** Opens the queue of one replica and starts sending. */
 export function openDeliveries(deps: DeliveriesDeps): Deliveries {
-  const { sql, notifications, clock, log, registry, senders, retentionMs } = deps;
+  const { sql, notifications, clock, log, timers, registry, senders, retentionMs } = deps;
   const metrics = createDeliveryMetrics(registry, { count: () => countUnfinished(sql), now: () => clock.now() });
   const settler = createSettler(deps);
   const workers = new Map<Channel, DeliveryWorker>(
@@ -111,6 +111,7 @@ export function openDeliveries(deps: DeliveriesDeps): Deliveries {
     round: () => sweep(sql, clock.now(), retentionMs),
     name: "deliveries: housekeeping",
     log,
+    timers,
   });
   let stopping: Promise<void> | null = null;
 

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Clock, Random } from "#shared/time/clock.ts";
+import type { Timers } from "#control-plane/core/timers.ts";
 import type { Sql } from "#control-plane/core/database/connect.ts";
 import type { ClaimedDelivery, Outcome, Sender } from "#control-plane/notify/deliveries/delivery.ts";
 import type { DeliveryMetrics } from "#control-plane/notify/deliveries/metrics.ts";
@@ -34,6 +35,7 @@ interface WorkerDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  readonly timers: Timers;
   readonly settler: Settler;
   readonly noteMailed: NoteMailed;
   readonly metrics: DeliveryMetrics;
@@ -57,7 +59,7 @@ const RIPENED_AT_ONCE = 1_000;
 
 /** Starts a worker for a sender's channel. */
 export function startWorker(deps: WorkerDeps, sender: Sender): DeliveryWorker {
-  const { sql, clock, log } = deps;
+  const { sql, clock, log, timers } = deps;
   const { channel } = sender;
   /** The attempts whose results are not stored yet, and who waits for one. */
   const leased = new Map<ClaimedDelivery, () => void>();
@@ -143,6 +145,7 @@ export function startWorker(deps: WorkerDeps, sender: Sender): DeliveryWorker {
   const attempts: ClaimedWork<ClaimedDelivery> = startClaimedWork({
     name: `deliveries: a round of ${channel}`,
     log,
+    timers,
     most: sender.concurrency,
     lookMs: SWEEP_MS,
     claim: release,
@@ -152,9 +155,9 @@ export function startWorker(deps: WorkerDeps, sender: Sender): DeliveryWorker {
     together: { pieces: CLAIMED_TOGETHER, ms: CLAIM_MS },
   });
   // While the database is away the next round does the work.
-  const recover = (): void => void recoverLost(deps, sender).catch(() => {});
-  const recovery = setInterval(recover, RECOVER_MS);
-  recover();
+  const recover = (): Promise<void> => recoverLost(deps, sender).catch(() => {});
+  const recovery = timers.repeat(RECOVER_MS, recover);
+  void recover();
   attempts.wake();
   return {
     wake: () => attempts.wake(),
@@ -164,7 +167,7 @@ export function startWorker(deps: WorkerDeps, sender: Sender): DeliveryWorker {
         void attempts.run(delivery);
       }),
     async stop(graceMs) {
-      clearInterval(recovery);
+      recovery.stop();
       await attempts.stop(graceMs);
     },
   };

@@ -67,12 +67,12 @@ const UPKEEP_MS = 3_600_000;
  */
 export function openMail(
   deps: MailDeps &
-    Pick<App, "clock" | "random" | "log"> & {
+    Pick<App, "clock" | "random" | "log" | "timers"> & {
       readonly config: MailConfig | null;
       readonly accountEmails: AccountEmails;
     },
 ): Mail {
-  const { config, baseUrl, log } = deps;
+  const { config, baseUrl, log, timers } = deps;
   const recipients = createRecipients(deps);
   const unsubscriptions = createUnsubscriptions(deps);
   const pool = config === null ? null : createSmtpPool(config.server, clientName(baseUrl));
@@ -82,6 +82,7 @@ export function openMail(
     round: () => recipients.sweep(),
     name: "mail: housekeeping",
     log,
+    timers,
   });
   return {
     recipients,

@@ -43,10 +43,11 @@ export function startDeactivation({
   sql,
   clock,
   log,
+  timers,
   events,
   failing,
   autoOff,
-}: Pick<App, "sql" | "clock" | "log"> & {
+}: Pick<App, "sql" | "clock" | "log" | "timers"> & {
   readonly events: Pick<Events, "publish">;
   readonly failing: FailingReceivers;
   readonly autoOff: AutoOff;
@@ -94,7 +95,7 @@ export function startDeactivation({
 
   const name = "webhooks: the search for failing ones";
   void sweep().catch((error: unknown) => logFailure(log, name, error));
-  const upkeep = startUpkeep({ everyMs: SWEEP_MS, round: sweep, name, log });
+  const upkeep = startUpkeep({ everyMs: SWEEP_MS, round: sweep, name, log, timers });
   return {
     markGone: (attempted) => transact(sql, (tx) => markGone(tx, attempted)),
     close: () => upkeep.stop(),

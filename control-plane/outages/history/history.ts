@@ -133,9 +133,10 @@ export function createHistory({
   sql,
   clock,
   log,
+  timers,
   retentionMs,
   maintenanceBetween,
-}: Pick<App, "sql" | "clock" | "log"> & {
+}: Pick<App, "sql" | "clock" | "log" | "timers"> & {
   readonly retentionMs: number;
   readonly maintenanceBetween: MaintenanceBetween;
 }): History {
@@ -184,12 +185,14 @@ export function createHistory({
           // Meanwhile checks go to the default partition.
           name: "history: the update of the partitions of checks",
           log,
+          timers,
         }),
         startUpkeep({
           everyMs: ROLL_UPS_EVERY_MS,
           round: rollUp,
           name: "history: a roll-up",
           log,
+          timers,
         }),
       );
     },

@@ -101,8 +101,9 @@ export function createMaintenance({
   sql,
   clock,
   log,
+  timers,
   monitorsOf,
-}: Pick<App, "sql" | "clock" | "log"> & { readonly monitorsOf: MonitorsOf }): Maintenance {
+}: Pick<App, "sql" | "clock" | "log" | "timers"> & { readonly monitorsOf: MonitorsOf }): Maintenance {
   async function findOn(on: Queryable, accountId: number, id: number): Promise<MaintenanceWindow | null> {
     const [window] = await listWindows(on, accountId, { id }, clock.now(), { limit: 1, offset: 0 });
     return window ?? null;
@@ -162,6 +163,7 @@ export function createMaintenance({
     round: upkeep,
     name: "maintenance: housekeeping",
     log,
+    timers,
   });
 
   return {

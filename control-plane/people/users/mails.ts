@@ -50,7 +50,7 @@ type WantedMail = { readonly email: string } & (
 );
 
 /** Dependencies of the mails. */
-interface UserMailsDeps extends Pick<App, "sql" | "clock" | "random" | "log"> {
+interface UserMailsDeps extends Pick<App, "sql" | "clock" | "random" | "log" | "timers"> {
   readonly encryption: Encryption;
   /** null if there is no mail server, and nothing is sent. */
   readonly mailer: Mailer | null;
@@ -76,7 +76,7 @@ const LEASE_MS = 2 * MAIL_TIMEOUT_MS;
 
 /** Opens the mails of one replica and starts sending. */
 export function createUserMails(deps: UserMailsDeps): UserMails {
-  const { sql, clock, log, encryption, mailer } = deps;
+  const { sql, clock, log, timers, encryption, mailer } = deps;
   const stopping = new AbortController();
   const recipientOf = (email: string): string =>
     Buffer.from(encryption.digest(addressKey(email), "requested_mails.recipient")).toString("hex");
@@ -88,6 +88,7 @@ export function createUserMails(deps: UserMailsDeps): UserMails {
     },
     name: "mails to users: housekeeping",
     log,
+    timers,
   });
   const sending =
     mailer === null
@@ -106,6 +107,7 @@ export function createUserMails(deps: UserMailsDeps): UserMails {
           },
           name: "mails to users",
           log,
+          timers,
         });
   return {
     async request(tx, wanted) {

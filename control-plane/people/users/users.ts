@@ -141,7 +141,7 @@ interface NewInvite {
 }
 
 /** Dependencies of users. */
-interface UsersDeps extends Pick<App, "sql" | "clock" | "random" | "log"> {
+interface UsersDeps extends Pick<App, "sql" | "clock" | "random" | "log" | "timers"> {
   /** Connections of sign-ins, which nothing else takes. */
   readonly signInSql: Sql;
   readonly turns: Turns;
@@ -164,7 +164,7 @@ const DELETED_AT_ONCE = 1_000;
 
 /** Opens the users of one replica and starts their housekeeping. They join the export and the erasure of accounts. */
 export function createUsers(deps: UsersDeps): Users {
-  const { sql, clock, random, log, accounts } = deps;
+  const { sql, clock, random, log, timers, accounts } = deps;
   const { record } = deps.changes;
   const networkOf = createNetworkOf(deps.trustedProxies);
   const passwords = createPasswords(random, networkOf);
@@ -200,6 +200,7 @@ export function createUsers(deps: UsersDeps): Users {
     },
     name: "users: housekeeping",
     log,
+    timers,
   });
 
   return {

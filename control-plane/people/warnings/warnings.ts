@@ -30,7 +30,7 @@ export interface Warnings {
 }
 
 /** Dependencies of warnings. */
-interface WarningsDeps extends Pick<App, "sql" | "clock"> {
+interface WarningsDeps extends Pick<App, "sql" | "clock" | "timers"> {
   readonly log: Pick<Logger, "error" | "warn" | "info" | "debug">;
   readonly registry: Registry;
   readonly probes: ProbeListing;
@@ -48,7 +48,7 @@ const DEAD_MAIL_MS = 48 * 3_600_000;
  * a process that is killed between commit and log loses a line.
  */
 export function openWarnings(deps: WarningsDeps): Warnings {
-  const { sql, clock, log, probes } = deps;
+  const { sql, clock, log, timers, probes } = deps;
   let running: Promise<void> = Promise.resolve();
 
   async function refresh(): Promise<void> {
@@ -66,6 +66,7 @@ export function openWarnings(deps: WarningsDeps): Warnings {
     round: () => (running = refresh()),
     name: "warnings: the update",
     log,
+    timers,
   });
   registerWarningMetrics(deps.registry, () => countWarnings(sql));
   return {

@@ -101,7 +101,8 @@ export function createStatusPages({
   notifications,
   baseUrl,
   canSubscribe,
-}: Pick<App, "sql" | "clock" | "random" | "log"> & {
+  timers,
+}: Pick<App, "sql" | "clock" | "random" | "log" | "timers"> & {
   readonly history: Parameters<typeof buildView>[0]["history"];
   readonly notifications: Notifications;
   readonly baseUrl: string;
@@ -111,7 +112,7 @@ export function createStatusPages({
   const urlOf = createPageUrls(baseUrl);
   const viewDeps = { sql, clock, history, urlOf, canSubscribe };
   const writeDeps = { clock, random, ownHost: hostname };
-  const domains = createServedDomains({ sql, log, ownHost: hostname });
+  const domains = createServedDomains({ sql, log, timers, ownHost: hostname });
 
   const seen = createSeenPages({ ...viewDeps, notifications, onAddressesChanged: () => domains.changed() });
 

@@ -56,14 +56,14 @@ const MOST_ATTEMPTS = 2;
 
 /** Starts to gather. Evidence is kept for `retentionMs`. */
 export function startEvidenceWorker(
-  deps: Pick<App, "clock" | "log"> &
+  deps: Pick<App, "clock" | "log" | "timers"> &
     Parameters<typeof gatherEvidence>[0] & {
       readonly registry: Registry;
       readonly notifications: Notifications;
       readonly retentionMs: number;
     },
 ): EvidenceWorker {
-  const { sql, clock, log } = deps;
+  const { sql, clock, log, timers } = deps;
   const results = new Counter({
     name: "vantage_evidence_gatherings_total",
     help: "Gatherings of evidence about outages at this replica, by result: gathered, lost (another replica repeats it), failed",
@@ -101,6 +101,7 @@ export function startEvidenceWorker(
   const gatherings = startClaimedWork({
     name: "evidence: a round",
     log,
+    timers,
     most: MOST_AT_ONCE,
     lookMs: SWEEP_MS,
     claim,
@@ -117,6 +118,7 @@ export function startEvidenceWorker(
       ),
     name: "evidence: housekeeping",
     log,
+    timers,
   });
 
   return {

@@ -46,14 +46,14 @@ export function openExpiry(
  * for every `everyMs` milliseconds.
  */
 export function startExpiry(
-  deps: Pick<App, "sql" | "clock" | "random" | "log"> & {
+  deps: Pick<App, "sql" | "clock" | "random" | "log" | "timers"> & {
     readonly checks: CheckContext;
     readonly registry: Registry;
     readonly events: Events;
     readonly everyMs?: number;
   },
 ): Expiry {
-  const { sql, clock, log, everyMs = EVERY_MS } = deps;
+  const { sql, clock, log, timers, everyMs = EVERY_MS } = deps;
   const stopping = new AbortController();
   const sweeping = { ...deps, everyMs, metrics: createExpiryMetrics(deps.registry) };
   const sweeps = [startExpirySweep("certificate", sweeping), startExpirySweep("domain", sweeping)];
@@ -74,6 +74,7 @@ export function startExpiry(
       round: () => run(part),
       name: "expiry: a round",
       log,
+      timers,
     }),
   );
   return {

@@ -1,5 +1,4 @@
-import type { Clock } from "#shared/time/clock.ts";
-import type { Sql } from "#control-plane/core/database/connect.ts";
+import type { App } from "#control-plane/core/app.ts";
 import { deleteOutages, noteLiveness } from "#control-plane/watching/heartbeats/liveness-store.ts";
 
 /** Notes in the database that the service can receive pings, so that times in which it could not are known. */
@@ -15,8 +14,13 @@ const LONGEST_GAP_MS = 15_000;
 const KEPT_MS = 30 * 86_400_000;
 const DELETE_EVERY_MS = 3_600_000;
 
-/** Creates the notes of one replica. */
-export function createLiveness(sql: Sql, clock: Clock): Liveness {
+/**
+ * Creates the notes of one replica. A rest is no outage: it begins only if no heartbeat is active at any replica, and ends
+ * before one becomes active.
+ */
+export function createLiveness({ sql, clock, timers }: Pick<App, "sql" | "clock" | "timers">): Liveness {
+  let hasRested = false;
+  timers.onRest(() => (hasRested = true));
   let notedAt = -Infinity;
   let notedTime = -Infinity;
   let deletedAt = -Infinity;
@@ -26,7 +30,8 @@ export function createLiveness(sql: Sql, clock: Clock): Liveness {
       const now = clock.now();
       // The monotonic clock of a machine that was suspended has not moved.
       if (at - notedAt < EVERY_MS && Math.abs(now.getTime() - notedTime) < EVERY_MS) return;
-      await noteLiveness(sql, now, LONGEST_GAP_MS);
+      await noteLiveness(sql, now, hasRested ? null : LONGEST_GAP_MS);
+      hasRested = false;
       notedAt = at;
       notedTime = now.getTime();
       if (at - deletedAt < DELETE_EVERY_MS) return;

@@ -18,7 +18,7 @@ const CLOSE_MS = 5_000;
 
 /** Opens the recorder of pings and starts the sweeps of late heartbeats. */
 export function openPings(
-  deps: Pick<App, "sql" | "clock" | "log"> & {
+  deps: Pick<App, "sql" | "clock" | "log" | "timers"> & {
     readonly databaseUrl: string;
     readonly registry: Registry;
     readonly encryption: Encryption;
@@ -26,17 +26,17 @@ export function openPings(
   },
   teardown: Teardown,
 ): PingRecorder {
-  const { databaseUrl, sql, clock, registry } = deps;
+  const { databaseUrl, timers, registry } = deps;
   // With other plans, reading a heartbeat takes longer than finding that there is none, as long as the tables are small or
   // have just grown.
-  const options = { connections: 1, statementTimeoutMs: TIMEOUT_MS, fixedPlans: true };
+  const options = { connections: 1, statementTimeoutMs: TIMEOUT_MS, fixedPlans: true, timers };
   const open = () => connect(databaseUrl, { name: "vantage heartbeats", ...options });
   const database = guardDatabase(open, TIMEOUT_MS);
   teardown.push(() => database.close());
   const metrics = createHeartbeatMetrics(registry, () => pings.waiting());
   const pings = createPingRecorder({ ...deps, database, metrics });
   teardown.push(() => waitAtMost(CLOSE_MS, pings.close(), undefined));
-  const sweeper = startSweeper({ ...deps, metrics, pings, liveness: createLiveness(sql, clock) });
+  const sweeper = startSweeper({ ...deps, metrics, pings, liveness: createLiveness(deps) });
   teardown.push(() => sweeper.stop());
   return pings;
 }

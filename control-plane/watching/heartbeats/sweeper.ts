@@ -53,11 +53,12 @@ export function startSweeper({
   sql,
   clock,
   log,
+  timers,
   metrics,
   liveness,
   pings,
   changes,
-}: Pick<App, "sql" | "clock" | "log"> & {
+}: Pick<App, "sql" | "clock" | "log" | "timers"> & {
   readonly metrics: Pick<HeartbeatMetrics, "lag">;
   readonly liveness: Liveness;
   readonly pings: Pick<PingRecorder, "oldestArrival">;
@@ -130,19 +131,18 @@ export function startSweeper({
     await running;
   }
 
-  const timer = setInterval(() => {
+  const sweeps = timers.repeat(EVERY_MS, () =>
     sweep().catch((error: unknown) => {
       // Late heartbeats stay unnoticed as long as this lasts; while the database is away, everything does.
       const level = isDatabaseAway(error) ? "debug" : "error";
       log[level]({ err: error }, "heartbeats: visits failed; they are repeated");
-    });
-  }, EVERY_MS);
-  timer.unref();
+    }),
+  );
   return {
     sweep,
     async stop() {
       isStopped = true;
-      clearInterval(timer);
+      sweeps.stop();
       await running?.catch(() => {});
     },
   };

@@ -62,13 +62,13 @@ export function openPictures(
  * in use are kept for `retentionMs`.
  */
 export function createPictures(
-  deps: Pick<App, "log"> &
+  deps: Pick<App, "log" | "timers"> &
     Omit<RecordDeps, "comparer" | "space" | "hasRoom"> & {
       readonly retentionMs: number;
       readonly space?: PictureSpace;
     },
 ): Pictures {
-  const { sql, clock, log, retentionMs, space = PICTURE_SPACE } = deps;
+  const { sql, clock, log, timers, retentionMs, space = PICTURE_SPACE } = deps;
   const comparer = createComparer();
   let hasRoom = true;
   const recording: RecordDeps = { ...deps, comparer, space, hasRoom: () => hasRoom };
@@ -80,6 +80,7 @@ export function createPictures(
     },
     name: "pictures: housekeeping",
     log,
+    timers,
   });
   return {
     record: (taken) => recordPicture(recording, taken),

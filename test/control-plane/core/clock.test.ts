@@ -13,7 +13,6 @@ describe("the database's clock", () => {
     host.advance(1_500);
     expect(clock.now().toISOString()).toBe("2026-03-01T01:00:01.500Z");
     expect(clock.offsetMs()).toBe(3_600_000);
-    clock.close();
   });
 
   it("corrects a measurement by half of the round trip, and ignores differences within it", async () => {
@@ -37,7 +36,6 @@ describe("the database's clock", () => {
     database = 1_005_000;
     await clock.sync();
     expect(clock.now().getTime()).toBe(1_005_000);
-    clock.close();
   });
 
   it("is not moved by an answer that is held back for seconds", async () => {
@@ -56,7 +54,6 @@ describe("the database's clock", () => {
     [silencedMs, offset] = [3_000, 999];
     await clock.sync();
     expect(clock.offsetMs()).toBe(999);
-    clock.close();
   });
 
   it("continues without the database", async () => {
@@ -74,6 +71,5 @@ describe("the database's clock", () => {
     await expect(clock.sync()).rejects.toThrow("away");
     host.advance(250);
     expect(clock.now().getTime()).toBe(5_250);
-    clock.close();
   });
 });

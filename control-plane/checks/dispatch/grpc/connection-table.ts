@@ -1,4 +1,5 @@
 import { isIPv4, type Socket } from "node:net";
+import { isLoopback } from "#shared/settings/address.ts";
 import { createListRule } from "#shared/egress/addresses.ts";
 import type { App } from "#control-plane/core/app.ts";
 import type { AddressLimiter } from "#control-plane/http/access/ports.ts";
@@ -70,6 +71,8 @@ export interface ConnectionTable {
   endOverdue(): void;
   /** Destroys every socket. */
   destroy(): void;
+  /** Reports whether an agent is attached from another host. */
+  hasRemoteAgents(): boolean;
   counts(): { readonly strangers: number; readonly agents: number };
 }
 
@@ -99,6 +102,7 @@ export function createConnectionTable({
   const shared = { limits, clock, onEnd, ledger, handshakes, isUnlimited };
   const table: TableState = { ...shared, byPeer: new Map(), pending: new Set() };
   return {
+    hasRemoteAgents: () => table.byPeer.values().some(({ attached, address }) => attached > 0 && !isLoopback(address)),
     find: (peer) => table.byPeer.get(peer),
     open: (socket) => openConnection(table, socket),
     secure(connection, isStranger) {

@@ -18,6 +18,8 @@ import { createServer, type AddressInfo, type Server, type Socket } from "node:n
 export interface AgentConnections {
   readonly port: number;
   counts(): { readonly strangers: number; readonly agents: number };
+  /** Reports whether an agent is attached from another host. */
+  hasRemoteAgents(): boolean;
   /**
    * Records that an agent is attached over this peer's connection: it has no deadline until the returned function is
    * called.
@@ -84,6 +86,7 @@ export async function acceptConnections(options: ConnectionOptions): Promise<Age
   return {
     port: listener.port,
     counts: () => table.counts(),
+    hasRemoteAgents: () => table.hasRemoteAgents(),
     attach(peer) {
       const connection = table.find(peer);
       return connection === undefined ? () => {} : table.attach(connection);

@@ -14,19 +14,21 @@ export function openPresence({
   notifications,
   clock,
   log,
+  timers,
   registry,
-}: Pick<App, "clock" | "log"> & {
+}: Pick<App, "clock" | "log" | "timers"> & {
   readonly config: Pick<Config, "databaseUrl" | "grpcAdvertise">;
   readonly notifications: Notifications;
   readonly registry: Registry;
 }): PresenceService {
   // Signs of life of the last half second can be lost in a crash of the database: the next one repeats them.
-  const options = { name: "vantage presence", connections: 1, statementTimeoutMs: TIMEOUT_MS, durable: false };
+  const options = { name: "vantage presence", connections: 1, statementTimeoutMs: TIMEOUT_MS, durable: false, timers };
   return createPresence({
     database: guardDatabase(() => connect(config.databaseUrl, options), TIMEOUT_MS),
     notifications,
     clock,
     log,
+    timers,
     registry,
     address: config.grpcAdvertise ?? "",
   });

@@ -43,14 +43,14 @@ export interface PresenceService extends Presence {
  * at which agents reach this replica; empty if not advertised.
  */
 export function createPresence(
-  deps: Pick<App, "clock" | "log"> & {
+  deps: Pick<App, "clock" | "log" | "timers"> & {
     readonly database: GuardedDatabase;
     readonly notifications: Notifications;
     readonly registry: Registry;
     readonly address: string;
   },
 ): PresenceService {
-  const { database, notifications, clock, log, address } = deps;
+  const { database, notifications, clock, log, timers, address } = deps;
   const attachments = createOwnAttachments();
   const reader = createSnapshotReader({ database, clock, attachments });
   const signOfLife = createSignOfLife({ database, clock, attachments });
@@ -62,7 +62,7 @@ export function createPresence(
   const failures = createFailureLog(log, metrics);
   const advertised = createAdvertiseWatch(DEAD_MS);
   const listeners: (() => void)[] = [];
-  const timers: NodeJS.Timeout[] = [];
+  const repetitions: { stop(): void }[] = [];
   let self: ReplicaInfo = { id: "", address };
   let isStopped = false;
   const rounds = createRounds(runRound, REST, clock);
@@ -110,12 +110,11 @@ export function createPresence(
     async start(replicaId) {
       self = { id: replicaId, address };
       await runRound();
-      const repeat = (ms: number, work: () => void) => timers.push(setInterval(work, ms).unref());
-      repeat(BEAT_MS, () => {
+      const beats = timers.repeat(BEAT_MS, () => {
         signOfLife.demand();
         rounds.wake();
       });
-      repeat(SWEEP_MS, demandReading);
+      repetitions.push(beats, timers.repeat(SWEEP_MS, demandReading));
       const onNotification = (sender: string) => {
         if (sender !== replicaId) demandReading();
       };
@@ -123,7 +122,7 @@ export function createPresence(
     },
     async stop() {
       isStopped = true;
-      for (const timer of timers) clearInterval(timer);
+      for (const repetition of repetitions) repetition.stop();
       await rounds.stop();
       // If this fails, the other replicas notice within seconds that this one is gone.
       await signOfLife.remove(self).catch(() => {});

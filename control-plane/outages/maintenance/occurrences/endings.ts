@@ -18,8 +18,9 @@ export function startEndings({
   sql,
   clock,
   log,
+  timers,
   checkDown,
-}: Pick<App, "sql" | "clock" | "log"> & {
+}: Pick<App, "sql" | "clock" | "log" | "timers"> & {
   readonly checkDown: (sql: Sql, ended: EndedMaintenance, now: Date) => Promise<void>;
 }): { stop(): void } {
   let lookedTo = clock.now().getTime() - FIRST_MS;
@@ -27,6 +28,7 @@ export function startEndings({
     everyMs: LOOK_MS,
     name: "maintenance: the checks after it",
     log,
+    timers,
     async round() {
       const now = clock.now();
       for (const ended of await readEnded(sql, new Date(lookedTo - OVERLAP_MS), now)) await checkDown(sql, ended, now);

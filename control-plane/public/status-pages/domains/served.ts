@@ -28,8 +28,9 @@ const REPEAT_MS = 1_000;
 export function createServedDomains({
   sql,
   log,
+  timers,
   ownHost,
-}: Pick<App, "sql" | "log"> & { readonly ownHost: string }): ServedDomains {
+}: Pick<App, "sql" | "log" | "timers"> & { readonly ownHost: string }): ServedDomains {
   let served: ReadonlyMap<string, string> = new Map();
   let isOutdated = false;
   let reading: Promise<void> | null = null;
@@ -61,6 +62,7 @@ export function createServedDomains({
     round: async () => void (isOutdated && (await read())),
     name,
     log,
+    timers,
   });
   return {
     slugOf(field) {

@@ -56,7 +56,8 @@ export function startVerification({
   checks,
   clock,
   log,
-}: Pick<App, "sql" | "clock" | "log"> & { readonly checks: CheckContext }): Verification {
+  timers,
+}: Pick<App, "sql" | "clock" | "log" | "timers"> & { readonly checks: CheckContext }): Verification {
   async function look(claimed: ClaimedDomain, stopping: AbortSignal): Promise<void> {
     const record = recordOf(claimed.domain, claimed.token);
     const answer = await ask(checks, record.name, stopping);
@@ -95,6 +96,7 @@ export function startVerification({
   const looks = startClaimedWork({
     name: NAME,
     log,
+    timers,
     most: MOST_AT_ONCE,
     lookMs: EVERY_MS,
     claim,

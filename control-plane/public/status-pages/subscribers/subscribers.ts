@@ -82,13 +82,13 @@ const MOST_EXPORTED = 100_000;
 
 /** Opens the subscriptions of one replica. `baseUrl` is the address of the service, without a slash at its end. */
 export function createSubscribers(
-  deps: Pick<App, "sql" | "clock" | "random" | "log"> & {
+  deps: Pick<App, "sql" | "clock" | "random" | "log" | "timers"> & {
     readonly encryption: Encryption;
     readonly baseUrl: string;
     readonly mailer: Mailer | null;
   },
 ): Subscribers {
-  const { sql, clock, random, encryption, baseUrl, mailer, log } = deps;
+  const { sql, clock, random, encryption, baseUrl, mailer, log, timers } = deps;
 
   const urlOf = createPageUrls(baseUrl);
 
@@ -122,6 +122,7 @@ export function createSubscribers(
     round: upkeep,
     name: "subscribers: housekeeping",
     log,
+    timers,
   });
 
   return {

@@ -29,8 +29,9 @@ export function startOrphans({
   sql,
   clock,
   log,
+  timers,
   replicaId,
-}: Pick<App, "sql" | "clock"> & {
+}: Pick<App, "sql" | "clock" | "timers"> & {
   readonly log: Pick<Logger, "debug" | "error" | "warn">;
   readonly replicaId: string;
 }): Orphans {
@@ -59,6 +60,7 @@ export function startOrphans({
     round: release,
     name: "monitors: claims of replicas that are gone",
     log,
+    timers,
   });
   return { release, stop: () => upkeep.stop() };
 }

@@ -62,9 +62,10 @@ export function startTimeoutSweep({
   sql,
   clock,
   log,
+  timers,
   withoutAgent,
   recording,
-}: Pick<App, "sql" | "clock" | "log"> & {
+}: Pick<App, "sql" | "clock" | "log" | "timers"> & {
   readonly withoutAgent: FindWithoutAgent;
   readonly recording: ApplyDeps;
 }): TimeoutSweep {
@@ -154,7 +155,7 @@ export function startTimeoutSweep({
     await running;
   }
 
-  const upkeep = startUpkeep({ everyMs: EVERY_MS, round: sweep, name: "monitors: visits", log });
+  const upkeep = startUpkeep({ everyMs: EVERY_MS, round: sweep, name: "monitors: visits", log, timers });
   return {
     sweep,
     async stop() {

@@ -14,7 +14,7 @@ interface ClaimLoop {
 }
 
 /** Dependencies of the loop. */
-interface ClaimLoopDeps extends Pick<App, "sql" | "clock" | "random" | "log"> {
+interface ClaimLoopDeps extends Pick<App, "sql" | "clock" | "random" | "log" | "timers"> {
   readonly roster: Roster;
   readonly replicaId: string;
   readonly monitors: WatchedMonitors;
@@ -128,13 +128,12 @@ export function startClaimLoop(deps: ClaimLoopDeps): ClaimLoop {
     });
   }
 
-  const timer = setInterval(wake, TICK_MS);
-  timer.unref();
+  const ticks = deps.timers.repeat(TICK_MS, wake);
   return {
     wake,
     async stop() {
       stopping.abort();
-      clearInterval(timer);
+      ticks.stop();
       await running;
     },
   };

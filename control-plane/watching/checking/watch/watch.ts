@@ -66,7 +66,7 @@ interface ExpiryWatch {
 }
 
 /** Dependencies of the watch. */
-interface WatchDeps extends Pick<App, "sql" | "clock" | "random" | "log"> {
+interface WatchDeps extends Pick<App, "sql" | "clock" | "random" | "log" | "timers"> {
   readonly checks: CheckContext;
   readonly registry: Registry;
   /** What records changes of monitors beside their states. */
@@ -192,6 +192,7 @@ export function startWatch(deps: WatchDeps): Watch {
     clock,
     random: deps.random,
     log,
+    timers: deps.timers,
     roster: checks.hub.roster,
     replicaId: checks.hub.replicaId,
     monitors,

@@ -39,14 +39,14 @@ const LEASE_BYTES = 6;
  */
 export function startExpirySweep(
   kind: ExpiryKind,
-  deps: Pick<App, "sql" | "clock" | "random" | "log"> & {
+  deps: Pick<App, "sql" | "clock" | "random" | "log" | "timers"> & {
     readonly checks: CheckContext;
     readonly events: Events;
     readonly everyMs: number;
     readonly metrics: ExpiryMetrics;
   },
 ): ClaimedWork<ClaimedTarget> {
-  const { sql, checks, clock, random, log, events, metrics } = deps;
+  const { sql, checks, clock, random, log, timers, events, metrics } = deps;
   const luck = () => (random.bytes(1)[0] ?? 0) / BYTE;
 
   async function sweepTarget(claimed: ClaimedTarget, stopping: AbortSignal): Promise<void> {
@@ -94,6 +94,7 @@ export function startExpirySweep(
   return startClaimedWork({
     name: "expiry: a round",
     log,
+    timers,
     most: MOST_AT_ONCE[kind],
     lookMs: deps.everyMs,
     async claim(room) {

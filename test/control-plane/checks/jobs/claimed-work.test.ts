@@ -2,6 +2,7 @@ import { pino } from "pino";
 import { afterEach, describe, expect, it } from "vitest";
 import { startClaimedWork, type ClaimedWork } from "#control-plane/checks/jobs/claimed-work.ts";
 import { until } from "#test/support/until.ts";
+import { liveTimers } from "#test/support/timers.ts";
 
 const NEVER_MS = 86_400_000;
 const log = pino({ level: "silent" });
@@ -16,6 +17,7 @@ function startWorld(options: Partial<Parameters<typeof startClaimedWork<number>>
   const asked: boolean[] = [];
   const ends = new Map<number, { end: () => void; fail: (error: unknown) => void }>();
   const work = startClaimedWork<number>({
+    timers: liveTimers,
     name: "a round of the test",
     log,
     most: 2,

@@ -1,3 +1,4 @@
+import { liveTimers } from "#test/support/timers.ts";
 import { describe, expect, it } from "vitest";
 import { pino } from "pino";
 import { connectListener } from "#control-plane/core/database/connect.ts";
@@ -83,7 +84,7 @@ describe("a write of a claim", () => {
     const page = await readEvents(sql, "many-results", 0);
     expect(page.filter(({ event }) => event === "result")).toHaveLength(4);
     const listener = connectListener(url, "test");
-    const watch = createWatch(sql, createNotifications(listener));
+    const watch = createWatch(sql, createNotifications(listener, liveTimers));
     const streamed: number[] = [];
     for await (const { number } of tailEvents({ sql, watch }, "many-results", 0, new AbortController().signal)) {
       streamed.push(number);

@@ -1,3 +1,4 @@
+import { liveTimers } from "#test/support/timers.ts";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { connect, connectListener, type Sql } from "#control-plane/core/database/connect.ts";
 import { guardDatabase, type GuardedDatabase } from "#control-plane/core/database/guarded.ts";
@@ -96,7 +97,7 @@ describe("the gatekeeper", () => {
   const admit = (keeper: ReturnType<typeof keep>, id: string) => keeper.admit(Buffer.from(id));
 
   it("reports every change of admitted agents, and of no others", async () => {
-    const keeper = keep(createNotifications(listener));
+    const keeper = keep(createNotifications(listener, liveTimers));
     expect(await admit(keeper, "agent-eu")).toEqual({
       ok: true,
       enrolled: { agentId: "agent-eu", region: "eu", accountId: null, enabled: true },

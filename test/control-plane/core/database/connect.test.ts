@@ -1,3 +1,4 @@
+import { liveTimers } from "#test/support/timers.ts";
 import { setImmediate as turn, setTimeout as wait } from "node:timers/promises";
 import { beforeEach, describe, expect, it } from "vitest";
 import { isDatabaseAway } from "#control-plane/core/database/database-away.ts";
@@ -155,7 +156,7 @@ describe("messages between replicas", () => {
     await proxy.cut();
     const listener = connectListener(throughProxy, "test");
     const heard: string[] = [];
-    createNotifications(listener).listen(
+    createNotifications(listener, liveTimers).listen(
       "news",
       (payload) => heard.push(payload),
       () => heard.push("reset"),

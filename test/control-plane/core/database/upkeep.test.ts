@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { deleteInSteps, logFailure, startUpkeep } from "#control-plane/core/database/upkeep.ts";
+import { liveTimers } from "#test/support/timers.ts";
 
 it("rounds repeat, never two at the same time, and a failed round is followed by the next", async () => {
   const failures: unknown[] = [];
@@ -7,6 +8,7 @@ it("rounds repeat, never two at the same time, and a failed round is followed by
   let [rounds, running, most] = [0, 0, 0];
   const third = Promise.withResolvers<null>();
   const upkeep = startUpkeep({
+    timers: liveTimers,
     everyMs: 1,
     async round() {
       rounds += 1;

@@ -8,6 +8,7 @@ import { createManualClock, systemRandom } from "#test/support/clock.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
 import { openDatabase } from "#test/support/postgres.ts";
 import { stopAfterAll } from "#test/support/stop-after-all.ts";
+import { liveTimers } from "#test/support/timers.ts";
 
 const clock = createManualClock(new Date("2026-03-01T12:00:00Z"));
 const ANSWER: Answer = { status: 202, code: null, requestId: "req_1", body: '{"data":"a secret of the account"}' };
@@ -15,7 +16,13 @@ const ANSWER: Answer = { status: 202, code: null, requestId: "req_1", body: '{"d
 const database = await stopAfterAll(openDatabase());
 const { sql } = database;
 const log = pino({ level: "silent" });
-const answers = createAnswers({ sql, clock, encryption: createEncryption(MASTER_KEY, systemRandom), log });
+const answers = createAnswers({
+  timers: liveTimers,
+  sql,
+  clock,
+  encryption: createEncryption(MASTER_KEY, systemRandom),
+  log,
+});
 const [row] = await sql<{ id: number }[]>`
   insert into accounts (plan, created_at, updated_at) values ('pro', now(), now()) returning id`;
 const accountId = row?.id ?? 0;

@@ -11,6 +11,7 @@ import { createEvents, type Events } from "#control-plane/notify/events/events.t
 import { noteMailed } from "#control-plane/outages/incidents/mailed.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { endClient } from "#test/support/end-client.ts";
+import { liveTimers } from "#test/support/timers.ts";
 
 /** A connection to the database of a test, and an account in it. */
 export interface QueueDatabase {
@@ -74,8 +75,9 @@ export function openQueue(
 ): Deliveries {
   const listener = connectListener(url, "test listener");
   const deliveries = openDeliveries({
+    timers: liveTimers,
     sql,
-    notifications: createNotifications(listener),
+    notifications: createNotifications(listener, liveTimers),
     clock,
     random: systemRandom,
     log: pino({ level: "silent" }),

@@ -11,6 +11,7 @@ import { openMailWorld } from "#test/support/mail-world.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
 import { createTestDatabase } from "#test/support/postgres.ts";
 import { stopAfterAll } from "#test/support/stop-after-all.ts";
+import { liveTimers } from "#test/support/timers.ts";
 
 const database = await stopAfterAll(createTestDatabase());
 const world = await stopAfterAll(openMailWorld(database.url));
@@ -27,6 +28,7 @@ it.each([
 ])("with %s", async (_, config, expected) => {
   await world.confirm(...(config === null ? [] : ["ops@example.com"]));
   const mail = openMail({
+    timers: liveTimers,
     config,
     baseUrl: "http://127.0.0.1:8080",
     sql: world.sql,

@@ -14,6 +14,7 @@ import { createManualClock } from "#test/support/clock.ts";
 import { createHistoryDatabase, NO_MAINTENANCE, type HistoryDatabase, type TestCheck } from "#test/support/history.ts";
 import { UTC } from "#test/control-plane/core/charts/zones.ts";
 import { stopAfterAll } from "#test/support/stop-after-all.ts";
+import { liveTimers } from "#test/support/timers.ts";
 
 const MINUTE_MS = 60_000;
 const DAY = Date.parse("2026-03-28T00:00:00Z");
@@ -27,7 +28,14 @@ afterEach(() => database.clear());
 function historyAt(now: number, maintenanceBetween: MaintenanceBetween = NO_MAINTENANCE) {
   const clock = createManualClock(new Date(now));
   const log = pino({ level: "silent" });
-  return createHistory({ sql: database.sql, clock, log, retentionMs: 90 * DAY_MS, maintenanceBetween });
+  return createHistory({
+    timers: liveTimers,
+    sql: database.sql,
+    clock,
+    log,
+    retentionMs: 90 * DAY_MS,
+    maintenanceBetween,
+  });
 }
 
 async function change(monitorId: number, at: number, status: "up" | "down" | "unknown"): Promise<void> {

@@ -9,6 +9,7 @@ import { rollUpHours } from "#control-plane/outages/history/roll-up/hours.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import { createHistoryDatabase, NO_MAINTENANCE, repeat } from "#test/support/history.ts";
 import { stopAfterAll } from "#test/support/stop-after-all.ts";
+import { liveTimers } from "#test/support/timers.ts";
 
 const DAY = Date.parse("2026-03-28T00:00:00Z");
 const MINUTE = 60_000;
@@ -23,6 +24,7 @@ async function open(now: number): Promise<void> {
   clock = createManualClock(new Date(now - 1));
   clock.advance(1);
   history = createHistory({
+    timers: liveTimers,
     sql: database.sql,
     clock,
     log: pino({ level: "silent" }),

@@ -10,6 +10,7 @@ import type { Given } from "#control-plane/outages/maintenance/resource.ts";
 import type { MaintenanceWindow } from "#control-plane/outages/maintenance/window.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import { createTestDatabase } from "#test/support/postgres.ts";
+import { liveTimers } from "#test/support/timers.ts";
 
 /** Says that ids below 100 are monitors of every account. */
 export const monitorsBelow100: MonitorsOf = (_sql, _accountId, ids) =>
@@ -35,7 +36,13 @@ export async function openTestMaintenance(start: string): Promise<TestMaintenanc
   const database = await createTestDatabase();
   const sql = connect(database.url, { name: "test", connections: 6, statementTimeoutMs: 10_000 });
   const clock = createManualClock(new Date(start));
-  const maintenance = createMaintenance({ sql, clock, log: pino({ level: "silent" }), monitorsOf: monitorsBelow100 });
+  const maintenance = createMaintenance({
+    timers: liveTimers,
+    sql,
+    clock,
+    log: pino({ level: "silent" }),
+    monitorsOf: monitorsBelow100,
+  });
 
   function requireWritten(written: Awaited<ReturnType<Maintenance["create"]>>): MaintenanceWindow {
     if (!written.ok) throw new Error(JSON.stringify(written));

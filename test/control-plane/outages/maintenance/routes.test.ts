@@ -16,6 +16,7 @@ import { createTestDatabase } from "#test/support/postgres.ts";
 import { WIDE_PLANS } from "#test/support/wide-plans.ts";
 import { stopAfterAll } from "#test/support/stop-after-all.ts";
 import { createAccount } from "#test/support/audit.ts";
+import { liveTimers } from "#test/support/timers.ts";
 
 const PATH = "/api/v4/maintenance";
 const clock = createManualClock(new Date("2026-03-01T12:00:00Z"));
@@ -43,7 +44,7 @@ const app = await openReplica({ ...inputs, random: systemRandom, log }, { clock 
 const { server, gate } = createGatedServer(app, { agents: () => 0 });
 const answers = createAnswers(app);
 const writes = createWrites({ ...app, answers, record: app.changes.record });
-const maintenance = createMaintenance({ sql: app.sql, clock, log, monitorsOf: monitorsBelow100 });
+const maintenance = createMaintenance({ timers: liveTimers, sql: app.sql, clock, log, monitorsOf: monitorsBelow100 });
 registerMaintenance(server, { gate, writes, maintenance, clock, events: createEvents({ ...app, sources: [] }) });
 const api = apiOf(await server.listen({ host: "127.0.0.1", port: 0 }));
 closing.push(

@@ -8,6 +8,7 @@ import type { Given } from "#control-plane/outages/maintenance/resource.ts";
 import { monitorsBelow100, openTestMaintenance } from "#test/control-plane/outages/maintenance/account.ts";
 import { untilEndedOrLocked } from "#test/support/database-locks.ts";
 import { stopAfterAll } from "#test/support/stop-after-all.ts";
+import { liveTimers } from "#test/support/timers.ts";
 
 const DAY_MS = 86_400_000;
 const START = "2026-01-01T00:00:00Z";
@@ -39,6 +40,7 @@ it("two replicas that plan ahead at once give every window each occurrence once"
   }
   at.clock.advance(30 * DAY_MS + 7_200_000);
   const other = createMaintenance({
+    timers: liveTimers,
     sql: at.sql,
     clock: at.clock,
     log: pino({ level: "silent" }),

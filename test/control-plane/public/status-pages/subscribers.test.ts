@@ -6,6 +6,7 @@ import { startPageWorld } from "#test/control-plane/public/status-pages/world.ts
 import { createManualClock, systemRandom } from "#test/support/clock.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
 import { stopAfterAll } from "#test/support/stop-after-all.ts";
+import { liveTimers } from "#test/support/timers.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -26,7 +27,16 @@ it("an address is deleted 48 hours after it was asked, unless it is confirmed", 
   await add("reader@example.com", 49, true);
   const log = pino({ level: "silent" });
   const encryption = createEncryption(MASTER_KEY, systemRandom);
-  const deps = { sql, clock, random: systemRandom, log, encryption, baseUrl: "https://a.example", mailer: null };
+  const deps = {
+    timers: liveTimers,
+    sql,
+    clock,
+    random: systemRandom,
+    log,
+    encryption,
+    baseUrl: "https://a.example",
+    mailer: null,
+  };
   const subscribers = createSubscribers(deps);
   await subscribers.upkeep();
   subscribers.close();

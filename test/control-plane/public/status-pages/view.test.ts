@@ -12,6 +12,7 @@ import { startPageWorld } from "#test/control-plane/public/status-pages/world.ts
 import { createManualClock, systemRandom } from "#test/support/clock.ts";
 import { markVerified } from "#test/support/verified-domain.ts";
 import { stopAfterAll } from "#test/support/stop-after-all.ts";
+import { liveTimers } from "#test/support/timers.ts";
 
 const NOW = new Date("2026-05-10T12:00:00Z");
 const TODAY = Date.parse("2026-05-10T00:00:00Z");
@@ -28,6 +29,7 @@ const world = await stopAfterAll(startPageWorld({ overrides: { clock } }));
 const owner = await world.owner();
 const { sql, notifications } = world.app;
 const real = createHistory({
+  timers: liveTimers,
   sql,
   clock,
   log: pino({ level: "silent" }),
@@ -43,6 +45,7 @@ const history: Pick<History, "days" | "lastResponses" | "hourlyLatency"> = {
   },
 };
 const pages = createStatusPages({
+  timers: liveTimers,
   sql,
   clock,
   random: systemRandom,

@@ -24,6 +24,7 @@ import { endClient } from "#test/support/end-client.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
 import { createTestDatabase } from "#test/support/postgres.ts";
 import { helloOf } from "#test/support/scripted-agent.ts";
+import { liveTimers } from "#test/support/timers.ts";
 
 /** A replica that gathers, with one agent in its process. */
 interface Replica {
@@ -144,12 +145,13 @@ export async function openEvidenceWorld(): Promise<EvidenceWorld> {
       });
       const checks = { hub, clock, results: createResultCache(clock) };
       const worker = startEvidenceWorker({
+        timers: liveTimers,
         sql: client,
         checks,
         clock,
         log,
         registry: new Registry(),
-        notifications: createNotifications(listener),
+        notifications: createNotifications(listener, liveTimers),
         retentionMs: 86_400_000,
         encryption: createEncryption(MASTER_KEY, systemRandom),
       });

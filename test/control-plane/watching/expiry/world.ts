@@ -20,6 +20,7 @@ import { attachAgent } from "#test/support/attached-agent.ts";
 import { createManualClock, systemClock, systemRandom } from "#test/support/clock.ts";
 import type { TestDatabase } from "#test/support/postgres.ts";
 import { helloOf } from "#test/support/scripted-agent.ts";
+import { liveTimers } from "#test/support/timers.ts";
 
 /** A day in milliseconds. */
 export const DAY_MS = 86_400_000;
@@ -127,6 +128,7 @@ export async function openExpiryWorld(database: TestDatabase, start: Date): Prom
     openReplica() {
       const registry = new Registry();
       const expiry = startExpiry({
+        timers: liveTimers,
         sql,
         checks,
         clock,

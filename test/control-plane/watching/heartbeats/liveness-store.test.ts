@@ -8,6 +8,15 @@ beforeEach(async () => {
   await sql`truncate service_liveness, service_outages`;
 });
 
+const [account] = await sql<{ id: number }[]>`
+  insert into accounts (plan, created_at, updated_at) values ('captain', now(), now()) returning id`;
+const [heartbeat] = await sql<{ id: number }[]>`
+  insert into monitors (account_id, name, url, check_type, interval_minutes, is_active, tags, settings, created_at,
+    updated_at)
+  values (${account?.id ?? 0}, 'backup', '', 'heartbeat', 1, true, '{}', '{}', now(), now()) returning id`;
+await sql`
+  insert into heartbeats (monitor_id, token_hash, token_sealed) values (${heartbeat?.id ?? 0}, sha256('a'), 'a')`;
+
 const at = (seconds: number) => new Date(Date.UTC(2026, 2, 1) + seconds * 1_000);
 const note = (seconds: number) => noteLiveness(sql, at(seconds), 15_000);
 const outages = () =>
@@ -28,6 +37,17 @@ it("a longer gap is an outage, from the note before it to the one after it", asy
     { from: at(0), to: at(15.001) },
     { from: at(20), to: at(3_620) },
   ]);
+});
+
+it("a gap is no outage where it is known to be none, or where no heartbeat is active", async () => {
+  await note(0);
+  await noteLiveness(sql, at(100), null);
+  await sql`update monitors set is_active = false`;
+  await note(200);
+  await sql`update monitors set is_active = true`;
+  expect(await outages()).toEqual([]);
+  await note(300);
+  expect(await outages()).toEqual([{ from: at(200), to: at(300) }]);
 });
 
 it("replicas that come back at the same time store one outage", async () => {

@@ -1,3 +1,4 @@
+import { liveTimers } from "#test/support/timers.ts";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { connect, connectListener } from "#control-plane/core/database/connect.ts";
 import { createNotifications, type Notifications } from "#control-plane/core/database/notifications.ts";
@@ -40,7 +41,7 @@ const database = await stopAfterAll(openDatabase());
 const { sql } = database;
 const listener = connectListener(database.url, "test");
 await createTables(sql);
-const watch = openWatch(createNotifications(listener));
+const watch = openWatch(createNotifications(listener, liveTimers));
 
 afterEach(async () => {
   await sql`truncate mailings, letters`;

@@ -9,6 +9,7 @@ import { createPresence, type PresenceService } from "#control-plane/checks/prob
 import { systemClock } from "#test/support/clock.ts";
 import { endClient } from "#test/support/end-client.ts";
 import { helloOf } from "#test/support/scripted-agent.ts";
+import { liveTimers } from "#test/support/timers.ts";
 
 /** The presence of one replica, without its hub. */
 export interface TestReplica extends PresenceService {
@@ -32,6 +33,7 @@ export async function startReplica(
   const listener = connectListener(databaseUrl, `listener ${id}`);
   let statements = 0;
   const presence = createPresence({
+    timers: liveTimers,
     database: {
       run(work) {
         statements += 1;
@@ -40,7 +42,7 @@ export async function startReplica(
       close: () => guarded.close(),
     },
     // As behind a connection pooler in transaction mode: no notification ever arrives.
-    notifications: options.deaf === true ? { listen: () => {} } : createNotifications(listener),
+    notifications: options.deaf === true ? { listen: () => {} } : createNotifications(listener, liveTimers),
     clock: systemClock,
     log: pino({ level: "silent" }),
     registry,

@@ -8,6 +8,7 @@ import { createShiftedClock } from "#test/support/shifted-clock.ts";
 import { startMonitorService } from "#test/support/monitor-service.ts";
 import { createWatchedAccount } from "#test/support/watched-account.ts";
 import { stopAfterAll } from "#test/support/stop-after-all.ts";
+import { liveTimers } from "#test/support/timers.ts";
 
 const LONG_MS = 60_000;
 const NONE = { absent: [], withoutAgent: [], privateAccounts: [], fullAccounts: [] };
@@ -40,7 +41,7 @@ function looks(replicaId = "self", lines: string[] = []) {
   const log = pino({ level: "warn" }, { write: (line: string) => void lines.push(line) });
   return {
     look: async (times: number, apartMs = 1_000): Promise<void> => {
-      const orphans = startOrphans({ sql, clock, log, replicaId });
+      const orphans = startOrphans({ timers: liveTimers, sql, clock, log, replicaId });
       orphans.stop();
       for (let made = 0; made < times; made += 1) {
         await orphans.release();

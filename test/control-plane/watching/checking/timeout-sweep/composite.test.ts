@@ -13,6 +13,7 @@ import { insertMonitors, reserveIds } from "#control-plane/monitors/store.ts";
 import { openSweepWorld } from "#test/control-plane/watching/checking/timeout-sweep/sweep-world.ts";
 import type { WatchedAccount } from "#test/support/watched-account.ts";
 import { stopAfterAll } from "#test/support/stop-after-all.ts";
+import { liveTimers } from "#test/support/timers.ts";
 
 const REFUSED = { stage: "connect", source: "target", reason: "refused", message: "nobody listens" } as const;
 const DOWN: Finding = { ...judgedFinding("down", REFUSED), responseMs: null, httpStatus: null };
@@ -149,7 +150,7 @@ describe("a composite", () => {
     const { sql, clock } = world;
     const log = pino({ level: "silent" });
     const monitorsOf: MonitorsOf = (_on, _account, ids) => Promise.resolve(new Set(ids));
-    const maintenance = createMaintenance({ sql, clock, log, monitorsOf });
+    const maintenance = createMaintenance({ timers: liveTimers, sql, clock, log, monitorsOf });
     const at = (hours: number) => new Date(clock.now().getTime() + hours * 3_600_000).toISOString();
     const window = { title: "Upgrade", monitor_ids: [one], starts_at: at(0), ends_at: at(1) };
     const written = await transact(sql, (tx) => maintenance.create(tx, account.accountId, window));

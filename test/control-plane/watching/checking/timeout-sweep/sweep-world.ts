@@ -18,6 +18,7 @@ import { startMonitorService, type MonitorService } from "#test/support/monitor-
 import { createWatchedAccount, type WatchedAccount } from "#test/support/watched-account.ts";
 import { confirmRecipients } from "#test/support/confirm-recipients.ts";
 import { openUnsentMail } from "#test/support/unsent-mail.ts";
+import { liveTimers } from "#test/support/timers.ts";
 
 /**
  * Monitors whose checks and timeout sweeps a test runs one by one, on a separate database, with the time that it sets.
@@ -96,7 +97,7 @@ export async function openSweepWorld(): Promise<SweepWorld> {
     },
     async sweep(replicas = 1) {
       const all = Array.from({ length: replicas }, () =>
-        startTimeoutSweep({ sql, clock, log, withoutAgent, recording }),
+        startTimeoutSweep({ timers: liveTimers, sql, clock, log, withoutAgent, recording }),
       );
       await Promise.all(all.map((sweeps) => sweeps.sweep()));
       await Promise.all(all.map((sweeps) => sweeps.stop()));

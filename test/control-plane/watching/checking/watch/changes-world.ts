@@ -17,6 +17,7 @@ import { createManualClock, systemRandom } from "#test/support/clock.ts";
 import { createTestDatabase } from "#test/support/postgres.ts";
 import { confirmRecipients } from "#test/support/confirm-recipients.ts";
 import { openUnsentMail } from "#test/support/unsent-mail.ts";
+import { liveTimers } from "#test/support/timers.ts";
 
 /** A row as it is read; times are dates. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -54,6 +55,7 @@ export async function openChangesWorld(size: number): Promise<ChangesWorld> {
   const accounts = createAccounts(sql, clock);
   const mail = openUnsentMail(sql, clock);
   const maintenance = createMaintenance({
+    timers: liveTimers,
     sql,
     clock,
     log,

@@ -13,6 +13,7 @@ import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { openDatabase } from "#test/support/postgres.ts";
 import { until } from "#test/support/until.ts";
 import { stopAfterAll } from "#test/support/stop-after-all.ts";
+import { liveTimers } from "#test/support/timers.ts";
 
 const LOCATIONS = ["eu-west", "us-east"];
 const MONITORS = 10;
@@ -57,6 +58,7 @@ it("overdue checks that are claimed before agents have attached keep their place
   await createOverdue();
   const claimed: number[] = [];
   const loop = startClaimLoop({
+    timers: liveTimers,
     sql,
     clock: systemClock,
     random: systemRandom,
@@ -85,6 +87,7 @@ it("claims that leave accounts out follow each other at intervals of many times 
     const claims: number[] = [];
     let time = 0;
     const loop = startClaimLoop({
+      timers: liveTimers,
       sql,
       // Each reading is 100 ms after the one before, so that a claim seems to take that long.
       clock: { now: () => new Date(), monotonic: () => (time += 100) },

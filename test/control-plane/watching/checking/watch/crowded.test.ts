@@ -22,6 +22,7 @@ import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
 import { helloOf } from "#test/support/scripted-agent.ts";
+import { liveTimers } from "#test/support/timers.ts";
 
 const log = pino({ level: "silent" });
 const SECONDS = 1_000;
@@ -87,6 +88,7 @@ function start(credits: number): void {
     );
   }, 20);
   watch = startWatch({
+    timers: liveTimers,
     sql,
     checks: { hub, clock: systemClock, results: createResultCache(systemClock), pacer: createPacer(systemClock) },
     clock: systemClock,

@@ -17,6 +17,7 @@ import { MASTER_KEY } from "#test/support/master-key.ts";
 import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
 import { helloOf } from "#test/support/scripted-agent.ts";
 import { createWatchedAccount } from "#test/support/watched-account.ts";
+import { liveTimers } from "#test/support/timers.ts";
 
 const log = pino({ level: "silent" });
 const UP = { verdict: "up", response_ms: 5, http_status: 200, fault: null, whole: null, elapsed_ms: 5 };
@@ -60,6 +61,7 @@ it("a check whose picture cannot be stored gives its entry back at once, and is 
   let now = new Date();
   const clock: Clock = { ...systemClock, now: () => now };
   watch = startWatch({
+    timers: liveTimers,
     sql,
     checks: { hub, clock: systemClock, results: createResultCache(systemClock), pacer: createPacer(systemClock) },
     clock,

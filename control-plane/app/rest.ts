@@ -1,0 +1,47 @@
+import type { Server } from "node:http";
+import { isAnythingDue } from "#control-plane/app/due-store.ts";
+import type { Replica } from "#control-plane/app/replica.ts";
+import type { Presence } from "#control-plane/checks/dispatch/presence.ts";
+import { notify } from "#control-plane/core/database/store.ts";
+import { REST_MS } from "#control-plane/core/timers.ts";
+
+/** What load balancers and process managers ask all the time: it changes nothing, and reads little. */
+const HEALTH = /^\/(?:healthz|readyz)(?:\?|$)/;
+
+/**
+ * Lets a replica rest while it is alone, no agent is attached from another host, no request is open and nothing becomes due
+ * within a minute. A request, a notification or an agent that attaches ends the rest. Without notifications, which a
+ * pooler can hold back, there is none: another replica could give this one work without its knowledge.
+ */
+export function restWhenIdle(
+  { timers, gate, clock, notifications }: Pick<Replica, "timers" | "gate" | "clock" | "notifications">,
+  {
+    server,
+    presence,
+    replicaId,
+    hasRemoteAgents,
+  }: {
+    readonly server: Pick<Server, "on">;
+    readonly presence: Pick<Presence, "replicas">;
+    readonly replicaId: string;
+    readonly hasRemoteAgents: () => boolean;
+  },
+): void {
+  let open = 0;
+  server.on("request", (request, response) => {
+    if (HEALTH.test(request.url ?? "")) return;
+    open += 1;
+    timers.wake();
+    response.once("close", () => {
+      open -= 1;
+      timers.wake();
+    });
+  });
+  timers.allowRest(async () => {
+    if (open > 0 || presence.replicas().length > 1 || hasRemoteAgents()) return true;
+    const before = new Date(clock.now().getTime() + REST_MS);
+    if (await gate.run((sql) => isAnythingDue(sql, before))) return true;
+    const send = (channel: string, payload: string) => gate.run((sql) => notify(sql, channel, payload));
+    return !(await notifications.arrive(replicaId, send));
+  });
+}
