@@ -9,6 +9,7 @@ import { parseParams } from "#shared/schema/schema.ts";
 import { createJobPool } from "#probe-agent/attachment/job-pool.ts";
 import { createAgentMetrics } from "#probe-agent/metrics/agent-metrics.ts";
 import { systemClock } from "#test/support/clock.ts";
+import { jobLimits } from "#test/support/net.ts";
 import { netFactory } from "#test/support/tool.ts";
 
 let target: Server;
@@ -36,7 +37,7 @@ function runPing(quiet: boolean, preparationMs = 0): Promise<AgentMessage[]> {
       clock: { ...systemClock, monotonic: () => now },
       createNet(...given) {
         now += preparationMs;
-        return createNet({ ...given[0], deadline: systemClock.monotonic() + 60_000 }, given[1], given[2]);
+        return createNet(jobLimits(60_000, given[0].signal), given[1], given[2]);
       },
       correctSource: (failure) => Promise.resolve(failure),
       loop: { start: () => () => 0 },

@@ -30,16 +30,17 @@ afterAll(() => Promise.all([names.close(), web.close(), secure.close()]));
 async function run(tool: string, given: object): Promise<Outcome<MonitorResult>> {
   const params = JSON.stringify(given);
   const createNet = netFactory({ dnsServers: [names.address], roots: [pki.root.pem] });
+  const limits = jobLimits(8_000);
   const tools = {
     reservedMs: 0,
-    receivedAt: systemClock.monotonic(),
+    receivedAt: limits.deadline - 8_000,
     createNet,
     correctSource: <T>(failure: T) => Promise.resolve(failure),
     loop: { start: () => () => 0 },
     clock: systemClock,
     log: pino({ level: "silent" }),
   };
-  const end = await runJob({ tool, params, input: "" }, jobLimits(8_000), tools, () => {});
+  const end = await runJob({ tool, params, input: "" }, limits, tools, () => {});
   return JSON.parse(end.outcome) as Outcome<MonitorResult>;
 }
 
