@@ -3,6 +3,7 @@ import { isAnythingDue } from "#control-plane/app/due-store.ts";
 import type { Replica } from "#control-plane/app/replica.ts";
 import type { Presence } from "#control-plane/checks/dispatch/presence.ts";
 import { notify } from "#control-plane/core/database/store.ts";
+import { createMemoryRelease } from "#shared/process/release-memory.ts";
 import { REST_MS } from "#control-plane/core/timers.ts";
 
 /** What load balancers and process managers ask all the time: it changes nothing, and reads little. */
@@ -37,6 +38,7 @@ export function restWhenIdle(
       timers.wake();
     });
   });
+  timers.onRest(createMemoryRelease());
   timers.allowRest(async () => {
     if (open > 0 || presence.replicas().length > 1 || hasRemoteAgents()) return true;
     const before = new Date(clock.now().getTime() + REST_MS);

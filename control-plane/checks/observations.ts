@@ -1,4 +1,4 @@
-import { LRUCache } from "lru-cache";
+import { createLeastRecent } from "#control-plane/core/least-recent.ts";
 import { literalFamily } from "#shared/egress/addresses.ts";
 import type { Clock } from "#shared/time/clock.ts";
 import type { Observation } from "#shared/tools/define.ts";
@@ -57,8 +57,7 @@ const PRUNE_EVERY_MS = 3_600_000;
  * again.
  */
 export function createObservations(sql: Sql, clock: Clock): Observations {
-  const recent = new LRUCache<string, true>({
-    max: MOST_REMEMBERED,
+  const recent = createLeastRecent<string, true>(MOST_REMEMBERED, {
     ttl: AGAIN_MS,
     perf: { now: () => clock.monotonic() },
   });

@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { createLeastRecent } from "#control-plane/core/least-recent.ts";
 import type { Clock } from "#shared/time/clock.ts";
 import { DatabaseAway } from "#control-plane/core/database/database-away.ts";
 
@@ -53,14 +54,15 @@ const MOST_ATTEMPTS = 3;
  */
 export function createSharedCache<V extends object>(options: SharedCacheOptions<V>): SharedCache<V> {
   const { clock, ttlMs, most, mostSize, sizeOf, mostLoads, mostWaiting, load } = options;
+  // Each takes at least its share, so that there are at most `most` (least-recent.ts says why `max` is not used).
+  const least = Math.ceil(mostSize / most);
   const found = new LRUCache<string, Found<V>>({
-    max: most,
     maxSize: mostSize,
-    sizeCalculation: ({ value }) => Math.max(1, sizeOf(value)),
+    sizeCalculation: ({ value }) => Math.max(least, sizeOf(value)),
   });
-  const absent = new LRUCache<string, { readonly until: number }>({ max: most });
+  const absent = createLeastRecent<string, { readonly until: number }>(most);
   /** Names that had a value at their last load; also those whose value was forgotten. */
-  const proven = new LRUCache<string, true>({ max: most });
+  const proven = createLeastRecent<string, true>(most);
   const loading = new Map<string, Load<V>>();
   const waiting: { readonly proven: (() => void)[]; readonly others: (() => void)[] } = { proven: [], others: [] };
   let loads = 0;

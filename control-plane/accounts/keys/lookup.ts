@@ -1,4 +1,4 @@
-import { LRUCache } from "lru-cache";
+import { createLeastRecent } from "#control-plane/core/least-recent.ts";
 import type { App } from "#control-plane/core/app.ts";
 import type { KeyFinder, KeyFoundCallback } from "#control-plane/http/access/ports.ts";
 import { DatabaseAway } from "#control-plane/core/database/database-away.ts";
@@ -42,8 +42,8 @@ export function createKeyLookup({
   readonly cachedMs?: number;
   readonly maxCached?: number;
 }): KeyLookup {
-  const known = new LRUCache<string, CachedOwner>({ max: maxCached });
-  const unknown = new LRUCache<string, CachedOwner>({ max: maxCached });
+  const known = createLeastRecent<string, CachedOwner>(maxCached);
+  const unknown = createLeastRecent<string, CachedOwner>(maxCached);
   const waiting = new Map<string, KeyFoundCallback[]>();
   let waitingCount = 0;
   // Number of calls that forgot something. A result loaded across such a call can be out of date and is not cached.

@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from "node:net";
 import ipaddr from "ipaddr.js";
-import { LRUCache } from "lru-cache";
+import { createLeastRecent } from "#control-plane/core/least-recent.ts";
 import { createListRule } from "#shared/egress/addresses.ts";
 
 /** Returns the address of a request's client: an IPv4 or IPv6 literal, "" if the connection is already closed. */
@@ -68,7 +68,7 @@ function readAddress(entry: string): string | null {
 /** Prefix of IPv4 peers at a listener for both address families. */
 const MAPPED = "::ffff:";
 /** Cache of normal forms of IPv6 addresses: parsing one takes about 8 us. */
-const known = new LRUCache<string, string>({ max: 10_000 });
+const known = createLeastRecent<string, string>(10_000);
 
 function normalise(address: string): string {
   if (address.startsWith(MAPPED) && isIPv4(address.slice(MAPPED.length))) return address.slice(MAPPED.length);

@@ -1,5 +1,5 @@
 import { isIPv4 } from "node:net";
-import { LRUCache } from "lru-cache";
+import { createLeastRecent } from "#control-plane/core/least-recent.ts";
 import ipaddr from "ipaddr.js";
 import type { Clock } from "#shared/time/clock.ts";
 import { createListRule } from "#shared/egress/addresses.ts";
@@ -23,7 +23,7 @@ interface Entry {
 /** Creates a limiter for calls without an account. Its memory is bounded. IPv6 clients are counted by their /64. */
 export function createAddressLimiter(options: AddressLimiterOptions): AddressLimiter {
   const { clock, limit, windowSeconds, addresses = 50_000 } = options;
-  const entries = new LRUCache<string, Entry>({ max: addresses });
+  const entries = createLeastRecent<string, Entry>(addresses);
 
   function currentEntry(address: string, window: number): Entry {
     const group = addressGroup(address);

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { LRUCache } from "lru-cache";
+import { createLeastRecent } from "#control-plane/core/least-recent.ts";
 import type { App } from "#control-plane/core/app.ts";
 import { addressGroup } from "#control-plane/http/limits/address.ts";
 import type { RequestsToCount, RequestCount } from "#control-plane/http/limits/store.ts";
@@ -52,7 +52,7 @@ export function createAnonymousLimits({
   readonly count: (windows: Windows, asks: readonly RequestsToCount[]) => Promise<readonly RequestCount[]>;
 }): AnonymousLimits {
   const { requestsPerMinute: minuteLimit, requestsPerDay: dayLimit } = allowance;
-  const entries = new LRUCache<string, Entry>({ max: MOST_ADDRESSES });
+  const entries = createLeastRecent<string, Entry>(MOST_ADDRESSES);
   const dirty = new Set<Entry>();
   let timer: NodeJS.Timeout | null = null;
 

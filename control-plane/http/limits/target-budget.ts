@@ -1,4 +1,4 @@
-import { LRUCache } from "lru-cache";
+import { createLeastRecent } from "#control-plane/core/least-recent.ts";
 import type { App } from "#control-plane/core/app.ts";
 import { DatabaseAway } from "#control-plane/core/database/database-away.ts";
 import { createPump } from "#control-plane/core/database/pump.ts";
@@ -55,7 +55,7 @@ export function createTargetBudget({
   const limits: TargetLimits = { all: limit, anonymous: Math.min(limit, ANONYMOUS_PER_MINUTE) };
   const groups = new Map<string, Waiters>();
   /** The minute in which a target's budget for a kind of caller is used up: no statement can change that. */
-  const spent = new LRUCache<string, number>({ max: MOST_SPENT });
+  const spent = createLeastRecent<string, number>(MOST_SPENT);
   let waiting = 0;
 
   function refusal(caller: Caller, minute: number): BudgetDecision {

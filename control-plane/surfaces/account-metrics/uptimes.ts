@@ -1,4 +1,4 @@
-import { LRUCache } from "lru-cache";
+import { createLeastRecent } from "#control-plane/core/least-recent.ts";
 import type { Clock } from "#shared/time/clock.ts";
 import type { UptimeFacts } from "#control-plane/surfaces/account-metrics/scraped.ts";
 import type { HistoryMonitor } from "#control-plane/outages/history/ports.ts";
@@ -26,8 +26,7 @@ export function createUptimeCache(
   clock: Pick<Clock, "monotonic">,
   read: ReadUptimes,
 ): (monitors: readonly Observed[]) => Promise<ReadonlyMap<number, UptimeFacts>> {
-  const cache = new LRUCache<number, Kept>({
-    max: MOST_KEPT,
+  const cache = createLeastRecent<number, Kept>(MOST_KEPT, {
     ttl: FRESH_MS,
     // Asks the clock each time instead of keeping its time for a real millisecond.
     ttlResolution: 0,

@@ -1,4 +1,4 @@
-import { LRUCache } from "lru-cache";
+import { createLeastRecent } from "#control-plane/core/least-recent.ts";
 import { parseStoredCron, type CronSchedule } from "#control-plane/watching/heartbeats/cron.ts";
 import { openTimeZone } from "#control-plane/core/time-zone.ts";
 
@@ -77,7 +77,7 @@ export function dueAfterSuccess(
 }
 
 /** Schedules that were parsed: parsing one takes about 20 us and opening a time zone 50 us, at each ping. */
-const parsed = new LRUCache<string, CronSchedule>({ max: 10_000 });
+const parsed = createLeastRecent<string, CronSchedule>(10_000);
 
 /** Returns a schedule of cron in a time zone; null if one of the two is not valid. */
 export function openSchedule(cron: string, timezone: string): CronSchedule | null {

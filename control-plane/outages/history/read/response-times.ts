@@ -1,4 +1,4 @@
-import { LRUCache } from "lru-cache";
+import { createLeastRecent } from "#control-plane/core/least-recent.ts";
 import type { Clock } from "#shared/time/clock.ts";
 import type { Queryable } from "#control-plane/core/database/connect.ts";
 import { mergeHistograms, percentilesOf, type Percentiles } from "#control-plane/outages/history/histogram.ts";
@@ -35,8 +35,7 @@ const NONE = new Uint8Array(0);
 
 /** Creates the percentiles of one replica. */
 export function createResponseTimes(clock: Pick<Clock, "monotonic">): ResponseTimes {
-  const cache = new LRUCache<number, Running>({
-    max: CACHED_MONITORS,
+  const cache = createLeastRecent<number, Running>(CACHED_MONITORS, {
     ttl: FRESH_MS,
     // Asks the clock each time instead of keeping its time for a real millisecond.
     ttlResolution: 0,

@@ -1,4 +1,5 @@
-import { makeBadge } from "badge-maker";
+import { createRequire } from "node:module";
+import type * as badges from "badge-maker";
 import type { PageView, ShownMonitor } from "#control-plane/public/status-pages/page.ts";
 import {
   GREEN,
@@ -66,6 +67,10 @@ function uptimeOf(monitors: readonly ShownMonitor[]): readonly [message: string,
 /** Characters without a form of their own: controls, formats (also those of text direction), lone surrogates. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu;
 
+const require = createRequire(import.meta.url);
+
+/** Draws a badge. The library's tables of the widths of characters take 7 MB: they are loaded with the first badge. */
 function drawBadge(label: string, message: string, color: string): string {
+  const { makeBadge } = require("badge-maker") as typeof badges;
   return makeBadge({ label, message, color, labelColor: LABEL_COLOUR, style: "flat" });
 }

@@ -1,4 +1,4 @@
-import { LRUCache } from "lru-cache";
+import { createLeastRecent } from "#control-plane/core/least-recent.ts";
 import type { Clock } from "#shared/time/clock.ts";
 import { renderBars, toStrip, type Strip } from "#control-plane/core/charts/bars.ts";
 import type { ViewerTime } from "#control-plane/core/charts/viewer-time.ts";
@@ -38,7 +38,7 @@ export function createStrips({
   readonly history: Pick<History, "halfHours">;
   readonly monitorsOf: (accountId: number) => Promise<readonly ListedMonitor[]>;
 }): Strips {
-  const kept = new LRUCache<string, Kept>({ max: MOST_STRIPS });
+  const kept = createLeastRecent<string, Kept>(MOST_STRIPS);
   const keyOf = (accountId: number, id: number) => `${accountId} ${id}`;
   let lastLoad: Promise<unknown> = Promise.resolve();
   let waiting = 0;
