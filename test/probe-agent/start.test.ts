@@ -1,4 +1,6 @@
 import { expect, it } from "vitest";
+import { canRun, loadImplementation } from "#probe-agent/implementations.ts";
+import { wakeIcmp } from "#probe-agent/tools/implement.ts";
 import { readSourceFiles } from "#test/laws/source-files.ts";
 
 const files = new Map(readSourceFiles().map((file) => [file.path, file]));
@@ -23,4 +25,16 @@ it("an agent starts without the code of its jobs, which takes 40 MB", () => {
     "probe-agent/monitor-checks/list.ts",
     "shared/tools/names.ts",
   ]);
+});
+
+it.each(["ping", "traceroute", "monitor-ping", "monitor-port"])(
+  "%s wakes the ICMP process before its clock starts",
+  async (name) => {
+    expect((await loadImplementation(name))?.prepare).toBe(wakeIcmp);
+  },
+);
+
+it.each(["no-such-tool", "monitor-none", "constructor"])("there is no %s to load", async (name) => {
+  expect(canRun(name)).toBe(false);
+  expect(await loadImplementation(name)).toBeUndefined();
 });
