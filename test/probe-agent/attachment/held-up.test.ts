@@ -7,6 +7,7 @@ import type { Outcome } from "#shared/contracts/outcome.ts";
 import { outcomeError } from "#control-plane/checks/answer.ts";
 import { readFinding } from "#control-plane/watching/checking/watch/observe.ts";
 import { createJobPool } from "#probe-agent/attachment/job-pool.ts";
+import { loadImplementation } from "#probe-agent/implementations.ts";
 import { createLoopWatch, type LoopWatch } from "#probe-agent/loop-watch.ts";
 import { createAgentMetrics } from "#probe-agent/metrics/agent-metrics.ts";
 import { systemClock } from "#test/support/clock.ts";
@@ -18,6 +19,8 @@ let url: string;
 let asked: () => void = () => {};
 
 beforeAll(async () => {
+  // The time to load them is not that of a test.
+  await Promise.all(["http-status", "monitor-http"].map(loadImplementation));
   target = createServer((socket) => socket.on("error", () => {}).once("data", () => asked())).listen(0, "127.0.0.1");
   await once(target, "listening");
   url = `http://127.0.0.1:${(target.address() as AddressInfo).port}/`;
