@@ -2,14 +2,19 @@ import type { Clock } from "#shared/time/clock.ts";
 
 /** Watches how long the agent's own event loop was held up. */
 export interface LoopWatch {
-  /** Returns the longest time without a turn of the event loop since this moment (monotonic clock), in milliseconds. */
-  lagSince(startedAt: number): number;
+  /**
+   * Begins a watch. The returned function ends it and returns the longest time without a turn of the event loop since
+   * then, in milliseconds.
+   */
+  start(): () => number;
 }
 
-/** A watch that counts on a call at every turn of the event loop. */
-interface LagRecord extends LoopWatch {
+/** A record of lags that counts on a call at every turn of the event loop. */
+interface LagRecord {
   /** Called every TICK_MS. A late call is a lag. */
   tick(): void;
+  /** Returns the longest time without a turn of the event loop since this moment (monotonic clock), in milliseconds. */
+  lagSince(startedAt: number): number;
 }
 
 interface Lag {
@@ -44,9 +49,24 @@ export function createLagRecord(clock: Pick<Clock, "monotonic">): LagRecord {
   };
 }
 
-/** Starts to watch this process's event loop. It does not keep the process alive. */
-export function startLoopWatch(clock: Pick<Clock, "monotonic">): LoopWatch {
-  const record = createLagRecord(clock);
-  setInterval(() => record.tick(), TICK_MS).unref();
-  return record;
+/** Creates the watch of this process's event loop. It looks while jobs watch, and does not keep the process alive. */
+export function createLoopWatch(clock: Pick<Clock, "monotonic">): LoopWatch {
+  let record = createLagRecord(clock);
+  let watching = 0;
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    start() {
+      if (watching === 0) {
+        record = createLagRecord(clock);
+        timer = setInterval(() => record.tick(), TICK_MS).unref();
+      }
+      watching += 1;
+      const startedAt = clock.monotonic();
+      return () => {
+        watching -= 1;
+        if (watching === 0) clearInterval(timer);
+        return record.lagSince(startedAt);
+      };
+    },
+  };
 }

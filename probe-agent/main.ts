@@ -18,13 +18,12 @@ import { createShutdown } from "#probe-agent/attachment/shutdown.ts";
 import { readConfig, type Config } from "#probe-agent/config.ts";
 import { openData } from "#probe-agent/data/open.ts";
 import { readTrustAnchors } from "#probe-agent/data/trust-anchors.ts";
-import { createBlackbox } from "#probe-agent/exporter/blackbox-port.ts";
-import { startExporter, type Exporter } from "#probe-agent/exporter/server/start.ts";
-import { startLoopWatch } from "#probe-agent/loop-watch.ts";
+import type { Exporter } from "#probe-agent/exporter/server/start.ts";
+import { createLoopWatch } from "#probe-agent/loop-watch.ts";
 import { openMembership } from "#probe-agent/membership/membership.ts";
 import { openState, type AgentState } from "#probe-agent/membership/state-folder.ts";
 import { openMetrics } from "#probe-agent/metrics/open.ts";
-import { createNet, type NetDeps } from "#probe-agent/net/create.ts";
+import type { NetDeps } from "#probe-agent/net/create.ts";
 import { createDns } from "#probe-agent/net/dns/create.ts";
 import { startIcmpHost, type IcmpHost } from "#probe-agent/net/icmp/host.ts";
 import { userAgent } from "#shared/process/user-agent.ts";
@@ -35,6 +34,11 @@ const random: Random = { bytes: (count) => randomBytes(count) };
 
 /** Maximum wait for running jobs when the agent ends, in milliseconds. */
 const DRAIN_MS = 30_000;
+/**
+ * The ICMP process ends after this time without a job, in milliseconds: it takes 40 MB, and its start 0.3 s of processor
+ * time. Longer than the interval of a monitor that runs every minute.
+ */
+const ICMP_SLEEP_MS = 90_000;
 /** Time for the DNS queries of one self-test, in milliseconds. */
 const SELF_TEST_MS = 2_000;
 
@@ -67,7 +71,13 @@ async function main(config: Config): Promise<void> {
     random,
     log,
   });
-  const icmpHost = startIcmpHost({ clock, log: warn, onRestart: () => metrics.icmpRestarted() });
+  const icmpHost = startIcmpHost({
+    clock,
+    log: warn,
+    onRestart: () => metrics.icmpRestarted(),
+    // The exporter's probes measure their whole time, which must not contain a start.
+    ...(config.exporter.addresses.length > 0 ? {} : { sleepAfterMs: ICMP_SLEEP_MS }),
+  });
   const raw = await icmpHost.ready();
   const chromium = findBrowser(config.chromium, warn);
   const { createJobNet, selfTestDns } = createNetwork(config, { files, build, icmpHost, chromium, warn });
@@ -87,7 +97,7 @@ async function main(config: Config): Promise<void> {
     selfTestDns,
     rawSockets: () => icmpHost.capabilities(),
     clock,
-    loop: startLoopWatch(clock),
+    loop: createLoopWatch(clock),
     random,
     metrics,
     log,
@@ -114,6 +124,7 @@ async function openExporter(
 ): Promise<Exporter | null> {
   if (config.addresses.length === 0) return null;
   const { files, build, icmpHost, warn, log } = parts;
+  const { startExporter } = await import("#probe-agent/exporter/server/start.ts");
   const started = await startExporter({
     config,
     clock,
@@ -173,7 +184,10 @@ interface Network {
   readonly selfTestDns: CanaryOptions["dns"];
 }
 
-/** Creates the network of the jobs and the DNS client of the self-test. */
+/**
+ * Creates the network of the jobs and the DNS client of the self-test. An agent without jobs does not load the code of
+ * their network, nor that of tools (implementations.ts): it would take 40 MB.
+ */
 function createNetwork(config: Config, { files, build, icmpHost, chromium, warn }: NetworkParts): Network {
   const egress = createEgress(config.allow, files.optOut);
   const dnsServers = (config.dnsServers ?? []).map(formatAddress);
@@ -184,15 +198,21 @@ function createNetwork(config: Config, { files, build, icmpHost, chromium, warn 
     icmpHost,
     userAgent: userAgent(build.version, config.contactUrl ?? build.homepage),
   };
-  const createJobNet = createNet({
-    ...shared,
-    dnsServers,
-    blackbox: createBlackbox({ ...shared, proxyEnvironment: process.env, roots: null }),
-    services: config.sources,
-    data: files.data,
-    trustAnchors: files.trustAnchors,
-    ...(chromium === null ? {} : { browser: { executable: chromium, slots: config.browserSlots, log: warn } }),
-  });
+  const load = async () => {
+    const { createNet } = await import("#probe-agent/net/create.ts");
+    const { createBlackbox } = await import("#probe-agent/exporter/blackbox-port.ts");
+    return createNet({
+      ...shared,
+      dnsServers,
+      blackbox: createBlackbox({ ...shared, proxyEnvironment: process.env, roots: null }),
+      services: config.sources,
+      data: files.data,
+      trustAnchors: files.trustAnchors,
+      ...(chromium === null ? {} : { browser: { executable: chromium, slots: config.browserSlots, log: warn } }),
+    });
+  };
+  let loading: ReturnType<typeof load> | undefined;
+  const createJobNet: NetFactory = async (...job) => (await (loading ??= load()))(...job);
   const dnsFor = createDns({ servers: dnsServers, egress, clock, random });
   const selfTestDns = () =>
     dnsFor({

@@ -3,9 +3,10 @@ import type { Clock } from "#shared/time/clock.ts";
 import type { AgentMessage, Job as WireJob } from "#shared/protocol/probe.ts";
 import { MAX_PROGRESS_BYTES, ARTIFACT_CHUNK_BYTES } from "#shared/protocol/wire.ts";
 import type { AgentMetrics } from "#probe-agent/metrics/agent-metrics.ts";
+import { canRun } from "#probe-agent/implementations.ts";
 import type { LoopWatch } from "#probe-agent/loop-watch.ts";
 import { createRunningJobs, type JobSource, type RunningJob } from "#probe-agent/attachment/running-jobs.ts";
-import { canRun, reservedMs, runJob, type CorrectSource, type NetFactory } from "#probe-agent/run-job.ts";
+import { loadReservedMs, runJob, type CorrectSource, type NetFactory } from "#probe-agent/run-job.ts";
 import { createHash } from "node:crypto";
 
 /** Runner of an agent's jobs from all its streams. */
@@ -71,19 +72,20 @@ export function createJobPool(options: JobPoolOptions): JobPool {
     const { jobId, attempt, tool } = job;
     const key = `${jobId}/${attempt}`;
     const abort = new AbortController();
-    const startedAt = clock.monotonic();
-    const reserved = Math.min(reservedMs(tool), job.deadlineMs / 2);
-    const ownMs = job.deadlineMs - reserved;
-    const timer = setTimeout(() => abort.abort(ENDED), ownMs);
-    // A job with time for the test after a failure does not need one before it.
-    const late = reserved > 0 ? undefined : setTimeout(onLate, Math.max(ownMs / 2, ownMs - LATE_MS));
+    const receivedAt = clock.monotonic();
     jobs.add(key, { abort, source, tool });
     onChange();
+    const reserved = Math.min(await loadReservedMs(tool), job.deadlineMs / 2);
+    const ownMs = job.deadlineMs - reserved;
+    const leftMs = ownMs - (clock.monotonic() - receivedAt);
+    const timer = setTimeout(() => abort.abort(ENDED), leftMs);
+    // A job with time for the test after a failure does not need one before it.
+    const late = reserved > 0 ? undefined : setTimeout(onLate, Math.max(leftMs / 2, leftMs - LATE_MS));
     const limits = {
       signal: abort.signal,
-      deadline: startedAt + ownMs,
+      deadline: receivedAt + ownMs,
       account: job.account,
-      now: () => new Date(job.timeMs + (clock.monotonic() - startedAt)),
+      now: () => new Date(job.timeMs + (clock.monotonic() - receivedAt)),
     };
     const sendProgress = (event: { kind: string; data: unknown }): void => {
       const message = jobs.has(key) ? progressMessage(job, event) : null;
@@ -91,15 +93,14 @@ export function createJobPool(options: JobPoolOptions): JobPool {
       else if (message !== null) source.say(message);
     };
     const emit = job.quiet ? dropProgress : sendProgress;
-    const { outcome, result, file } = await runJob(
+    const { outcome, result, file, elapsedMs } = await runJob(
       job,
       limits,
-      { reservedMs: reserved, createNet, correctSource, loop, log, clock },
+      { reservedMs: reserved, receivedAt, createNet, correctSource, loop, log, clock },
       emit,
     );
     clearTimeout(timer);
     clearTimeout(late);
-    const elapsedMs = clock.monotonic() - startedAt;
     if (file !== null) await sendFile(file, job, source, () => jobs.has(key));
     if (end(key) === null) return;
     metrics.jobDone(tool, result, elapsedMs);

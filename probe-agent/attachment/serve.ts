@@ -18,7 +18,7 @@ import { isIP } from "node:net";
 import { NO_ALLOW_LISTS, createEgress, type AllowLists } from "#shared/internet/egress.ts";
 import { createSuffixRule } from "#shared/egress/names.ts";
 import { siteUrls } from "#shared/internet/target-url.ts";
-import { implementationOf } from "#probe-agent/implementations.ts";
+import { loadImplementation } from "#probe-agent/implementations.ts";
 
 /** Dependencies of the agent's service. */
 interface ServeOptions {
@@ -54,7 +54,7 @@ interface Service {
 /** Attaches to the control plane and runs its jobs until it is stopped. */
 export function serveControlPlane(options: ServeOptions): Service {
   const { config, membership, hello, createNet, clock, random, metrics, log } = options;
-  const loopLagMs = startLoopLag();
+  const loopLag = startLoopLag(clock);
   const isInside = createInside(config.allow);
   const selfTest = startSelfTest({
     canaries: createCanaries({ dns: options.selfTestDns, attachedAddresses: () => attachments.attachedAddresses() }),
@@ -65,13 +65,16 @@ export function serveControlPlane(options: ServeOptions): Service {
     maxJobs: config.maxJobs,
     clock,
     createNet,
-    correctSource: (failure, job, remainingMs) =>
-      isInside(job) ? Promise.resolve(failure) : selfTest.correctSource(failure, remainingMs),
+    correctSource: async (failure, job, remainingMs) =>
+      (await isInside(job)) ? failure : await selfTest.correctSource(failure, remainingMs),
     loop: options.loop,
     onLate: () => selfTest.prepare(),
     metrics,
     log,
-    onChange: () => attachments.jobsChanged(),
+    onChange() {
+      loopLag.watchClosely(pool.running() > 0);
+      attachments.jobsChanged();
+    },
   });
   const renewal = keepRenewed({
     identity: () => membership.identity(),
@@ -90,7 +93,7 @@ export function serveControlPlane(options: ServeOptions): Service {
     random,
     metrics,
     log,
-    loopLagMs,
+    loopLagMs: () => loopLag.worstMs(),
     onWelcome: ({ timeMs }, controlPlane) => renewal.recordTime(controlPlane, timeMs),
     onRejected({ retry, message }) {
       if (retry) return;
@@ -108,7 +111,7 @@ export function serveControlPlane(options: ServeOptions): Service {
   });
   metrics.read({
     jobsRunning: () => pool.running(),
-    loopLag: () => loopLagMs() / 1000,
+    loopLag: () => loopLag.worstMs() / 1000,
     streams: () => attachments.streams(),
     replicas: () => attachments.replicas(),
     credits: () => ({ granted: attachments.creditsGranted(), pool: config.maxJobs }),
@@ -137,11 +140,11 @@ const publicOnly = createEgress(NO_ALLOW_LISTS);
  * Creates a test for targets that only the operator's allow lists permit. Such targets are in internal networks, which
  * work even without internet access. The test does not recognize a name that is internal only by its addresses.
  */
-export function createInside(allow: AllowLists): (job: Pick<Job, "tool" | "params">) => boolean {
+export function createInside(allow: AllowLists): (job: Pick<Job, "tool" | "params">) => Promise<boolean> {
   const egress = createEgress(allow);
   const isListedName = createSuffixRule(allow.names);
-  return ({ tool, params }) => {
-    const contract = implementationOf(tool)?.contract;
+  return async ({ tool, params }) => {
+    const contract = (await loadImplementation(tool))?.contract;
     if (contract === undefined || contract.target === null) return false;
     const { param, kind } = contract.target;
     const target = (JSON.parse(params) as Readonly<Record<string, unknown>>)[param];

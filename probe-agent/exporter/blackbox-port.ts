@@ -6,6 +6,7 @@ import type { ProberContext } from "#probe-agent/exporter/probe.ts";
 import { runProbe } from "#probe-agent/exporter/server/run-probe.ts";
 import type { BlackboxPort } from "#probe-agent/port/blackbox.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";
+import { cancelled } from "#probe-agent/threads/cancelled.ts";
 
 /** What the probes of jobs need from the process. */
 interface BlackboxDeps extends Pick<
@@ -32,7 +33,11 @@ export function createBlackbox({ egress, ...deps }: BlackboxDeps): (limits: JobL
       // Of a URL the rules have more to say than of an address, and through a proxy no address may be known.
       if (module.prober === "http" && !egress.checkUrl(completed(target)).ok) return refused;
       if (!proxiesOf(module).every((url) => mayPass(url, egress))) return refused;
-      const order = { module: withBodyLimit(module), target, timeoutMs, abandoned: signal };
+      const startedAt = deps.clock.monotonic();
+      // The duration of a probe must not contain the start of the ICMP process.
+      if (module.prober === "icmp") await Promise.race([deps.icmpHost.ready(), cancelled(signal)]);
+      const leftMs = Math.max(1, timeoutMs - (deps.clock.monotonic() - startedAt));
+      const order = { module: withBodyLimit(module), target, timeoutMs: leftMs, abandoned: signal };
       const { verdict, metrics } = await runProbe(order, context);
       return verdict === "refused" ? refused : ok({ verdict, metrics });
     },

@@ -38,7 +38,7 @@ export async function enroll(
 
 /** Requests a new key and certificate for the same agent. */
 export async function renew(address: string, identity: Identity): Promise<Enrolment> {
-  const { key, request } = await makeCertificateRequest();
+  const { key, request } = makeCertificateRequest();
   const client = open(address, identity.ca, identity);
   const answer = await call((done) => client.renew({ certificateRequest: Buffer.from(request) }, done));
   client.close();

@@ -153,7 +153,7 @@ export async function openMembership(options: MembershipOptions): Promise<Opened
  */
 async function joinControlPlane({ addresses, token, random, log }: JoinOptions): Promise<Joined> {
   // The same key for all attempts: after a lost response the next attempt gets the same agent's certificate.
-  const request = await makeCertificateRequest();
+  const request = makeCertificateRequest();
   for (let failures = 1; ; failures += 1) {
     const refusals: string[] = [];
     for (const address of addresses) {

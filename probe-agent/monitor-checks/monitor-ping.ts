@@ -5,7 +5,7 @@ import type { PingReply, ping as pingContract } from "#shared/tools/ping/contrac
 import { unreachableReason } from "#probe-agent/analysis/network/icmp-unreachable.ts";
 import { answerWith } from "#probe-agent/monitor-checks/answer.ts";
 import { PING_DEFAULTS } from "#probe-agent/monitor-checks/ping-defaults.ts";
-import { implement } from "#probe-agent/tools/implement.ts";
+import { implement, wakeIcmp } from "#probe-agent/tools/implement.ts";
 import { ping } from "#probe-agent/tools/ping/ping.ts";
 
 type PingResult = ResultOf<typeof pingContract>;
@@ -13,14 +13,18 @@ type PingResult = ResultOf<typeof pingContract>;
 const ECHOES = 3;
 
 /** Sends three echo requests, or three TCP handshakes without raw sockets. A host that answers none is a failure. */
-export const monitorPing = implement(contract, async (net, params) => {
-  const pinged = await ping.run(net, { ...PING_DEFAULTS, host: params.host, action: "ping", count: ECHOES });
-  if (pinged.status !== "ok") return pinged;
-  const average = pinged.data.rtt?.avg_ms ?? null;
-  if (average === null) return silence(pinged.data);
-  const finding = { fault: null, responseMs: average, httpStatus: null, phases: null };
-  return ok(await answerWith(finding, params, () => Promise.resolve(pinged.data)));
-});
+export const monitorPing = implement(
+  contract,
+  async (net, params) => {
+    const pinged = await ping.run(net, { ...PING_DEFAULTS, host: params.host, action: "ping", count: ECHOES });
+    if (pinged.status !== "ok") return pinged;
+    const average = pinged.data.rtt?.avg_ms ?? null;
+    if (average === null) return silence(pinged.data);
+    const finding = { fault: null, responseMs: average, httpStatus: null, phases: null };
+    return ok(await answerWith(finding, params, () => Promise.resolve(pinged.data)));
+  },
+  wakeIcmp,
+);
 
 function silence({ ip, ip_version: version, method, port, replies = [] }: PingResult): Failed {
   const error = replies.find(({ status }) => status === "unreachable" || status === "ttl_exceeded");

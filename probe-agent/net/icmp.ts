@@ -2,6 +2,7 @@ import type { Egress } from "#shared/internet/egress.ts";
 import { failed, ok, overloaded, refused, type Failed, type Outcome } from "#shared/contracts/outcome.ts";
 import type { IcmpHost } from "#probe-agent/net/icmp/host.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";
+import { cancelled } from "#probe-agent/threads/cancelled.ts";
 import type { EchoReply, EchoRequest, EchoRun, IcmpPort } from "#probe-agent/port/packets.ts";
 
 /** A reply that is missing tells nothing about the target if the ICMP process was held up for longer, milliseconds. */
@@ -17,6 +18,9 @@ const MARGIN_MS = 100;
  */
 export function createIcmp(deps: { readonly host: IcmpHost; readonly egress: Egress }): (job: JobLimits) => IcmpPort {
   return (job) => ({
+    async ready() {
+      await Promise.race([deps.host.ready(), cancelled(job.signal)]);
+    },
     available() {
       const { v4, v6 } = deps.host.capabilities();
       return { v4, v6 };

@@ -64,6 +64,11 @@ export interface EchoRun {
 
 /** ICMP echo through the process with raw sockets. */
 export interface IcmpPort {
+  /**
+   * Resolves when packets can be sent at once, or never; also when the job ends. The process with raw sockets sleeps
+   * while nothing uses it, and starting it must not count as time of the target.
+   */
+  ready(): Promise<void>;
   /** Reports which address families have a raw socket. If neither has one, offer TCP ping. */
   available(): { readonly v4: boolean; readonly v6: boolean };
   /**

@@ -1,6 +1,5 @@
 import type { Clock } from "#shared/time/clock.ts";
 import type { Analysis } from "#probe-agent/analysis/analysis.ts";
-import { ANALYSES } from "#probe-agent/threads/analyses/list.ts";
 import type { AnalysisOrder, ThreadAnswer } from "#probe-agent/threads/analyses/messages.ts";
 import type { AnalysisThread } from "#probe-agent/threads/analyses/threads.ts";
 import {
@@ -68,7 +67,6 @@ export function createAnalyses({ clock, threads }: AnalysesOptions): (limits: Jo
   return ({ signal, deadline }) => ({
     async run<Input, Report>(analysis: Analysis<Input, Report>, input: Input, ms = ANALYSIS_MS) {
       const { name } = analysis;
-      if (ANALYSES.get(name) !== analysis) throw new Error(`threads do not know the analysis ${name}`);
       if (!isHeavy(input, LIGHT_BYTES)) return { ok: true, report: analysis.analyse(input) };
       const until = endOfWork(deadline, clock.monotonic());
       const analysed = await Promise.race([

@@ -27,10 +27,7 @@ const WRAPPED: readonly [RegExp, RegExp][] = [
     /^@grpc\/grpc-js/,
     /^(control-plane\/checks\/dispatch\/grpc(\/[a-z-]+)?|probe-agent\/(attachment\/attach|membership\/enroll))\.ts$/,
   ],
-  [
-    /^@peculiar\/x509$|^reflect-metadata$/,
-    /^(control-plane\/checks\/probes\/authority|probe-agent\/membership\/certificate-request)\.ts$/,
-  ],
+  [/^@peculiar\/x509$|^reflect-metadata$/, /^control-plane\/checks\/probes\/authority\.ts$/],
   [/^pg-boss$/, /^control-plane\/checks\/jobs(\/[a-z-]+)?\.ts$/],
   [/^playwright-core$/, /^probe-agent\/net\/browser\/(capture|chromium|load|navigate)\.ts$/],
   [/^@exodus\/bytes/, /^probe-agent\/analysis\/text\/encodings\.ts$/],

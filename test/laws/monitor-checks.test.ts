@@ -5,7 +5,7 @@ import { MONITOR_RESULT } from "#shared/monitor-checks/define.ts";
 import { MONITOR_CHECKS } from "#shared/monitor-checks/list.ts";
 import { TOOL_NAMES } from "#shared/tools/names.ts";
 import type { Contract } from "#shared/tools/define.ts";
-import { implementationOf } from "#probe-agent/implementations.ts";
+import { loadImplementation } from "#probe-agent/implementations.ts";
 import { ROOT } from "#test/laws/source-files.ts";
 
 const checks = Object.entries(MONITOR_CHECKS as unknown as Readonly<Record<string, Contract>>);
@@ -28,8 +28,8 @@ describe("the checks of monitors", () => {
     expect(checks.filter(([name]) => (TOOL_NAMES as readonly string[]).includes(name))).toEqual([]);
   });
 
-  it("are implemented by agents under the same contract", () => {
-    for (const [name, contract] of checks) expect(implementationOf(name)?.contract, name).toBe(contract);
+  it("are implemented by agents under the same contract", async () => {
+    for (const [name, contract] of checks) expect((await loadImplementation(name))?.contract, name).toBe(contract);
   });
 });
 

@@ -10,7 +10,6 @@ import { openData } from "#probe-agent/data/open.ts";
 import { readConfig } from "#probe-agent/config.ts";
 import { createNet, type NetDeps } from "#probe-agent/net/create.ts";
 import { createAnalysisThreads } from "#probe-agent/threads/analyses/threads.ts";
-import type { NetFactory } from "#probe-agent/run-job.ts";
 import type { IcmpHost } from "#probe-agent/net/icmp/host.ts";
 import type { ProgressEvent, Services } from "#probe-agent/toolkit/net.ts";
 import type { DataPort } from "#probe-agent/toolkit/data.ts";
@@ -83,7 +82,7 @@ const threadsWithBuiltInRules = perFile(() =>
 );
 
 /** Creates the agent's real network ports with a setting. */
-export function netFactory(setting: ToolSetting = {}): NetFactory {
+export function netFactory(setting: ToolSetting = {}): ReturnType<typeof createNet> {
   return createNet({
     clock: systemClock,
     random: systemRandom,

@@ -8,6 +8,8 @@ interface HostJobs {
   remove(job: number): boolean;
   /** Passes an event to the listener of its job. An event that ends the job removes it. */
   deliver(event: JobEvent): void;
+  /** Counts the running jobs. */
+  count(): number;
   /** Ends every job with this failure. */
   failAll(reason: string, message: string): void;
 }
@@ -29,6 +31,7 @@ export function createHostJobs(): HostJobs {
     },
     remove: (job) => listeners.delete(job),
     deliver,
+    count: () => listeners.size,
     failAll(reason, message) {
       for (const job of listeners.keys()) deliver({ job, kind: "failed", reason, message });
     },

@@ -21,15 +21,18 @@ export type IcmpOrder =
 
 /** The agent's side of its ICMP process. */
 export interface IcmpHost {
-  /** Resolves after the first process has reported its capabilities or could not start. Never rejects. */
+  /**
+   * Starts the process if it sleeps. Resolves after it has reported its capabilities or could not start. Never rejects.
+   * Callers whose clock must not count the start wait for this before their first job.
+   */
   ready(): Promise<IcmpCapabilities>;
-  /** Returns the current capabilities. There are none while the process restarts. */
+  /** Returns the current capabilities. There are none while the process restarts; they remain while it sleeps. */
   capabilities(): IcmpCapabilities;
   /** Process id. Null while there is no process. */
   pid(): number | null;
   /**
-   * Starts a job. Its last event ends it, also if the process dies. Returns a function that cancels it without an
-   * event.
+   * Starts a job, and the process if it sleeps. Its last event ends it, also if the process dies. Returns a function that
+   * cancels it without an event.
    */
   start(order: IcmpOrder, onEvent: (event: JobEvent) => void): () => void;
   /** Ends the process. Running jobs fail. */
@@ -44,6 +47,8 @@ interface IcmpHostOptions {
   readonly log: (line: string) => void;
   /** Called when the process died, before another one starts. */
   readonly onRestart?: () => void;
+  /** The process sleeps, that is ends, when no job has begun for this time and none runs. Default: it never sleeps. */
+  readonly sleepAfterMs?: number;
   /** File that the process runs. Default: main.ts of this folder. */
   readonly entry?: string;
   readonly backOffMs?: RestartBackOff;
@@ -67,30 +72,42 @@ const STOP_WAIT_MS = 2_000;
 const MOST_LOG_CHARACTERS = 500;
 
 /**
- * Starts the ICMP process, and restarts it with back-off if it dies. A process that can open no raw socket is ended and
- * not restarted, because the rights of an agent do not change while it runs.
+ * Starts the ICMP process, and restarts it with back-off if it dies. One without work can sleep: the next job starts
+ * another. A process that can open no raw socket is ended and not restarted, because the rights of an agent do not
+ * change while it runs.
  */
 export function startIcmpHost(options: IcmpHostOptions): IcmpHost {
   const { clock, log } = options;
   const nextWaitMs = createRestartWait(options.backOffMs ?? BACK_OFF_MS);
   const jobs = createHostJobs();
-  const first = Promise.withResolvers<IcmpCapabilities>();
+  let opening = Promise.withResolvers<void>();
   let child: ChildProcess | null = null;
   let capabilities: IcmpCapabilities = DOWN;
   let startedAt = 0;
+  let open = false;
+  let asleep = false;
   let stopped = false;
   let withoutRights = false;
   let restart: NodeJS.Timeout | undefined;
+  let idle: NodeJS.Timeout | undefined;
 
   function launch(): void {
     startedAt = clock.monotonic();
-    child = startChild(options.entry ?? ENTRY, { message, log, ended });
+    open = false;
+    const started = startChild(options.entry ?? ENTRY, {
+      message,
+      log,
+      // The end of a process that sleeps is no news.
+      ended: (how) => child === started && ended(how),
+    });
+    child = started;
   }
   function message(received: FromChild): void {
     if (received.kind === "events") return received.events.forEach((event) => jobs.deliver(event));
     ({ capabilities } = received);
-    first.resolve(capabilities);
-    if (capabilities.v4 || capabilities.v6) return;
+    open = true;
+    opening.resolve();
+    if (capabilities.v4 || capabilities.v6) return stayAwake();
     log(`icmp: not available here (${capabilities.missing.join("; ")})`);
     withoutRights = true;
     child?.disconnect();
@@ -99,12 +116,31 @@ export function startIcmpHost(options: IcmpHostOptions): IcmpHost {
     child = null;
     if (!withoutRights) capabilities = DOWN;
     jobs.failAll("icmp_process_lost", "the agent's ICMP process ended");
-    first.resolve(capabilities);
+    opening.resolve();
     if (stopped || withoutRights) return;
     const waitMs = nextWaitMs(clock.monotonic() - startedAt);
     options.onRestart?.();
     log(`icmp: process ended (${how}); restart in ${waitMs} ms`);
     restart = setTimeout(launch, waitMs);
+  }
+  function stayAwake(): void {
+    clearTimeout(idle);
+    if (options.sleepAfterMs !== undefined) idle = setTimeout(sleep, options.sleepAfterMs).unref();
+  }
+  function sleep(): void {
+    if (jobs.count() > 0) return stayAwake();
+    if (!open || child?.connected !== true) return;
+    asleep = true;
+    child.disconnect();
+    child = null;
+  }
+  function wake(): void {
+    if (stopped) return;
+    stayAwake();
+    if (!asleep) return;
+    asleep = false;
+    opening = Promise.withResolvers();
+    launch();
   }
   const send = (order: ToChild): void => {
     if (child?.connected === true) child.send(order, () => {});
@@ -116,11 +152,16 @@ export function startIcmpHost(options: IcmpHostOptions): IcmpHost {
 
   launch();
   return {
-    ready: () => first.promise,
+    async ready() {
+      wake();
+      await opening.promise;
+      return capabilities;
+    },
     capabilities: () => capabilities,
     pid: () => child?.pid ?? null,
     start(order, onEvent) {
       const job = jobs.add(onEvent);
+      wake();
       if (child?.connected === true && (capabilities.v4 || capabilities.v6)) send({ ...order, job });
       else queueMicrotask(() => refuse(job));
       return () => {
@@ -129,6 +170,7 @@ export function startIcmpHost(options: IcmpHostOptions): IcmpHost {
     },
     async stop() {
       stopped = true;
+      clearTimeout(idle);
       clearTimeout(restart);
       if (child !== null) await stopChild(child);
     },

@@ -3,7 +3,7 @@ import { ping as contract, type PingResult, type PingReply, type PortRow } from 
 import { toMicroseconds } from "#probe-agent/analysis/network/statistics.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Address } from "#probe-agent/port/address.ts";
-import { implement, type Implementation, type Untimed } from "#probe-agent/tools/implement.ts";
+import { implement, wakeIcmp, type Implementation, type Untimed } from "#probe-agent/tools/implement.ts";
 import { blockedNote, hasRaw, onlyVersion, preferredAddress } from "#probe-agent/tools/ping/address.ts";
 import { pingByTcp } from "#probe-agent/tools/ping/tcp.ts";
 import {
@@ -116,6 +116,7 @@ export const ping: Implementation<typeof contract.params.properties, typeof cont
     };
     return ok(result);
   },
+  wakeIcmp,
 );
 
 // On a path that loses 40 % of the packets in the forward direction, one open port in forty loses four SYNs in a row.

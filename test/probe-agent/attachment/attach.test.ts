@@ -79,7 +79,9 @@ it("reports whether it can send ICMP, and how often the ICMP process exited", as
   }
   const pid = agent.child.pid ?? 0;
   const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").map(Number);
-  process.kill(child ?? 0, "SIGKILL");
+  // Process 0 would be this test's whole group.
+  if (child === undefined || child === 0) throw new Error("the agent has no ICMP process");
+  process.kill(child, "SIGKILL");
   await expect.poll(read).toContain("vantage_agent_icmp_restarts_total 1");
   await expect.poll(read).toContain('vantage_agent_ready{capability="icmp4"} 1');
 });

@@ -42,7 +42,7 @@ async function attachTo(addresses: readonly string[], unreached: string[] = []):
       throw new Error("no job is sent");
     },
     correctSource: (failure) => Promise.resolve(failure),
-    loop: { lagSince: () => 0 },
+    loop: { start: () => () => 0 },
     onLate: () => {},
     metrics,
     log,

@@ -7,7 +7,8 @@ import type { Outcome } from "#shared/contracts/outcome.ts";
 import { outcomeError } from "#control-plane/checks/answer.ts";
 import { readFinding } from "#control-plane/watching/checking/watch/observe.ts";
 import { createJobPool } from "#probe-agent/attachment/job-pool.ts";
-import { startLoopWatch, type LoopWatch } from "#probe-agent/loop-watch.ts";
+import { loadImplementation } from "#probe-agent/implementations.ts";
+import { createLoopWatch, type LoopWatch } from "#probe-agent/loop-watch.ts";
 import { createAgentMetrics } from "#probe-agent/metrics/agent-metrics.ts";
 import { systemClock } from "#test/support/clock.ts";
 import { netFactory } from "#test/support/tool.ts";
@@ -18,6 +19,8 @@ let url: string;
 let asked: () => void = () => {};
 
 beforeAll(async () => {
+  // The time to load them is not that of a test.
+  await Promise.all(["http-status", "monitor-http"].map(loadImplementation));
   target = createServer((socket) => socket.on("error", () => {}).once("data", () => asked())).listen(0, "127.0.0.1");
   await once(target, "listening");
   url = `http://127.0.0.1:${(target.address() as AddressInfo).port}/`;
@@ -80,23 +83,23 @@ function verdictOf(outcome: Outcome<unknown>) {
 
 describe("a target that does not answer", () => {
   it("is to blame while the agent's event loop runs", async () => {
-    const outcome = await runJob("http-status", { url }, { lagSince: () => 0 });
+    const outcome = await runJob("http-status", { url }, { start: () => () => 0 });
     expect(outcome).toMatchObject({ status: "failed", source: "target", reason: "timeout" });
   });
 
   it("is not to blame when the agent's event loop was held up", async () => {
     asked = holdUpLoop;
-    const outcome = await runJob("http-status", { url }, startLoopWatch(systemClock));
+    const outcome = await runJob("http-status", { url }, createLoopWatch(systemClock));
     expect(outcome).toMatchObject({ status: "failed", source: "probe", reason: "probe_overloaded", repeatable: true });
   });
 
   it("is not down for its monitor then", async () => {
     asked = () => {};
-    const real = await runJob("monitor-http", { ...MONITOR, url }, { lagSince: () => 0 });
+    const real = await runJob("monitor-http", { ...MONITOR, url }, { start: () => () => 0 });
     expect(real).toMatchObject({ source: "target", reason: "timeout" });
     expect(verdictOf(real)).toBe("down");
     asked = holdUpLoop;
-    const outcome = await runJob("monitor-http", { ...MONITOR, url }, startLoopWatch(systemClock));
+    const outcome = await runJob("monitor-http", { ...MONITOR, url }, createLoopWatch(systemClock));
     expect(outcome).toMatchObject({ source: "probe", reason: "probe_overloaded" });
     expect(verdictOf(outcome)).toBe("unknown");
   });

@@ -9,6 +9,7 @@ import { parseParams } from "#shared/schema/schema.ts";
 import { createJobPool } from "#probe-agent/attachment/job-pool.ts";
 import { createAgentMetrics } from "#probe-agent/metrics/agent-metrics.ts";
 import { systemClock } from "#test/support/clock.ts";
+import { jobLimits } from "#test/support/net.ts";
 import { netFactory } from "#test/support/tool.ts";
 
 let target: Server;
@@ -25,15 +26,21 @@ beforeAll(async () => {
 });
 afterAll(() => target.close());
 
-/** Runs one ping and returns the agent's messages up to its result. */
-function runPing(quiet: boolean): Promise<AgentMessage[]> {
+/** Runs one ping of at most a minute, whose preparation takes some time, and returns the messages up to its result. */
+function runPing(quiet: boolean, preparationMs = 0): Promise<AgentMessage[]> {
+  const createNet = netFactory();
+  // Time passes only while the job is prepared.
+  let now = 0;
   return new Promise((resolve) => {
     const pool = createJobPool({
       maxJobs: 1,
-      clock: systemClock,
-      createNet: netFactory(),
+      clock: { ...systemClock, monotonic: () => now },
+      createNet(...given) {
+        now += preparationMs;
+        return createNet(jobLimits(60_000, given[0].signal), given[1], given[2]);
+      },
       correctSource: (failure) => Promise.resolve(failure),
-      loop: { lagSince: () => 0 },
+      loop: { start: () => () => 0 },
       onLate: () => {},
       metrics: createAgentMetrics(new Registry()),
       log: pino({ level: "silent" }),
@@ -54,6 +61,11 @@ function runPing(quiet: boolean): Promise<AgentMessage[]> {
   });
 }
 
+function outcomeOf(message: AgentMessage | undefined): unknown {
+  if (message?.body?.$case !== "result") throw new Error(`expected a result, got ${message?.body?.$case}`);
+  return JSON.parse(message.body.value.outcome);
+}
+
 it("a job that a client follows is accepted and sends its progress and then its result", async () => {
   const cases = (await runPing(false)).map(({ body }) => body?.$case);
   expect(cases).toEqual(["accepted", "progress", "progress", "result"]);
@@ -62,6 +74,17 @@ it("a job that a client follows is accepted and sends its progress and then its 
 it("a quiet job sends only its result", async () => {
   const [only, ...more] = await runPing(true);
   expect(more).toEqual([]);
-  if (only?.body?.$case !== "result") throw new Error(`expected a result, got ${only?.body?.$case}`);
-  expect(JSON.parse(only.body.value.outcome)).toMatchObject({ status: "ok", data: { packets_received: 2 } });
+  expect(outcomeOf(only)).toMatchObject({ status: "ok", data: { packets_received: 2 } });
+});
+
+it("the time to load code and to wake the ICMP process is not part of a job's duration", async () => {
+  const [only] = await runPing(true, 20_000);
+  expect(only?.body).toMatchObject({ $case: "result", value: { durationMs: 0 } });
+  expect(outcomeOf(only)).toMatchObject({ status: "ok" });
+});
+
+it("a preparation that takes most of a job's time is the probe's failure, and the job can run elsewhere", async () => {
+  const [only] = await runPing(true, 31_000);
+  const overload = { status: "failed", source: "probe", reason: "probe_overloaded", repeatable: true };
+  expect(outcomeOf(only)).toMatchObject(overload);
 });

@@ -125,7 +125,7 @@ it.each([
   ["monitor-http", { url: "http://10.1.2.3/" }, true],
   ["monitor-port", { host: "192.0.2.1", port: 80 }, false],
   ["no-such-tool", {}, false],
-])("a target inside the operator's own lists does not need internet access: %s %o %s", (tool, params, inside) => {
+])("a target inside the operator's own lists does not need internet access: %s %o %s", async (tool, params, inside) => {
   const isInside = createInside({ targets: ["10.0.0.0/8"], names: ["corp.example"] });
-  expect(isInside({ tool, params: JSON.stringify(params) })).toBe(inside);
+  expect(await isInside({ tool, params: JSON.stringify(params) })).toBe(inside);
 });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createEgress, type Denials } from "#shared/internet/egress.ts";
 import { createBlackbox } from "#probe-agent/exporter/blackbox-port.ts";
 import { blackboxProbe } from "#probe-agent/exporter/blackbox-probe.ts";
-import { implementationOf } from "#probe-agent/implementations.ts";
+import { loadImplementation } from "#probe-agent/implementations.ts";
 import { toExactNumber } from "#shared/json/exact.ts";
 import type { Outcome } from "#shared/contracts/outcome.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
@@ -40,15 +40,24 @@ interface Rules {
   readonly names?: readonly string[];
   readonly denials?: Denials;
   readonly signal?: AbortSignal;
+  /** Called when a probe wakes the ICMP process. */
+  readonly onWake?: () => void;
 }
 
 function run({ options, target = web.url, hostname = "" }: Given, rules: Rules = {}): Promise<Outcome<unknown>> {
-  const { targets = ["127.0.0.0/8"], names = ["localhost"], denials, signal } = rules;
+  const { targets = ["127.0.0.0/8"], names = ["localhost"], denials, signal, onWake } = rules;
+  const host = noIcmp([]);
   const blackbox = createBlackbox({
     clock: systemClock,
     random: systemRandom,
     egress: createEgress({ targets, names }, denials),
-    icmpHost: noIcmp([]),
+    icmpHost: {
+      ...host,
+      ready() {
+        onWake?.();
+        return host.ready();
+      },
+    },
     userAgent: "test",
     proxyEnvironment: {},
     roots: null,
@@ -59,8 +68,17 @@ function run({ options, target = web.url, hostname = "" }: Given, rules: Rules =
 }
 
 describe("the job blackbox-probe", () => {
-  it("is one that agents can run", () => {
-    expect(implementationOf("blackbox-probe")?.contract).toBe(blackboxProbe.contract);
+  it("is one that agents can run", async () => {
+    expect((await loadImplementation("blackbox-probe"))?.contract).toBe(blackboxProbe.contract);
+  });
+
+  it("wakes the ICMP process for a probe of ICMP alone", async () => {
+    const woken: string[] = [];
+    for (const prober of ["http", "tcp", "icmp"]) {
+      const target = prober === "icmp" ? "127.0.0.1" : new URL(web.url).host;
+      await run({ options: { prober }, target }, { onWake: () => woken.push(prober) });
+    }
+    expect(woken).toEqual(["icmp"]);
   });
 
   it("runs a module, and takes numbers with all their digits as text", async () => {

@@ -35,7 +35,7 @@ function identityIn(enrolment: Enrolment): Identity {
 
 describe("an agent with a token", () => {
   it("gets an identity from the control plane that matches its own key", async () => {
-    const identity = identityIn(await enroll(address, await newToken(), await makeCertificateRequest()));
+    const identity = identityIn(await enroll(address, await newToken(), makeCertificateRequest()));
     expect(identity.agentId).toMatch(/^eu-west-[0-9a-f]{12}$/);
     expect(findFault(identity)).toBeNull();
     expect(new X509Certificate(identity.certificate).publicKey.asymmetricKeyDetails).toEqual({
@@ -45,8 +45,8 @@ describe("an agent with a token", () => {
 
   it("is refused with a used token and need not retry", async () => {
     const token = await newToken();
-    identityIn(await enroll(address, token, await makeCertificateRequest()));
-    expect(await enroll(address, token, await makeCertificateRequest())).toMatchObject({
+    identityIn(await enroll(address, token, makeCertificateRequest()));
+    expect(await enroll(address, token, makeCertificateRequest())).toMatchObject({
       ok: false,
       retry: false,
       detail: expect.stringContaining("used"),
@@ -54,18 +54,18 @@ describe("an agent with a token", () => {
   });
 
   it("retries if there is no answer", async () => {
-    expect(await enroll("127.0.0.1:1", await newToken(), await makeCertificateRequest())).toMatchObject({
+    expect(await enroll("127.0.0.1:1", await newToken(), makeCertificateRequest())).toMatchObject({
       ok: false,
       retry: true,
     });
-    expect(await enroll("no-such-host.invalid:1", await newToken(), await makeCertificateRequest())).toMatchObject({
+    expect(await enroll("no-such-host.invalid:1", await newToken(), makeCertificateRequest())).toMatchObject({
       ok: false,
       retry: true,
     });
   });
 
   it("renews its certificate with the current one and another key", async () => {
-    const first = identityIn(await enroll(address, await newToken(), await makeCertificateRequest()));
+    const first = identityIn(await enroll(address, await newToken(), makeCertificateRequest()));
     const second = identityIn(await renew(address, first));
     expect(second.agentId).toBe(first.agentId);
     expect(second.key).not.toBe(first.key);
@@ -88,7 +88,7 @@ describe("a server that is not the control plane of the token", () => {
       onConnection: (socket) => socket.on("data", (bytes: Buffer) => (heard += bytes.toString("latin1"))),
     });
     const token = tokenOf(`vjt_${"s".repeat(43)}_${fingerprintOf(authority.der)}`);
-    const enrolment = await enroll(`127.0.0.1:${server.port}`, token, await makeCertificateRequest());
+    const enrolment = await enroll(`127.0.0.1:${server.port}`, token, makeCertificateRequest());
     await server.close();
     return { ...enrolment, heard };
   }
@@ -127,7 +127,7 @@ describe("a server that is not the control plane of the token", () => {
 
   it("is not blamed on the token if it does not speak TLS", async () => {
     const port = Number(new URL(plane.url).port);
-    expect(await enroll(`127.0.0.1:${port}`, await newToken(), await makeCertificateRequest())).toMatchObject({
+    expect(await enroll(`127.0.0.1:${port}`, await newToken(), makeCertificateRequest())).toMatchObject({
       ok: false,
       retry: true,
     });

@@ -27,6 +27,7 @@ async function onReplies(replies: readonly EchoReply[]) {
     {
       dns: dnsPort([names.address], { limits }),
       icmp: {
+        ready: () => Promise.resolve(),
         available: () => ({ v4: true, v6: true }),
         echo: () => Promise.resolve({ status: "ok", data: { replies, clockErrorMs: 0 } }),
       },

@@ -2,6 +2,7 @@ import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Outcome } from "#shared/contracts/outcome.ts";
 import type { MonitorResult } from "#shared/monitor-checks/define.ts";
+import { loadImplementation } from "#probe-agent/implementations.ts";
 import { runJob } from "#probe-agent/run-job.ts";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
@@ -30,15 +31,19 @@ afterAll(() => Promise.all([names.close(), web.close(), secure.close()]));
 async function run(tool: string, given: object): Promise<Outcome<MonitorResult>> {
   const params = JSON.stringify(given);
   const createNet = netFactory({ dnsServers: [names.address], roots: [pki.root.pem] });
+  // The time to load it is not that of a test.
+  await loadImplementation(tool);
+  const limits = jobLimits(8_000);
   const tools = {
     reservedMs: 0,
+    receivedAt: limits.deadline - 8_000,
     createNet,
     correctSource: <T>(failure: T) => Promise.resolve(failure),
-    loop: { lagSince: () => 0 },
+    loop: { start: () => () => 0 },
     clock: systemClock,
     log: pino({ level: "silent" }),
   };
-  const end = await runJob({ tool, params, input: "" }, jobLimits(8_000), tools, () => {});
+  const end = await runJob({ tool, params, input: "" }, limits, tools, () => {});
   return JSON.parse(end.outcome) as Outcome<MonitorResult>;
 }
 

@@ -151,6 +151,72 @@ describe.skipIf(!raw)("the end of the ICMP process", () => {
   });
 });
 
+describe.skipIf(!raw)("an ICMP process without work", () => {
+  const isGone = (pid: number | null): boolean => {
+    try {
+      return !process.kill(pid ?? 0, 0);
+    } catch {
+      return true;
+    }
+  };
+
+  it("sleeps, keeps its capabilities, and wakes for a job", async () => {
+    const lines: string[] = [];
+    let restarts = 0;
+    const host = startIcmpHost({
+      clock: systemClock,
+      log: (line) => lines.push(line),
+      onRestart: () => (restarts += 1),
+      sleepAfterMs: 10,
+    });
+    const capabilities = await host.ready();
+    const icmp = createIcmp({ host, egress: loopbackEgress })(patient());
+    for (const wake of [() => icmp.ready(), () => Promise.resolve()]) {
+      const pid = host.pid();
+      const pids = new Set<number | null>();
+      await until(() => host.pid() === null && isGone(pid), "the process has ended");
+      expect(host.capabilities()).toEqual(capabilities);
+      await wake();
+      // Longer than a process without work stays.
+      const run = icmp.echo({ ...ECHO, intervalMs: 50 }, () => pids.add(host.pid()));
+      expect(await run).toMatchObject({ status: "ok", data: { replies: [{ status: "ok" }, {}, {}, {}] } });
+      expect(pids.size).toBe(1);
+      expect(pids).not.toContain(pid);
+    }
+    expect({ lines, restarts }).toEqual({ lines: [], restarts: 0 });
+    await host.stop();
+    expect(await icmp.echo(ECHO, () => {})).toMatchObject({ status: "failed", reason: "icmp_process_lost" });
+    expect(host.pid()).toBeNull();
+  });
+
+  it("that cannot start again is down as if it had died", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "icmp-"));
+    const entry = join(folder, "starts-once.mjs");
+    writeFileSync(
+      entry,
+      `import { existsSync, writeFileSync } from "node:fs";
+      const before = new URL("started", import.meta.url);
+      if (existsSync(before)) process.exit(1);
+      writeFileSync(before, "");
+      process.on("disconnect", () => process.exit(0));
+      process.send({ kind: "ready", capabilities: { v4: true, v6: false, missing: [] } });`,
+    );
+    const lines: string[] = [];
+    const backOffMs = { first: 10, longest: 40 };
+    const log = (line: string) => lines.push(line);
+    const host = startIcmpHost({ clock: systemClock, log, entry, backOffMs, sleepAfterMs: 10 });
+    expect(await host.ready()).toMatchObject({ v4: true });
+    await until(() => host.pid() === null, "the process sleeps");
+    expect(host.capabilities()).toMatchObject({ v4: true });
+    const run = createIcmp({ host, egress: loopbackEgress })(patient()).echo(ECHO, () => {});
+    expect(await run).toMatchObject({ status: "failed", source: "probe", reason: "icmp_process_lost" });
+    expect(host.capabilities()).toMatchObject({ v4: false });
+    expect(lines.join("\n")).toMatch(/exit code 1.*restart in 10 ms/);
+    await host.stop();
+    rmSync(folder, { recursive: true });
+  });
+});
+
 describe("an ICMP process that cannot live", () => {
   it("is started again, later each time, and its jobs fail at once", async () => {
     const folder = mkdtempSync(join(tmpdir(), "icmp-"));

@@ -14,6 +14,7 @@ import { systemClock } from "#test/support/clock.ts";
 import { HOSTILE_PAGES } from "#test/support/hostile-pages.ts";
 import { jobLimits } from "#test/support/net.ts";
 import type { ThreadOrder } from "#test/support/thread-program.ts";
+import { readSourceFiles } from "#test/laws/source-files.ts";
 import { PERFECT } from "#test/probe-agent/analysis/site/snapshots.ts";
 
 const NOW = new Date("2026-11-21T12:00:00Z");
@@ -150,9 +151,14 @@ describe("analyses", () => {
     }
   });
 
-  it("that threads do not know are refused at once", async () => {
-    const twin = { ...schemaAnalysis };
-    await expect(analyses().run(twin, page(SITE) as never)).rejects.toThrow("do not know the analysis schema");
+  it("are all listed: a thread finds them by name", () => {
+    // The agent itself does not load the list, which holds the code of every tool.
+    const DEFINED = /= define(?:Page)?Analysis(?:<[^(]*>)?\(\s*"([^"]+)"/g;
+    const names = readSourceFiles()
+      .filter(({ path }) => path.startsWith("probe-agent/"))
+      .flatMap(({ text }) => Array.from(text.matchAll(DEFINED), ([, name = ""]) => name));
+    const byName = (a: string, b: string) => a.localeCompare(b);
+    expect(names.toSorted(byName)).toEqual([...ANALYSES.keys()].toSorted(byName));
   });
 
   it("of small input need no thread", async () => {
