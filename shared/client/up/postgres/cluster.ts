@@ -15,6 +15,7 @@ import { databaseAccount, type Account, canUse } from "#shared/process/system-ac
 import { locateBinaries, type Binaries } from "#shared/client/up/postgres/binaries.ts";
 import { initialise, makeClusterDirectory, readPassword, ROLE, runAs } from "#shared/client/up/postgres/initialise.ts";
 import { anyoneWorksIn, readPidFile, worksIn } from "#shared/client/up/postgres/pid-file.ts";
+import { serverSettings, usableMemory } from "#shared/client/up/postgres/settings.ts";
 import { type Session, openSession } from "#shared/client/up/postgres/store.ts";
 import { problem, type Problem } from "#shared/client/up/problem.ts";
 import { describeError } from "#shared/contracts/error-code.ts";
@@ -38,7 +39,7 @@ export interface Cluster {
 /** A running cluster, or the problem that prevented the start. */
 type ClusterStart = { ok: true; cluster: Cluster } | Problem;
 
-/** `root`: an absolute directory for data, password and log. `settings`: postgres parameters. `initdb`: more of its flags. */
+/** `root`: an absolute directory for data, password and log. `settings`: postgres parameters, which take precedence. `initdb`: more of its flags. */
 interface ClusterOptions {
   readonly root: string;
   readonly settings?: Readonly<Record<string, string>>;
@@ -227,7 +228,8 @@ async function startServer(options: {
   const { root, native, account, settings, port } = options;
   const data = join(root, "data");
   const logFile = join(root, "postgres.log");
-  const all = { listen_addresses: "127.0.0.1", port: String(port), unix_socket_directories: "", ...settings };
+  const listener = { listen_addresses: "127.0.0.1", port: String(port), unix_socket_directories: "" };
+  const all = { ...serverSettings(usableMemory()), ...listener, ...settings };
   const flags = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   rotateLog(logFile);
   const log = openLog(logFile);
