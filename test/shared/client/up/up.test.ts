@@ -107,7 +107,7 @@ test("two data directories cannot share one database", async () => {
     VANTAGE_GRPC_ADDR: `127.0.0.1:${await freePort()}`,
   };
   const second = place.start({ VANTAGE_DATA_DIR: copy, ...listeners });
-  expect(await second.ended).toBe(1);
+  expect(await Promise.race([second.ended, second.says("Ctrl-C stops everything")])).toBe(1);
   expect(second.output()).toContain(
     `vantage: another Vantage is running on the database in ${root}: stop it, or give this one its own VANTAGE_DATA_DIR\n`,
   );
