@@ -30,7 +30,9 @@ export async function embeddedDatabase(
   const started = await startCluster({ root: directory.path });
   if (!started.ok) return started;
   const { cluster } = started;
-  const refused = await helper.ask("createDatabase", cluster.url("postgres")).catch(describeError);
+  const refused = await helper
+    .ask("createDatabase", { url: cluster.url("postgres"), name: DATABASE_NAME })
+    .catch(describeError);
   if (refused !== null) {
     if (!cluster.adopted) await cluster.stop();
     return problem(`the embedded PostgreSQL in ${directory.path} refuses connections (${refused})`);

@@ -20,8 +20,8 @@ export interface Started {
 export interface Questions {
   /** Checks the server of DATABASE_URL. */
   checkDatabase(given: null): Promise<{ readonly ok: true } | Problem>;
-  /** Creates the database of an embedded server, given the server's URL; null, or why the server refuses. */
-  createDatabase(url: string): Promise<string | null>;
+  /** Creates a database of the embedded server; null, or why the server refuses. */
+  createDatabase(given: { readonly url: string; readonly name: string }): Promise<string | null>;
   /** Waits until the control plane answers. */
   awaitHealthy(given: null): Promise<null>;
   /** Waits until the service is ready; returns what is degraded. */

@@ -1,21 +1,7 @@
 // The supervisor's helper: answers its questions, for which it needs the clients of HTTP and of the database.
-import { resolve } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { callService, field } from "#shared/client/call.ts";
-import { useProxies } from "#shared/client/proxies.ts";
-import { DATABASE_NAME } from "#shared/client/up/database.ts";
 import type { Questions } from "#shared/client/up/helper.ts";
-import type { Installation } from "#shared/client/up/helper/installation.ts";
-import { joinToken } from "#shared/client/up/helper/join-token.ts";
-import { welcome } from "#shared/client/up/helper/welcome.ts";
-import { createDatabase, openSession } from "#shared/client/up/postgres/store.ts";
-import { problem, type Problem } from "#shared/client/up/problem.ts";
+import { createDatabase } from "#shared/client/up/postgres/store.ts";
 import { describeError } from "#shared/contracts/error-code.ts";
-import { listenerUrl } from "#shared/settings/address.ts";
-import { readSettings, type Environment } from "#shared/settings/settings-parse.ts";
-
-const OLDEST = 150_000;
-const EVERY_MS = 100;
 
 /** A question as it arrives. */
 interface Asked {
@@ -24,65 +10,19 @@ interface Asked {
   readonly given: never;
 }
 
-useProxies(process.env);
-const installation = readInstallation(process.env, process.cwd());
-const questions: Questions = {
-  checkDatabase: () => checkDatabase(installation.settings.databaseUrl ?? ""),
-  createDatabase: (url) => createDatabase(url, DATABASE_NAME).then(() => null, describeError),
-  awaitHealthy: () => awaitAnswer(`${installation.own}/healthz`).then(() => null),
-  awaitReady: () => awaitAnswer(`${installation.own}/readyz`).then(readDegraded),
-  joinToken: () => joinToken(installation),
-  welcome: (started) => welcome(installation, started),
-};
 // The supervisor has ended, for any reason.
 process.once("disconnect", () => process.exit());
 process.on("message", ({ id, question, given }: Asked) => {
-  void questions[question](given).then((answer) => process.send?.({ id, answer }));
+  void answer(question, given).then((found) => process.send?.({ id, answer: found }));
 });
 
-/** Reads what the command has checked. */
-function readInstallation(environment: Environment, directory: string): Installation {
-  const read = readSettings(environment, "control-plane");
-  const agent = readSettings(environment, "agent");
-  if (!read.ok || !agent.ok) throw new Error("the settings have not been checked");
-  const { settings } = read;
-  return {
-    environment,
-    directory,
-    dataDirectory: resolve(directory, settings.dataDir),
-    settings,
-    agentSettings: agent.settings,
-    own: listenerUrl(settings.httpAddr, settings.tlsCert !== null),
-  };
+async function answer(question: keyof Questions, given: never): Promise<unknown> {
+  if (question === "createDatabase") return create(given);
+  // The control plane waits for the database, and loads for longer than this.
+  const { createAnswers } = await import("#shared/client/up/helper/answers.ts");
+  return createAnswers(process.env, process.cwd())[question](given);
 }
 
-async function checkDatabase(url: string): Promise<{ ok: true } | Problem> {
-  const session = openSession(url);
-  try {
-    const version = await session.version();
-    if (version >= OLDEST) return { ok: true };
-    return problem(
-      `DATABASE_URL points to PostgreSQL ${Math.floor(version / 10_000)}: version 15 or later is required`,
-    );
-  } catch (error) {
-    // The server's own message ("password authentication failed") helps more than its code.
-    const said = error instanceof Error && error.name === "PostgresError" ? error.message : describeError(error);
-    return problem(`DATABASE_URL cannot be used (${said}): check the address, the user and that PostgreSQL runs`);
-  } finally {
-    await session.close().catch(() => {});
-  }
-}
-
-/** Waits until a URL of the control plane's own listener answers 200; returns the body. */
-async function awaitAnswer(url: string): Promise<unknown> {
-  for (;;) {
-    const answer = await callService(url, { own: true, timeoutMs: 2_000 }).catch(() => null);
-    if (answer?.status === 200) return answer.body;
-    await sleep(EVERY_MS);
-  }
-}
-
-function readDegraded(body: unknown): readonly string[] {
-  const degraded = field(body, "degraded");
-  return Array.isArray(degraded) ? degraded.map(String) : [];
+function create({ url, name }: Parameters<Questions["createDatabase"]>[0]): Promise<string | null> {
+  return createDatabase(url, name).then(() => null, describeError);
 }
