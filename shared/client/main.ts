@@ -1,4 +1,5 @@
-// Entry point of the command, started by deploy/vantage or npm. Only this file of the client reads the environment.
+// Entry point of the command, started by deploy/vantage or npm. Of the client, only this file and the programs of `up`
+// read the environment.
 // What every command line needs is loaded here, the rest by shared/client/program.ts, from compiled code where it is kept.
 import { existsSync } from "node:fs";
 import { enableCompileCache } from "node:module";

@@ -3,8 +3,8 @@ import type { CommandContext } from "#shared/client/context.ts";
 import { addSettingFlags, settingsOf, withFlags } from "#shared/client/flags.ts";
 import { AGENT_MEMORY, CONTROL_PLANE_MEMORY, withMemory } from "#shared/client/process-memory.ts";
 import { PROGRAMS, END_WITH_PARENT } from "#shared/client/programs.ts";
+import { become } from "#shared/client/become.ts";
 import { spawn } from "node:child_process";
-import { flushCompileCache } from "node:module";
 import { constants } from "node:os";
 import { onNpmGone } from "#shared/client/npm-parent.ts";
 import type { Environment } from "#shared/settings/settings-parse.ts";
@@ -38,12 +38,7 @@ export function addProcesses(program: Command, context: CommandContext): void {
  * does: the program's own, or 128 plus the number of the signal that killed it.
  */
 export function runProgram(entry: string, words: readonly string[], environment: Environment): Promise<number> {
-  if (environment["npm_lifecycle_event"] === undefined && process.execve !== undefined) {
-    // Node says that execve is experimental.
-    process.removeAllListeners("warning");
-    flushCompileCache();
-    process.execve(process.execPath, [process.execPath, entry, ...words], { ...environment });
-  }
+  if (environment["npm_lifecycle_event"] === undefined) become(entry, words, environment);
   const child = spawn(process.execPath, [`--import=${END_WITH_PARENT}`, entry, ...words], {
     env: { ...environment },
     stdio: ["inherit", "inherit", "inherit", "ipc"],

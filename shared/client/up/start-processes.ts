@@ -1,21 +1,17 @@
-import { join, resolve } from "node:path";
-import { stateDirOf, IDENTITY_ENTRY } from "#shared/settings/agent-state.ts";
-import { listenerUrl, formatAddress, ownAddress } from "#shared/settings/address.ts";
-import { readAdminToken } from "#shared/client/up/admin-token.ts";
-import { boundLogs, readLastLine, openLog, rotateLog } from "#shared/client/up/log-file.ts";
-import type { Ground, Undo } from "#shared/client/up/options.ts";
-import { problem, type Problem } from "#shared/client/up/problem.ts";
-import { sayWelcome } from "#shared/client/up/welcome.ts";
-import { AGENT_MEMORY, CONTROL_PLANE_MEMORY, withMemory } from "#shared/client/process-memory.ts";
-import { SETTING_ROWS, type Environment } from "#shared/settings/settings-parse.ts";
-import type { Settings } from "#shared/settings/settings.ts";
-import { setTimeout as sleep } from "node:timers/promises";
-import { callService, field } from "#shared/client/call.ts";
-import { X509Certificate } from "node:crypto";
-import { readFileSync, closeSync } from "node:fs";
 import { spawn } from "node:child_process";
-import { END_WITH_PARENT } from "#shared/client/programs.ts";
+import { closeSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { whenAborted } from "#shared/client/up/aborted.ts";
+import type { Database } from "#shared/client/up/database.ts";
+import type { Helper } from "#shared/client/up/helper.ts";
+import { boundLogs, readLastLine, openLog, rotateLog } from "#shared/client/up/log-file.ts";
+import { environmentOf, type Plan } from "#shared/client/up/plan.ts";
+import { problem, type Problem } from "#shared/client/up/problem.ts";
 import type { ProcessTable } from "#shared/client/up/process-table.ts";
+import type { Environment } from "#shared/settings/settings-parse.ts";
 
 /** An agent drains for up to 30 s; the control plane finishes its requests. Milliseconds. */
 const GRACE_MS = 35_000;
@@ -23,166 +19,97 @@ const GRACE_MS = 35_000;
 /** Readiness waits at most 30 s for an agent; a longer wait indicates a fault. Milliseconds. */
 const LATE_AFTER_MS = 40_000;
 
-const EVERY_MS = 100;
+/** Functions that stop what was started, in start order; called in reverse order. */
+export type Undo = (() => Promise<void>)[];
 
-/** Inputs for a local agent's join token. */
-interface LocalAgent {
-  /** The control plane's own listener. */
-  readonly base: string;
-  readonly adminToken: string;
-  readonly region: string;
-  /** The directory of the agent's identity. */
-  readonly stateDir: string;
+/** What is ready before the processes start. */
+export interface Ground {
+  readonly plan: Plan;
+  readonly environment: Environment;
+  readonly processes: ProcessTable;
+  readonly database: Database;
+  readonly helper: Helper;
+  /** Prints text on the terminal. */
+  readonly say: (text: string) => void;
+  /** Aborted to stop everything. */
+  readonly stop: AbortSignal;
 }
-
-/** An agent enrols within seconds of its start, so a short-lived token is enough. */
-const TTL_SECONDS = 600;
 
 /** Starts control plane and agent, waits until the service is ready, and prints how to use it. */
 export async function startProcesses(ground: Ground, undo: Undo): Promise<{ ok: true } | Problem> {
-  const { environment, entries, settings, dataDirectory, processes, database, say, stop } = ground;
-  const own = listenerUrl(settings.httpAddr, settings.tlsCert !== null);
+  const { plan, environment, processes, database, helper, say, stop } = ground;
+  const { dataDirectory } = plan;
   const logs = { controlPlane: join(dataDirectory, "control-plane.log"), agent: join(dataDirectory, "agent.log") };
   const common = { processes, say, graceMs: GRACE_MS };
 
   const controlPlane = startChild({
     ...common,
     name: "control plane",
-    entry: entries.controlPlane,
-    environment: () => Promise.resolve(controlPlaneEnvironment(environment, dataDirectory, database.url)),
+    words: plan.controlPlane.words,
+    environment: () =>
+      Promise.resolve({
+        ...environmentOf(plan.controlPlane, environment),
+        ...(database.url === null ? {} : { DATABASE_URL: database.url }),
+      }),
     logFile: logs.controlPlane,
   });
   undo.push(() => controlPlane.stop());
-  const alive = await unlessFailed([controlPlane], stop, (signal) => waitFor(`${own}/healthz`, signal));
-  if (!alive.ok || stop.aborted) return alive;
+  const alive = await unlessFailed([controlPlane], stop, helper.ask("awaitHealthy", null));
+  if (!alive.ok || alive.value === undefined) return alive;
 
   // Start the agent only after the control plane listens: a failed first attempt would wait for its back-off.
   const agent = startChild({
     ...common,
     name: "agent",
-    entry: entries.agent,
+    words: plan.agent.words,
     environment: async () => ({
-      ...agentEnvironment(environment, dataDirectory, settings),
-      ...(await joinToken(ground, own)),
+      ...environmentOf(plan.agent, environment),
+      ...(await helper.ask("joinToken", null).catch(() => ({}))),
     }),
     logFile: logs.agent,
   });
   undo.push(() => agent.stop());
   const late = setTimeout(() => say(`Not ready yet: see ${Object.values(logs).join(" and ")}`), LATE_AFTER_MS);
-  const ready = await unlessFailed([controlPlane, agent], stop, (signal) => waitFor(`${own}/readyz`, signal));
+  const ready = await unlessFailed([controlPlane, agent], stop, helper.ask("awaitReady", null));
   clearTimeout(late);
-  if (!ready.ok || stop.aborted) return ready;
+  if (!ready.ok || ready.value === undefined) return ready;
   controlPlane.keep();
   agent.keep();
   const unbound = boundLogs(Object.values(logs));
   undo.push(() => Promise.resolve(unbound()));
-  await sayWelcome(ground, own, logs, ready.value?.degraded ?? []);
+  const { notes } = database;
+  const isTerminal = process.stdout.isTTY;
+  say(await helper.ask("welcome", { notes, degraded: ready.value, logs, isTerminal }));
+  helper.release();
+  collectGarbage();
   return { ok: true };
 }
 
-/** Creates the local agent's join token; only the agent's process gets it. */
-async function joinToken(ground: Ground, base: string): Promise<Record<string, string>> {
-  const { settings, agentSettings, dataDirectory, directory } = ground;
-  const { region, stateDir, joinToken: given, joinTokenFile } = agentSettings;
-  const adminToken = readAdminToken(settings, dataDirectory);
-  if (given !== null || joinTokenFile !== null || adminToken === null) return {};
-  const folder = resolve(directory, stateDirOf({ stateDir, region, dataDir: dataDirectory }));
-  const token = await makeJoinToken({ base, adminToken, region, stateDir: folder }).catch(() => null);
-  return token === null ? {} : { VANTAGE_JOIN_TOKEN: token };
+/** Frees what the start has left. From now on so little happens that V8 would not do it for days. */
+function collectGarbage(): void {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as (how: { type: "major"; flavor: "last-resort" }) => void;
+  collect({ type: "major", flavor: "last-resort" });
 }
 
-/** Waits for `wait`, or for the first child that fails to start. */
+/** Waits for an answer, or for the first child that fails to start; undefined if `stop` was aborted before. */
 async function unlessFailed<T>(
   children: readonly Child[],
   stop: AbortSignal,
-  wait: (signal: AbortSignal) => Promise<T>,
-): Promise<{ ok: true; value: T } | Problem> {
-  const given = new AbortController();
-  const waiting = wait(AbortSignal.any([stop, given.signal])).then((value) => ({ ok: true as const, value }));
+  answer: Promise<T>,
+): Promise<{ ok: true; value: T | undefined } | Problem> {
+  const stopped = whenAborted(stop).then(() => undefined);
   const failures = children.map((child) => child.failed.then(problem));
-  const first = await Promise.race([waiting, ...failures]);
-  given.abort();
-  return first;
-}
-
-function without(environment: Environment, process: "control-plane" | "agent"): Record<string, string | undefined> {
-  const others = SETTING_ROWS.filter((row) => row.secret && row.process !== process && row.process !== "both");
-  const hidden = new Set(others.map((row) => row.name));
-  return Object.fromEntries(Object.entries(environment).filter(([name]) => !hidden.has(name)));
-}
-
-/** Keeps compiled code between starts: a second start takes two thirds of the time (measured: 1.7 s instead of 2.5 s). */
-function compileCache(environment: Environment, dataDirectory: string) {
-  return { NODE_COMPILE_CACHE: environment["NODE_COMPILE_CACHE"] ?? join(dataDirectory, "compile-cache") };
-}
-
-/** Builds the control plane's environment: the caller's, the database, and no secret of the agent. */
-function controlPlaneEnvironment(environment: Environment, dataDirectory: string, databaseUrl: string) {
-  const rest = without(environment, "control-plane");
-  const cache = compileCache(environment, dataDirectory);
-  return {
-    ...withMemory(rest, CONTROL_PLANE_MEMORY),
-    ...cache,
-    DATABASE_URL: databaseUrl,
-    VANTAGE_DATA_DIR: dataDirectory,
-  };
-}
-
-/** Builds the local agent's environment: the caller's, the address to dial, and no secret of the control plane. */
-function agentEnvironment(environment: Environment, dataDirectory: string, settings: Settings) {
-  const rest = without(environment, "agent");
-  const dial = environment["VANTAGE_CONTROL_PLANE"]?.trim() || formatAddress(ownAddress(settings.grpcAddr));
-  const cache = compileCache(environment, dataDirectory);
-  return { ...withMemory(rest, AGENT_MEMORY), ...cache, VANTAGE_DATA_DIR: dataDirectory, VANTAGE_CONTROL_PLANE: dial };
-}
-
-/** Waits until a URL of the control plane's own listener answers 200; null if the signal was aborted first. */
-async function waitFor(url: string, signal: AbortSignal): Promise<{ degraded: readonly string[] } | null> {
-  while (!signal.aborted) {
-    const answer = await callService(url, { own: true, timeoutMs: 2_000 }).catch(() => null);
-    if (answer?.status === 200) {
-      const degraded = field(answer.body, "degraded");
-      return { degraded: Array.isArray(degraded) ? degraded.map(String) : [] };
-    }
-    await sleep(EVERY_MS, undefined, { signal }).catch(() => {});
-  }
-  return null;
-}
-
-/**
- * Creates a one-time join token for an agent that is not enrolled with this control plane: it has no identity, or one of
- * another authority, for example after a change of database. null: the agent needs no token, or the control plane
- * issued none; the agent then reports the failure.
- */
-async function makeJoinToken({ base, adminToken, region, stateDir }: LocalAgent): Promise<string | null> {
-  const json = { region, ttl_seconds: TTL_SECONDS };
-  const made = await callService(`${base}/api/admin/probe-tokens`, {
-    method: "POST",
-    token: adminToken,
-    json,
-    own: true,
-  });
-  const token = field(field(made.body, "data"), "token");
-  if (made.status !== 201 || typeof token !== "string") return null;
-  return token.endsWith(`_${authorityOf(stateDir)}`) ? null : token;
-}
-
-/** Returns the SHA-256 of an identity's authority certificate, in hex as in join tokens; null if it is unreadable. */
-function authorityOf(stateDir: string): string | null {
-  try {
-    const { fingerprint256 } = new X509Certificate(readFileSync(join(stateDir, IDENTITY_ENTRY, "ca.pem")));
-    return fingerprint256.replaceAll(":", "").toLowerCase();
-  } catch {
-    return null;
-  }
+  const waiting = Promise.race([stopped, answer]).then((value) => ({ ok: true as const, value }));
+  return Promise.race([waiting, ...failures]);
 }
 
 /** One process of the all-in-one start. */
 interface ChildOptions {
   /** The name in messages: "control plane". */
   readonly name: string;
-  /** Its main.ts. */
-  readonly entry: string;
+  /** Arguments of Node.js. */
+  readonly words: readonly string[];
   /** Called before each start. */
   readonly environment: () => Promise<Readonly<Record<string, string | undefined>>>;
   readonly logFile: string;
@@ -254,10 +181,10 @@ interface End {
 
 /** Runs the child once, in its own process group: only the supervisor, which knows the stop order, gets Ctrl-C. */
 async function runOnce(options: ChildOptions, stopping: AbortSignal): Promise<End> {
-  const { entry, environment, logFile, processes, graceMs } = options;
+  const { words, environment, logFile, processes, graceMs } = options;
   const given = await environment();
   const log = openLog(logFile);
-  const child = spawn(process.execPath, [`--import=${END_WITH_PARENT}`, entry], {
+  const child = spawn(process.execPath, words, {
     env: { ...given },
     detached: true,
     stdio: ["ignore", log, log, "ipc"],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { findRawSocketProblem, readRawSocketFacts, type RawSocketFacts } from "#shared/client/raw-sockets.ts";
-import { describeIcmp } from "#shared/client/up/welcome.ts";
+import { describeIcmp } from "#shared/client/up/helper/welcome.ts";
 
 const NONE = "0000000000000000";
 const NET_RAW = "0000000000002000";

@@ -15,7 +15,8 @@ import { databaseAccount, type Account, canUse } from "#shared/process/system-ac
 import { locateBinaries, type Binaries } from "#shared/client/up/postgres/binaries.ts";
 import { initialise, makeClusterDirectory, readPassword, ROLE, runAs } from "#shared/client/up/postgres/initialise.ts";
 import { anyoneWorksIn, readPidFile, worksIn } from "#shared/client/up/postgres/pid-file.ts";
-import { type Session, openSession } from "#shared/client/up/postgres/store.ts";
+import { serverSettings, usableMemory } from "#shared/client/up/postgres/settings.ts";
+import { lockDirectory, type Release } from "#shared/client/up/directory-lock.ts";
 import { problem, type Problem } from "#shared/client/up/problem.ts";
 import { describeError } from "#shared/contracts/error-code.ts";
 import { cp } from "node:fs/promises";
@@ -38,7 +39,7 @@ export interface Cluster {
 /** A running cluster, or the problem that prevented the start. */
 type ClusterStart = { ok: true; cluster: Cluster } | Problem;
 
-/** `root`: an absolute directory for data, password and log. `settings`: postgres parameters. `initdb`: more of its flags. */
+/** `root`: an absolute directory for data, password and log. `settings`: postgres parameters, which take precedence. `initdb`: more of its flags. */
 interface ClusterOptions {
   readonly root: string;
   readonly settings?: Readonly<Record<string, string>>;
@@ -70,15 +71,20 @@ function wrongVersion(data: string, major: string): string | null {
   return `the database in ${data} is of PostgreSQL ${version}, but this Vantage includes PostgreSQL ${major}: dump it with PostgreSQL ${version}, or set DATABASE_URL`;
 }
 
-function clusterOf(server: Server, adopted: boolean, session: Session, password: string): Cluster {
+function clusterOf(server: Server, adopted: boolean, release: Release, password: string): Cluster {
+  const url = (database: string) => urlOf(password, server.port, database);
   return {
     adopted,
     server,
-    url: (database) => urlOf(password, server.port, database),
-    createDatabase: (name) => session.createDatabase(name),
+    url,
+    async createDatabase(name) {
+      // Not loaded with this file: the supervisor leaves it to its helper.
+      const { createDatabase } = await import("#shared/client/up/postgres/store.ts");
+      await createDatabase(url("postgres"), name);
+    },
     async stop() {
-      await session.close().catch(() => {});
       await stopServer(server);
+      await release();
     },
   };
 }
@@ -98,23 +104,6 @@ export function runningUrl(root: string, database: string): string | null {
   }
 }
 
-/** Connects to the server and takes the supervisor's lock. If that fails, stops the server if this run started it. */
-async function takeOver(root: string, server: Server, adopted: boolean): Promise<ClusterStart> {
-  const password = readPassword(root);
-  const session = openSession(urlOf(password, server.port, "postgres"));
-  try {
-    if (await session.tryLock()) return { ok: true, cluster: clusterOf(server, adopted, session, password) };
-    await session.close();
-    return problem(
-      `another Vantage is running on the database in ${root}: stop it, or give this one its own VANTAGE_DATA_DIR`,
-    );
-  } catch (error) {
-    await session.close().catch(() => {});
-    if (!adopted) await stopServer(server);
-    return problem(`the embedded PostgreSQL in ${root} refuses connections (${describeError(error)})`);
-  }
-}
-
 /**
  * Starts the embedded PostgreSQL of a directory, creating the database on first use, or takes over the server that a
  * killed run left there. It listens on 127.0.0.1 with a password of 32 random bytes (SCRAM). A Unix socket would expose
@@ -123,26 +112,46 @@ async function takeOver(root: string, server: Server, adopted: boolean): Promise
 export async function startCluster(options: ClusterOptions): Promise<ClusterStart> {
   const located = locateBinaries();
   if (!located.ok) return located;
-  const { root, settings = {} } = options;
+  const { root } = options;
+  let release: Release | null = null;
   try {
     const account = databaseAccount(join(root, "data"));
     makeClusterDirectory(root, account);
-    const native = await reachablePrograms(located.binaries, root, account);
-    if (!existsSync(join(root, "data"))) {
-      const made = await initialise({ root, native, account, extra: options.initdb ?? [] });
-      if (!made.ok) return made;
-    }
-    const data = realpathSync(join(root, "data"));
-    const wrong = wrongVersion(data, located.binaries.major);
-    if (wrong !== null) return problem(wrong);
-    const orphan = await findOrphan(data);
-    if (orphan !== null) return await takeOver(root, orphan, true);
-    const port = options.port ?? (await freePort());
-    const started = await startServer({ root, native, account, settings, port });
-    return started.ok ? await takeOver(root, started.server, false) : started;
+    // Two data directories can name the same one (data-directory.ts), for example after one was copied.
+    release = await lockDirectory(root);
+    if (release === null)
+      return problem(
+        `another Vantage is running on the database in ${root}: stop it, or give this one its own VANTAGE_DATA_DIR`,
+      );
+    const found = await findServer(options, located.binaries, account);
+    if (found.ok) return { ok: true, cluster: clusterOf(found.server, found.adopted, release, readPassword(root)) };
+    await release();
+    return found;
   } catch (error) {
+    await release?.();
     return problem(`the embedded PostgreSQL in ${root} cannot be used (${describeError(error)})`);
   }
+}
+
+async function findServer(
+  options: ClusterOptions,
+  binaries: Binaries,
+  account: Account | null,
+): Promise<{ ok: true; server: Server; adopted: boolean } | Problem> {
+  const { root, settings = {} } = options;
+  const native = await reachablePrograms(binaries, root, account);
+  if (!existsSync(join(root, "data"))) {
+    const made = await initialise({ root, native, account, extra: options.initdb ?? [] });
+    if (!made.ok) return made;
+  }
+  const data = realpathSync(join(root, "data"));
+  const wrong = wrongVersion(data, binaries.major);
+  if (wrong !== null) return problem(wrong);
+  const orphan = await findOrphan(data);
+  if (orphan !== null) return { ok: true, server: orphan, adopted: true };
+  const port = options.port ?? (await freePort());
+  const started = await startServer({ root, native, account, settings, port });
+  return started.ok ? { ...started, adopted: false } : started;
 }
 
 function openToAll(path: string): void {
@@ -227,7 +236,8 @@ async function startServer(options: {
   const { root, native, account, settings, port } = options;
   const data = join(root, "data");
   const logFile = join(root, "postgres.log");
-  const all = { listen_addresses: "127.0.0.1", port: String(port), unix_socket_directories: "", ...settings };
+  const listener = { listen_addresses: "127.0.0.1", port: String(port), unix_socket_directories: "" };
+  const all = { ...serverSettings(usableMemory()), ...listener, ...settings };
   const flags = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   rotateLog(logFile);
   const log = openLog(logFile);

@@ -1,11 +1,7 @@
 import postgres from "postgres";
 
-/** A database connection of the supervisor; ended with `close`. */
+/** A database connection; ended with `close`. */
 export interface Session {
-  /** Creates the database if it does not exist. */
-  createDatabase(name: string): Promise<void>;
-  /** Takes the supervisor's lock on this server, held until the session ends; false if another session holds it. */
-  tryLock(): Promise<boolean>;
   /** Returns the server's version as a number, 180004 for 18.4. Rejects if the server is unreachable. */
   version(): Promise<number>;
   /** Returns the time of the server's clock. */
@@ -24,21 +20,25 @@ export interface Session {
   close(): Promise<void>;
 }
 
-/** An arbitrary constant, which must not change between versions. */
-const SUPERVISOR_LOCK = 7_316_001;
+/** Creates a database of the server at `url` if it does not exist. */
+export async function createDatabase(url: string, name: string): Promise<void> {
+  const sql = openClient(url);
+  try {
+    const rows = await sql`select 1 from pg_database where datname = ${name}`;
+    if (rows.length === 0) await sql`create database ${sql(name)}`;
+  } finally {
+    await sql.end({ timeout: 2 });
+  }
+}
+
+function openClient(url: string): postgres.Sql {
+  return postgres(url, { max: 1, onnotice: () => {}, connect_timeout: 10, max_lifetime: null });
+}
 
 /** Opens one connection. Queries reject if the server is unreachable. */
 export function openSession(url: string): Session {
-  const sql = postgres(url, { max: 1, onnotice: () => {}, connect_timeout: 10, max_lifetime: null });
+  const sql = openClient(url);
   return {
-    async createDatabase(name) {
-      const rows = await sql`select 1 from pg_database where datname = ${name}`;
-      if (rows.length === 0) await sql`create database ${sql(name)}`;
-    },
-    async tryLock() {
-      const rows = await sql<{ got: boolean }[]>`select pg_try_advisory_lock(${SUPERVISOR_LOCK}) as got`;
-      return rows[0]?.got === true;
-    },
     async version() {
       const rows = await sql<{ version: number }[]>`select current_setting('server_version_num')::int as version`;
       return rows[0]?.version ?? 0;

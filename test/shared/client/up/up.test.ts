@@ -1,9 +1,10 @@
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import postgres from "postgres";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { AGENT_MEMORY, CONTROL_PLANE_MEMORY } from "#shared/client/process-memory.ts";
 import { makePlace, serversIn, type Place } from "#test/shared/client/up/supervisor.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { until } from "#test/support/until.ts";
 
 // A start takes 2 s on a quiet machine and far more on a busy one.
@@ -13,6 +14,15 @@ beforeEach(async () => {
   place = await makePlace();
 });
 afterEach(() => place.clean());
+
+/** Returns the command lines of a process's children. */
+function childrenOf(pid: number): string[] {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  const children = threads.flatMap((thread) =>
+    readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8").split(" ").filter(Boolean),
+  );
+  return children.map((child) => readFileSync(`/proc/${child}/cmdline`, "utf8"));
+}
 
 async function query(url: string, statement: string): Promise<unknown[]> {
   const sql = postgres(url, { max: 1 });
@@ -26,10 +36,11 @@ async function query(url: string, statement: string): Promise<unknown[]> {
 test("the first start creates a database and a key, a second one uses both, and a stop leaves nothing", async () => {
   const first = place.start();
   await first.says("Ctrl-C stops everything");
-  expect(first.output()).toContain(place.base);
+  const shown = place.base.replace("127.0.0.1", "localhost");
+  expect(first.output()).toContain(shown);
   expect(first.output()).toContain("vtg_first (plan captain; not shown again)");
   expect(first.output()).toContain(`in ${join(place.directory, "admin-token")}`);
-  expect(first.output()).toContain(`curl -H 'X-API-Key: vtg_first' ${place.base}/api/v4/tools`);
+  expect(first.output()).toContain(`curl -H 'X-API-Key: vtg_first' ${shown}/api/v4/tools`);
   const { DATABASE_URL = "" } = place.given("control-plane");
   expect(first.output()).not.toContain(new URL(DATABASE_URL).password);
   await query(DATABASE_URL, "create table kept as select 1 as one");
@@ -82,6 +93,46 @@ test("a second start on the same data directory prints one clear line", async ()
   expect(second.output().trim().split("\n")).toEqual([
     `vantage: Vantage is already running on ${place.directory}: stop it first, or set VANTAGE_DATA_DIR to another directory`,
   ]);
+});
+
+test("two data directories cannot share one database", async () => {
+  const first = place.start();
+  await first.says("Ctrl-C stops everything");
+  const copy = join(place.directory, "copy");
+  mkdirSync(copy);
+  const root = join(place.directory, "postgres");
+  writeFileSync(join(copy, "postgres-is-elsewhere"), `${root}\n`);
+  const listeners = {
+    VANTAGE_HTTP_ADDR: `127.0.0.1:${await freePort()}`,
+    VANTAGE_GRPC_ADDR: `127.0.0.1:${await freePort()}`,
+  };
+  const second = place.start({ VANTAGE_DATA_DIR: copy, ...listeners });
+  expect(await Promise.race([second.ended, second.says("Ctrl-C stops everything")])).toBe(1);
+  expect(second.output()).toContain(
+    `vantage: another Vantage is running on the database in ${root}: stop it, or give this one its own VANTAGE_DATA_DIR\n`,
+  );
+});
+
+test("a supervisor keeps no connection to the database and no process but the programs", async () => {
+  const run = place.start();
+  await run.says("Ctrl-C stops everything");
+  const programs = [/bin\/postgres/, /control-plane\.ts/, /agent\.ts/];
+  const isRest = () => {
+    const children = childrenOf(run.process.pid ?? 0);
+    return children.length === programs.length && programs.every((each) => children.some((child) => each.test(child)));
+  };
+  await until(isRest, "only the programs");
+  const { DATABASE_URL = "" } = place.given("control-plane");
+  const clients = "select count(*)::int as count from pg_stat_activity where backend_type = 'client backend'";
+  await until(
+    async () => JSON.stringify(await query(DATABASE_URL, clients)) === '[{"count":1}]',
+    "no client but this one",
+  );
+  // The new agent's token needs the helper once more.
+  process.kill(Number(place.given("agent")["pid"]), "SIGKILL");
+  await until(() => place.notes().filter((note) => note === "agent start").length === 2, "another agent");
+  expect(place.given("agent")["VANTAGE_JOIN_TOKEN"]).toMatch(/^vjt_/);
+  await until(isRest, "only the programs again");
 });
 
 test("a child that exits is started again, and the others continue", async () => {

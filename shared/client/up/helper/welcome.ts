@@ -2,11 +2,12 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { stateDirOf, IDENTITY_ENTRY } from "#shared/settings/agent-state.ts";
 import { readRawSocketFacts, findRawSocketProblem, type RawSocketFacts } from "#shared/client/raw-sockets.ts";
-import { adminTokenFile, readAdminToken } from "#shared/client/up/admin-token.ts";
+import { adminTokenFile, readAdminToken } from "#shared/client/up/helper/admin-token.ts";
 import { searchPathOf } from "#shared/process/chromium.ts";
 import { linkedUrl } from "#shared/settings/address.ts";
 import { LAUNCHER } from "#shared/settings/launcher.ts";
-import type { Ground } from "#shared/client/up/options.ts";
+import type { Started } from "#shared/client/up/helper.ts";
+import type { Installation } from "#shared/client/up/helper/installation.ts";
 import { callService, field } from "#shared/client/call.ts";
 
 /** The first key has the highest plan: the operator may use every function. */
@@ -36,38 +37,32 @@ interface LocalAgentAddress {
   readonly stateDir: string;
 }
 
-/** Creates the first key if there is none and prints how to use the service at `own`. */
-export async function sayWelcome(
-  ground: Ground,
-  own: string,
-  logs: Readonly<Record<string, string>>,
-  degraded: readonly string[],
-): Promise<void> {
-  const { settings, agentSettings, directory, environment, dataDirectory, database, say } = ground;
+/** Creates the first key if there is none and returns how to use the service. */
+export async function welcome(installation: Installation, started: Started): Promise<string> {
+  const { settings, agentSettings, directory, environment, dataDirectory, own } = installation;
+  const { degraded, logs, isTerminal } = started;
   const tokenFile = adminTokenFile(dataDirectory);
   const masterKeyFile = join(dataDirectory, "master-key");
   const token = readAdminToken(settings, dataDirectory);
   const firstKey = token === null ? null : await makeFirstKey(own, token).catch(() => null);
-  const signIn = token === null ? null : await makeFirstSignIn(ground, own, token).catch(() => null);
+  const signIn = token === null ? null : await makeFirstSignIn(isTerminal, own, token).catch(() => null);
   const stateDir = resolve(directory, stateDirOf({ ...agentSettings, dataDir: dataDirectory }));
   const can = token === null ? null : await readCapabilities({ base: own, adminToken: token, stateDir });
-  const notes = [...database.notes];
+  const notes = [...started.notes];
   if (degraded.includes("agents")) notes.push(`No agent has attached yet: see ${logs["agent"]}.`);
   if (can !== null)
     notes.push(...describeIcmp(can, readRawSocketFacts(searchPathOf(environment["PATH"])), logs["agent"] ?? ""));
   if (settings.allowTargets !== null)
     notes.push(`Every user of this service can reach ${settings.allowTargets.join(", ")} (VANTAGE_ALLOW_TARGETS).`);
-  say(
-    greet({
-      baseUrl: settings.baseUrl ?? linkedUrl(settings.httpAddr, settings.tlsCert !== null),
-      adminTokenFile: settings.adminToken === null ? tokenFile : null,
-      masterKeyFile: settings.databaseUrl !== null && existsSync(masterKeyFile) ? masterKeyFile : null,
-      firstKey,
-      signIn,
-      logFiles: Object.values(logs),
-      notes,
-    }),
-  );
+  return greet({
+    baseUrl: settings.baseUrl ?? linkedUrl(settings.httpAddr, settings.tlsCert !== null),
+    adminTokenFile: settings.adminToken === null ? tokenFile : null,
+    masterKeyFile: settings.databaseUrl !== null && existsSync(masterKeyFile) ? masterKeyFile : null,
+    firstKey,
+    signIn,
+    logFiles: Object.values(logs),
+    notes,
+  });
 }
 
 /**
@@ -86,7 +81,7 @@ async function makeFirstKey(base: string, token: string): Promise<string | null>
  * Creates the link by which the first user signs in, while there is none, and describes it. An output that is no terminal
  * can be a log, which is kept: there the link is left out. null if there are users, or the service did not create one.
  */
-async function makeFirstSignIn({ isTerminal }: Ground, base: string, token: string): Promise<string | null> {
+async function makeFirstSignIn(isTerminal: boolean, base: string, token: string): Promise<string | null> {
   const url = `${base}/api/admin/sign-in-links`;
   const made = await callService(url, { method: "POST", token, json: { if_no_users: true }, own: true });
   const link = field(field(made.body, "data"), "url");
