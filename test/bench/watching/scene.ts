@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startCluster } from "#shared/client/up/postgres/cluster.ts";
+import { AGENT_MEMORY, CONTROL_PLANE_MEMORY } from "#shared/client/process-memory.ts";
 import { connect, type Sql } from "#control-plane/core/database/connect.ts";
 import { startTinyWeb } from "#test/bench/tiny-web.ts";
 import { spawnAgent, type AgentProcess } from "#test/support/agent-process.ts";
@@ -55,6 +56,7 @@ export async function openScene({ locations, profile, agentSettings = {} }: Scen
   const metricsPort = await freePort();
   const plane = await startControlPlaneProcess(cluster.url("vantage"), {
     settings: {
+      ...CONTROL_PLANE_MEMORY,
       VANTAGE_PLANS: plans,
       VANTAGE_ALLOW_TARGETS: "127.0.0.0/8",
       VANTAGE_METRICS_ADDR: `127.0.0.1:${metricsPort}`,
@@ -69,7 +71,8 @@ export async function openScene({ locations, profile, agentSettings = {} }: Scen
       VANTAGE_JOIN_TOKEN: await makeJoinToken(plane, { region }),
       VANTAGE_REGION: region,
       ...agentSettings,
-      ...(profile === undefined ? {} : { NODE_OPTIONS: flags.join(" ") }),
+      ...AGENT_MEMORY,
+      NODE_OPTIONS: [AGENT_MEMORY.NODE_OPTIONS, ...flags].join(" "),
     });
     await agent.says('"attached"');
     agents.push(agent);
