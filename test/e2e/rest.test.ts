@@ -104,6 +104,15 @@ it("a replica does not rest beside another, and rests again when that has ended"
   await plane.untilRest();
 });
 
+it("a lost connection of the notifications ends a rest: messages can have been lost with it", async () => {
+  await plane.untilRest();
+  const before = plane.wakes();
+  await sql`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and application_name = 'vantage listener'`;
+  await expect.poll(() => plane.wakes()).toBeGreaterThan(before);
+});
+
 it("messages arrive unless something between the replica and the database holds them back", async () => {
   const { notifications } = plane.app;
   const send = async (channel: string, payload: string): Promise<void> => {

@@ -25,7 +25,7 @@ export interface OwnNotifications extends Notifications {
 const ECHO_CHANNEL = "vantage_echo";
 const ECHO_MS = 2_000;
 
-/** Opens notifications that use a client until it is closed. A message ends the rest of `timers`. */
+/** Opens notifications that use a client until it is closed. A message, or a reconnect, ends the rest of `timers`. */
 export function createNotifications(sql: Sql, timers: Pick<Timers, "wake">): OwnNotifications {
   let echoes: Map<string, () => void> | null = null;
   let sent = 0;
@@ -37,11 +37,18 @@ export function createNotifications(sql: Sql, timers: Pick<Timers, "wake">): Own
 
   return {
     listen(channel, onMessage, onReset) {
-      const wakeAnd = (payload: string): void => {
-        timers.wake();
-        onMessage(payload);
-      };
-      listen(channel, wakeAnd, onReset);
+      listen(
+        channel,
+        (payload) => {
+          timers.wake();
+          onMessage(payload);
+        },
+        () => {
+          // What was lost can have made something due.
+          timers.wake();
+          onReset();
+        },
+      );
     },
     async arrive(replicaId, notify) {
       if (echoes === null) {
