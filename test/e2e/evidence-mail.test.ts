@@ -54,7 +54,7 @@ describe("the mail about an outage", () => {
     await expect.poll(() => downs().length, SETTLES).toBe(1);
     const text = downs()[0]?.text ?? "";
     expect(text).toMatch(/^Cause: +HTTP 503 instead of 200 in|^Cause: +HTTP 503 instead of 200 from/m);
-    expect(text).toMatch(/^Changed: +Changed since the good check at .*: status 200 -> 503$/m);
+    expect(text).toMatch(/^Changed: +Changed since the good check at .*: status 200 -> 503(?:$|; time)/m);
     expect(text).toMatch(/^Where: +Fails from everywhere that was checked: eu-west/m);
     const [delivery] = await world.sql<{ heldBy: string | null }[]>`
       select held_by as "heldBy" from deliveries where channel = 'mail' order by id desc limit 1`;
