@@ -29,9 +29,12 @@ export function createLiveness({ sql, clock, timers }: Pick<App, "sql" | "clock"
       const at = clock.monotonic();
       const now = clock.now();
       // The monotonic clock of a machine that was suspended has not moved.
-      if (at - notedAt < EVERY_MS && Math.abs(now.getTime() - notedTime) < EVERY_MS) return;
-      await noteLiveness(sql, now, hasRested ? null : LONGEST_GAP_MS);
+      const isNoted = at - notedAt < EVERY_MS && Math.abs(now.getTime() - notedTime) < EVERY_MS;
+      // A rest ends with a note: an outage can begin right after it.
+      if (isNoted && !hasRested) return;
+      const longestGapMs = hasRested ? null : LONGEST_GAP_MS;
       hasRested = false;
+      await noteLiveness(sql, now, longestGapMs);
       notedAt = at;
       notedTime = now.getTime();
       if (at - deletedAt < DELETE_EVERY_MS) return;
