@@ -133,12 +133,19 @@ describeBrowser("a visual monitor", () => {
     const { id } = made.body.data as { id: number };
     const read = async () => (await plane.call(`/api/v4/monitors?id=${id}`, { key })).body.data as Monitor;
     const settles = { interval: 200 };
+    const { sql } = plane.app;
+    // The check before it must be recorded: its picture is stored a moment earlier.
+    const checkNow = async (): Promise<void> => {
+      const makeDue = () => sql`
+        update monitor_slots set planned_at = now(), due_at = now() where monitor_id = ${id} and lease = 0
+        returning 1`;
+      await expect.poll(makeDue, settles).toHaveLength(1);
+    };
     await expect.poll(async () => (await read()).status, settles).toBe("up");
     const { accepted } = (await read()).visual;
 
     html = RICH.replace("<h1>Shop", "<h1 style='background:red'>Sale");
-    const { sql } = plane.app;
-    await sql`update monitor_slots set planned_at = now(), due_at = now() where monitor_id = ${id}`;
+    await checkNow();
     await expect.poll(async () => (await read()).visual.latest?.ratio, settles).toBeGreaterThan(0.1);
     const changed = await read();
     expect(changed).toMatchObject({ status: "up", last_error: null, visual: { accepted } });
@@ -154,7 +161,7 @@ describeBrowser("a visual monitor", () => {
     }
 
     isBroken = true;
-    await sql`update monitor_slots set planned_at = now(), due_at = now() where monitor_id = ${id}`;
+    await checkNow();
     await expect.poll(async () => (await read()).status, settles).toBe("unknown");
     expect(await read()).toMatchObject({
       last_error: { source: "target", reason: "http_error" },

@@ -59,11 +59,17 @@ export const SOON = { interval: 500 };
 /** `intervalSeconds`: length of all intervals; a minute if absent, which is the shortest that a plan allows. */
 type WatchedOptions = ServiceOptions & { readonly intervalSeconds?: number };
 
-/** Waits until a monitor is up, by the database: calls of the API have a limit. */
+/**
+ * Waits until a monitor is up and was checked from all its locations, by the database: calls of the API have a limit. A
+ * location can be behind the others, and its check must not run when the test changes the network.
+ */
 export async function untilUp(query: Query, id: number): Promise<void> {
   await until(async () => {
-    const [row] = await query<{ status: string }>(`select status from monitor_states where monitor_id = ${id}`);
-    return row?.status === "up";
+    const [row] = await query<{ isUp: boolean }>(`
+      select status = 'up' and not exists (
+        select from monitor_slots as s where s.monitor_id = t.monitor_id and (s.checked_at is null or s.lease <> 0)
+      ) as "isUp" from monitor_states as t where monitor_id = ${id}`);
+    return row?.isUp === true;
   }, `monitor ${id} is up`);
 }
 
