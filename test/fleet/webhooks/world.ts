@@ -90,6 +90,7 @@ export async function openWorld(seed: number): Promise<World> {
       async crashDatabase() {
         process.kill(cluster.server.pid, "SIGQUIT");
         await cluster.server.exited;
+        await cluster.stop();
         const again = await startCluster({ root, settings: POSTGRES, port });
         if (!again.ok) throw new Error(again.line);
         cluster = again.cluster;
