@@ -2,8 +2,7 @@ import { spawn } from "node:child_process";
 import { closeSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
+import { collectGarbage } from "#shared/process/release-memory.ts";
 import { whenAborted } from "#shared/client/up/aborted.ts";
 import type { Database } from "#shared/client/up/database.ts";
 import type { Helper } from "#shared/client/up/helper.ts";
@@ -83,13 +82,6 @@ export async function startProcesses(ground: Ground, undo: Undo): Promise<{ ok: 
   helper.release();
   collectGarbage();
   return { ok: true };
-}
-
-/** Frees what the start has left. From now on so little happens that V8 would not do it for days. */
-function collectGarbage(): void {
-  setFlagsFromString("--expose-gc");
-  const collect = runInNewContext("gc") as (how: { type: "major"; flavor: "last-resort" }) => void;
-  collect({ type: "major", flavor: "last-resort" });
 }
 
 /** Waits for an answer, or for the first child that fails to start; undefined if `stop` was aborted before. */
