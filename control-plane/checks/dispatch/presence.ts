@@ -15,7 +15,6 @@ export interface AbsentAgent {
   /** Live replicas that the agent is attached to; empty: it is offline. */
   readonly replicas: readonly string[];
   readonly draining: boolean;
-  readonly seenAt: Date;
 }
 
 /** Interface of presence, which replicas share through the database (implemented in control-plane/checks/probes). */

@@ -194,7 +194,7 @@ describe("agents that only other replicas have", () => {
   const there = (region: string, replicas: readonly string[]): AbsentAgent => {
     const read = readHello(helloOf(region));
     if (!read.ok) throw new Error(read.rejection.message);
-    return { agent: read.agent, accountId: null, enabled: true, replicas, draining: false, seenAt: new Date(0) };
+    return { agent: read.agent, accountId: null, enabled: true, replicas, draining: false };
   };
   const refusal = async (over: Partial<CheckRequest> = {}) => {
     const answer = await check("https://example.com/", over);

@@ -92,8 +92,8 @@ export function createPresence(
     for (const listener of listeners) listener();
   }
 
-  function demandReading(): void {
-    reader.demand();
+  function demandReading(what: "everything" | "changes" = "everything"): void {
+    reader.demand(what);
     if (!isStopped) rounds.wake();
   }
 
@@ -114,11 +114,14 @@ export function createPresence(
         signOfLife.demand();
         rounds.wake();
       });
-      repetitions.push(beats, timers.repeat(SWEEP_MS, demandReading));
+      repetitions.push(
+        beats,
+        timers.repeat(SWEEP_MS, () => demandReading("changes")),
+      );
       const onNotification = (sender: string) => {
         if (sender !== replicaId) demandReading();
       };
-      notifications.listen(PRESENCE_CHANNEL, onNotification, demandReading);
+      notifications.listen(PRESENCE_CHANNEL, onNotification, () => demandReading());
     },
     async stop() {
       isStopped = true;

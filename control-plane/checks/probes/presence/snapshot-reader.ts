@@ -10,7 +10,13 @@ import {
   haveSameReplicas,
   type PresenceSnapshot,
 } from "#control-plane/checks/probes/presence/snapshot.ts";
-import { readPresence } from "#control-plane/checks/probes/presence/store.ts";
+import { readPresence, readPresenceState, type PresenceReading } from "#control-plane/checks/probes/presence/store.ts";
+
+/**
+ * Time after which everything is read although nothing seems to have changed, in milliseconds: rows that somebody changed
+ * by hand are noticed.
+ */
+const WHOLE_MS = 60_000;
 
 /** Holds this replica's latest snapshot of presence and reads new ones. */
 interface SnapshotReader {
@@ -21,8 +27,11 @@ interface SnapshotReader {
   absent(): readonly AbsentAgent[];
   /** Discards the cached result of `absent`. Call it when an agent attached here or left. */
   forgetAbsent(): void;
-  /** Requests a read in the next round. */
-  demand(): void;
+  /**
+   * Requests a read in the next round: of everything, because something has changed, or of what has changed, if anything
+   * has.
+   */
+  demand(what: "everything" | "changes"): void;
   /** Reports whether a read is requested. */
   isDue(): boolean;
   /** Reads a snapshot and compares the attachments with it. Rejects if the database is not available. */
@@ -40,7 +49,19 @@ export function createSnapshotReader({
 }): SnapshotReader {
   let snapshot = EMPTY_SNAPSHOT;
   let absent: readonly AbsentAgent[] | null = null;
-  let isDemanded = true;
+  let demanded: "everything" | "changes" | null = "everything";
+  /** State of the database when everything was read last. */
+  let seen = { revision: "", at: -Infinity };
+
+  async function readEverything(self: ReplicaInfo, replicas: PresenceReading["replicas"]): Promise<boolean> {
+    const { probes, own } = await database.run((sql) => readPresence(sql, self.id, deadBefore(clock.now())));
+    const before = snapshot;
+    snapshot = buildSnapshot({ replicas, probes, own }, self, before);
+    if (!haveSameProbes(before, snapshot)) absent = null;
+    attachments.compare(own);
+    return !haveSameReplicas(before, snapshot);
+  }
+
   return {
     snapshot: () => snapshot,
     absent() {
@@ -50,22 +71,24 @@ export function createSnapshotReader({
     forgetAbsent() {
       absent = null;
     },
-    demand() {
-      isDemanded = true;
+    demand(what) {
+      if (demanded !== "everything") demanded = what;
     },
-    isDue: () => isDemanded,
+    isDue: () => demanded !== null,
     async read(self) {
       // Cleared before the statement: a later request can come too late for this read.
-      isDemanded = false;
+      const isWhole = demanded === "everything" || clock.monotonic() - seen.at >= WHOLE_MS;
+      demanded = null;
       try {
-        const reading = await database.run((sql) => readPresence(sql, self.id, deadBefore(clock.now())));
-        const before = snapshot;
-        snapshot = buildSnapshot(reading, self, before);
-        if (!haveSameProbes(before, snapshot)) absent = null;
-        attachments.compare(reading.own);
-        return { haveReplicasChanged: !haveSameReplicas(before, snapshot) };
+        // The state is read before the rows: what changes between the two is in the next state.
+        const { replicas, revision } = await database.run((sql) => readPresenceState(sql, deadBefore(clock.now())));
+        if (!isWhole && revision === seen.revision) return { haveReplicasChanged: false };
+        const at = clock.monotonic();
+        const haveReplicasChanged = await readEverything(self, replicas);
+        seen = { revision, at };
+        return { haveReplicasChanged };
       } catch (error) {
-        isDemanded = true;
+        demanded = isWhole ? "everything" : (demanded ?? "changes");
         throw error;
       }
     },

@@ -28,13 +28,13 @@ export function buildSnapshot(reading: PresenceReading, self: ReplicaInfo, befor
 
 /** Returns a probe of the snapshot: the object of the previous snapshot if nothing has changed. */
 function knownProbe(probe: ProbeReading, before: PresenceSnapshot): KnownProbe {
-  const { id, region, accountId, enabled, replicas, draining, seenAt } = probe;
+  const { id, region, accountId, enabled, replicas, draining } = probe;
   const source = JSON.stringify([region, probe.hello]);
-  const facts = JSON.stringify([accountId, enabled, replicas, draining, seenAt]);
+  const facts = JSON.stringify([accountId, enabled, replicas, draining]);
   const known = before.probes.get(id);
   if (known?.source === source && known.facts === facts) return known;
   const agent = known?.source === source ? known.agent : parseStoredHello(id, region, probe.hello);
-  return { agent, accountId, enabled, replicas, draining, seenAt, source, facts };
+  return { agent, accountId, enabled, replicas, draining, source, facts };
 }
 
 /** Reports whether two snapshots have the same probes in the same states. */

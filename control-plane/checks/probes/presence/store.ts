@@ -39,16 +39,17 @@ export async function writePresence(sql: Sql, update: PresenceUpdate): Promise<v
   const { replicaId, address, startedAt, now, horizon, announce, changes, stillHere } = update;
   const touched = [...new Set([...changes.map((change) => change.probeId), ...stillHere])];
   await sql`
-    with own as (
+    with change as (
+      select * from ${given(sql, changes, { probeId: "text", draining: "boolean", hello: "text" }, { as: "change" })}
+    ), own as (
       insert into replicas (id, address, started_at, seen_at) values (${replicaId}, ${address}, ${startedAt}, ${now})
-      on conflict (id) do update set address = excluded.address, seen_at = excluded.seen_at
+      on conflict (id) do update set address = excluded.address, seen_at = excluded.seen_at,
+        changes = replicas.changes + (select count(*) from change)
       returning id
     ), dead as (
       delete from replicas where id in (
         select id from replicas where seen_at < ${horizon} and id <> ${replicaId} for update skip locked
       ) returning id
-    ), change as (
-      select * from ${given(sql, changes, { probeId: "text", draining: "boolean", hello: "text" }, { as: "change" })}
     ), attached as (
       insert into attachments (probe_id, replica_id, draining, attached_at)
       select probe_id, ${replicaId}, draining, ${now} from change where hello is not null
@@ -96,12 +97,30 @@ export interface ProbeReading {
   readonly enabled: boolean;
   /** The agent's last hello as JSON; null if it has never attached. */
   readonly hello: string | null;
-  /** Time at which it was last attached, or enrolled; accurate to 30 s. */
-  readonly seenAt: Date;
   /** Ids of the live replicas to which it is attached, sorted, without the replica that reads. */
   readonly replicas: readonly string[];
   /** Whether it drains on all of them. */
   readonly draining: boolean;
+}
+
+/** The live replicas, and a text that differs whenever a reading of presence would. */
+interface PresenceState {
+  readonly replicas: PresenceReading["replicas"];
+  readonly revision: string;
+}
+
+/**
+ * Reads the replicas seen since `horizon`, and the state of presence. It costs the same for ten agents as for a
+ * thousand, nearly: of each enrolment only a hash is read, inside the database.
+ */
+export async function readPresenceState(sql: Sql, horizon: Date): Promise<PresenceState> {
+  const rows = await sql<{ id: string; address: string; changes: number; enrolments: string }[]>`
+    select id, address, changes, enrolments from replicas, (
+      select coalesce(bit_xor(hashtextextended(concat_ws(' ', id, region, account_id, enabled), 0)), 0)::text as enrolments
+      from probes where revoked_at is null
+    ) as hashed
+    where seen_at >= ${horizon} order by id`;
+  return { replicas: rows.map(({ id, address }) => ({ id, address })), revision: JSON.stringify(rows) };
 }
 
 /** Result of one read of presence. */
@@ -112,25 +131,26 @@ export interface PresenceReading {
   readonly own: readonly { readonly probeId: string; readonly draining: boolean }[];
 }
 
-/** Reads the replicas seen since `horizon`, every probe that is not revoked, and the reader's own attachments. */
-export async function readPresence(sql: Sql, replicaId: string, horizon: Date): Promise<PresenceReading> {
-  const [replicas, probes, own] = await Promise.all([
-    sql<{ id: string; address: string }[]>`
-      select id, address from replicas where seen_at >= ${horizon} order by id`,
+/** Reads every probe that is not revoked, and the reader's own attachments. */
+export async function readPresence(
+  sql: Sql,
+  replicaId: string,
+  horizon: Date,
+): Promise<Pick<PresenceReading, "probes" | "own">> {
+  const [probes, own] = await Promise.all([
     sql<ProbeReading[]>`
       select id, region, account_id as "accountId", enabled, hello::text as hello,
-        coalesce(last_seen_at, enrolled_at) as "seenAt",
         coalesce(held.replicas, '{}') as replicas, coalesce(held.draining, false) as draining
       from probes left join (${attachmentsByProbe(sql, horizon, replicaId)}) as held on held.probe_id = probes.id
       where revoked_at is null`,
     sql<{ probeId: string; draining: boolean }[]>`
       select probe_id as "probeId", draining from attachments where replica_id = ${replicaId}`,
   ]);
-  return { replicas, probes, own };
+  return { probes, own };
 }
 
 /** A probe as operators see it; it can be revoked. */
-export interface ProbeRecord extends Omit<ProbeReading, "seenAt"> {
+export interface ProbeRecord extends ProbeReading {
   readonly revokedAt: Date | null;
   readonly certificateExpiresAt: Date;
   readonly enrolledAt: Date;

@@ -15,7 +15,7 @@ function infoOf(region: string): AgentInfo {
 }
 
 function absent(region: string, over: Partial<AbsentAgent> = {}): AbsentAgent {
-  const base = { accountId: null, enabled: true, replicas: ["other"], draining: false, seenAt: new Date(0) };
+  const base = { accountId: null, enabled: true, replicas: ["other"], draining: false };
   return { agent: infoOf(region), ...base, ...over };
 }
 
