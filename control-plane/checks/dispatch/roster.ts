@@ -120,24 +120,30 @@ function createCandidates(sources: CandidateSources): {
 } {
   let seen: readonly AbsentAgent[] | null = null;
   let shared = toCandidates([]);
+  let byOwner = new Map<number | null, Candidate[]>();
+  /** Lists of accounts with agents of their own, made when they are first read: they repeat the shared agents. */
   let byAccount = new Map<number, Candidates>();
 
   function rebuild(absent: readonly AbsentAgent[]): void {
     seen = absent;
-    const byOwner = Map.groupBy(everyone(sources, absent), (candidate) => candidate.accountId);
-    const common = byOwner.get(null) ?? [];
-    shared = toCandidates(common);
+    byOwner = Map.groupBy(everyone(sources, absent), (candidate) => candidate.accountId);
+    shared = toCandidates(byOwner.get(null) ?? []);
     byAccount = new Map();
-    for (const [accountId, own] of byOwner) {
-      if (accountId !== null) byAccount.set(accountId, toCandidates([...common, ...own], shared.rules));
-    }
+  }
+
+  function ofOwner(accountId: number): Candidates {
+    const own = byOwner.get(accountId);
+    if (own === undefined) return shared;
+    const made = byAccount.get(accountId) ?? toCandidates([...shared.list, ...own], shared.rules);
+    byAccount.set(accountId, made);
+    return made;
   }
 
   return {
     of(accountId) {
       const absent = sources.absent();
       if (seen !== absent) rebuild(absent);
-      return (accountId === null ? undefined : byAccount.get(accountId)) ?? shared;
+      return accountId === null ? shared : ofOwner(accountId);
     },
     changed() {
       seen = null;
