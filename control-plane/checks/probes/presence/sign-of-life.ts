@@ -53,6 +53,8 @@ export function createSignOfLife({
         announce: !isAnnounced,
         changes,
         stillHere: isRefresh ? attachments.attachedIds() : [],
+        // Each agent is attached to all replicas: one of them is enough.
+        seenSince: new Date(now.getTime() - REFRESH_MS / 2),
       };
       try {
         await database.run((sql) => writePresence(sql, update));

@@ -17,8 +17,9 @@ interface PresenceUpdate {
   readonly announce: boolean;
   /** Agents whose attachment here has changed. */
   readonly changes: readonly AttachmentChange[];
-  /** Agents that are still attached here: their last_seen_at is updated. */
+  /** Agents that are still attached here: their last_seen_at is updated if no replica has done so since `seenSince`. */
   readonly stillHere: readonly string[];
+  readonly seenSince: Date;
 }
 
 /** An agent that is attached now, or no longer. */
@@ -36,8 +37,7 @@ export interface AttachmentChange {
  * not enrolled only has an attachment.
  */
 export async function writePresence(sql: Sql, update: PresenceUpdate): Promise<void> {
-  const { replicaId, address, startedAt, now, horizon, announce, changes, stillHere } = update;
-  const touched = [...new Set([...changes.map((change) => change.probeId), ...stillHere])];
+  const { replicaId, address, startedAt, now, horizon, announce, changes, stillHere, seenSince } = update;
   await sql`
     with change as (
       select * from ${given(sql, changes, { probeId: "text", draining: "boolean", hello: "text" }, { as: "change" })}
@@ -59,7 +59,9 @@ export async function writePresence(sql: Sql, update: PresenceUpdate): Promise<v
       where attachments.probe_id = change.probe_id and replica_id = ${replicaId} and change.hello is null
     ), touched as (
       select id from probes
-      where (select count(*) from own) = 1 and (select count(*) from dead) >= 0 and id = any(${touched}::text[])
+      where (select count(*) from own) = 1 and (select count(*) from dead) >= 0 and (
+        id = any(${changes.map((change) => change.probeId)}::text[])
+        or id = any(${[...stillHere]}::text[]) and (last_seen_at is null or last_seen_at < ${seenSince}))
       order by id for no key update
     ), seen as (
       update probes set

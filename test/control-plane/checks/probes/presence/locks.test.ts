@@ -29,7 +29,20 @@ const write = (replicaId: string, now: Date): Promise<void> =>
     announce: false,
     changes: [],
     stillHere: [AGENT],
+    seenSince: new Date(now.getTime() - 15_000),
   });
+const lastSeenAt = async () => (await sql<{ at: Date }[]>`select last_seen_at as at from probes`)[0]?.at;
+
+it("one of the replicas that an agent is attached to stores that it is still there, not each of them", async () => {
+  expect(await lastSeenAt()).toEqual(LONG_AGO);
+  await write("one", NOW);
+  const soon = new Date(NOW.getTime() + 14_000);
+  const later = new Date(NOW.getTime() + 16_000);
+  await write("two", soon);
+  expect(await lastSeenAt()).toEqual(NOW);
+  await write("two", later);
+  expect(await lastSeenAt()).toEqual(later);
+});
 
 it.each<[string, () => Promise<void>]>([
   ["writes its sign of life again", () => write("late", NOW)],
