@@ -11,6 +11,7 @@ import { benchExporter } from "#test/bench/exporter.ts";
 import { benchDeadlines } from "#test/bench/deadlines.ts";
 import { benchEchoes } from "#test/bench/echoes.ts";
 import { benchFleet } from "#test/bench/fleet.ts";
+import { benchGrowth } from "#test/bench/growth.ts";
 import { benchCommand, benchIdle } from "#test/bench/idle.ts";
 import { benchHealth } from "#test/bench/health.ts";
 import { benchMcp } from "#test/bench/mcp.ts";
@@ -91,6 +92,9 @@ const SECTIONS: Readonly<Record<string, () => Promise<void>>> = {
   },
   async fleet() {
     say(...(await benchFleet({ calmSeconds: 60, chaosSeconds: 300 })));
+  },
+  async growth() {
+    await benchGrowth(say);
   },
 };
 

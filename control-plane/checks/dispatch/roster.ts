@@ -34,6 +34,8 @@ export interface Roster {
   rows(): AgentRow[];
   /** Reports whether any agent has ever attached. */
   everAttached(): boolean;
+  /** Returns the number of live replicas, this one included. */
+  replicas(): number;
 }
 
 /** Creates an empty roster. */
@@ -83,6 +85,7 @@ export function createRoster(clock: Clock, presence?: Presence): Roster {
       }),
     ],
     everAttached: () => hasAttached,
+    replicas: () => presence?.replicas().length ?? 1,
   };
 }
 

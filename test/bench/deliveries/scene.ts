@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { startCluster } from "#shared/client/up/postgres/cluster.ts";
-import { connect, type Sql } from "#control-plane/core/database/connect.ts";
+import { connect } from "#control-plane/core/database/connect.ts";
+import type { Measured } from "#test/bench/watching/usage.ts";
 import { startControlPlaneProcess, type ControlPlaneProcess } from "#test/support/control-plane-process.ts";
 
 const RECEIVER = fileURLToPath(new URL("receiver.ts", import.meta.url));
@@ -15,12 +16,11 @@ const PLANS = {
 };
 
 /** Control plane, database and receiver of a measurement. */
-export interface Scene {
+export interface Scene extends Measured {
   readonly plane: ControlPlaneProcess;
   readonly databaseUrl: string;
   /** Settings of a process that sends to the receiver. */
   readonly trust: { readonly NODE_EXTRA_CA_CERTS: string };
-  readonly sql: Sql;
   readonly key: string;
   readonly accountId: number;
   /** Ids of the subscriptions that the measurements use. */
@@ -68,6 +68,7 @@ export async function openScene(subscriptions: number, profile: string | undefin
     plane,
     databaseUrl,
     trust,
+    roots: { "control plane": [plane.pid], agents: [], PostgreSQL: [cluster.server.pid] },
     sql,
     key,
     accountId,

@@ -6,13 +6,17 @@ const AT_ONCE = 1_000;
 /** Time for the first checks of all monitors, in milliseconds. */
 const FIRST_CHECKS_MS = 900_000;
 
-/** Creates HTTP monitors with an interval of one minute, checked from every region, through the API. */
-export async function createMonitors({ plane, key, webPort, regions }: Scene, count: number): Promise<void> {
+/** Creates HTTP monitors, checked from every region, through the API. */
+export async function createMonitors(
+  { plane, key, webPort, regions }: Scene,
+  count: number,
+  intervalMinutes = 1,
+): Promise<void> {
   for (let done = 0; done < count; done += AT_ONCE) {
     const monitors = Array.from({ length: Math.min(AT_ONCE, count - done) }, (_, index) => ({
       name: `Shop ${done + index + 1}`,
       url: `http://127.0.0.1:${webPort}/`,
-      interval_minutes: 1,
+      interval_minutes: intervalMinutes,
       locations: regions,
     }));
     const answer = await plane.call("/api/v4/monitors?action=import", { key, body: { version: 1, monitors } });

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { quantile, row, type Row } from "#test/bench/report.ts";
 import type { Scene } from "#test/bench/watching/scene.ts";
 
-const READS_PER_SECOND = 50;
+/** Rate of the reads. */
+export const READS_PER_SECOND = 50;
 /** Shares no factor with usual numbers of monitors, so that neighbours are not read one after the other. */
 const STEP = 104_729;
 

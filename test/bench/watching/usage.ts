@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { Sql } from "#control-plane/core/database/connect.ts";
 import { readPssMb } from "#test/bench/product.ts";
-import type { Scene } from "#test/bench/watching/scene.ts";
 import { readCpuSeconds } from "#test/fleet/process-times.ts";
 
 /** The parts of the product whose cost is measured. */
@@ -24,13 +23,14 @@ export interface Usage {
   readonly checkpoints: number;
 }
 
+/** Processes by part, without their children, and a connection to the database. */
+export interface Measured {
+  readonly roots: Readonly<Record<Part, readonly number[]>>;
+  readonly sql: Sql;
+}
+
 /** Reads what the product uses now. */
-export async function readUsage({ plane, agents, postmaster, sql }: Scene): Promise<Usage> {
-  const roots: Readonly<Record<Part, readonly number[]>> = {
-    "control plane": [plane.pid],
-    agents: agents.map(({ child }) => child.pid ?? 0),
-    PostgreSQL: [postmaster],
-  };
+export async function readUsage({ roots, sql }: Measured): Promise<Usage> {
   const children = childrenByParent();
   const read = (of: (pid: number) => number) =>
     Object.fromEntries(
@@ -44,7 +44,7 @@ export async function readUsage({ plane, agents, postmaster, sql }: Scene): Prom
     ) as Record<Part, number>;
   const cpu = read(readCpuSeconds);
   // Autovacuum workers end: their CPU time is then in that of the postmaster's children.
-  cpu.PostgreSQL += readEndedChildrenSeconds(postmaster);
+  cpu.PostgreSQL += sumOver(roots.PostgreSQL, readEndedChildrenSeconds);
   const memory = read((pid) => {
     try {
       return readPssMb(pid);

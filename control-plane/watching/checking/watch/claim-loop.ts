@@ -37,6 +37,12 @@ export const MOST_CLAIMED = 250;
  * 1.29 ms of a processor instead of 1.03: the cost of a claim hardly depends on how many it brings.
  */
 const TICK_MS = 100;
+/**
+ * Replicas claim in turns: each at every nth tick, n being their number, so that the service asks ten times a second and
+ * not each replica. Four replicas with 6,000 monitors took 21 % of a core for control plane and database where one takes 6.
+ * A check that only one of them can serve waits for its turn, at most half a second.
+ */
+const MOST_TURNS = 5;
 /** Time beyond a check's timeout after which another replica repeats it, in milliseconds. */
 const LEASE_GRACE_MS = 10_000;
 /**
@@ -131,7 +137,13 @@ export function startClaimLoop(deps: ClaimLoopDeps): ClaimLoop {
     });
   }
 
-  const ticks = deps.timers.repeat(TICK_MS, wake);
+  let turn = 0;
+  const ticks = deps.timers.repeat(TICK_MS, () => {
+    turn += 1;
+    if (turn < Math.min(roster.replicas(), MOST_TURNS)) return;
+    turn = 0;
+    wake();
+  });
   return {
     wake,
     async stop() {

@@ -1,12 +1,14 @@
+import { setImmediate } from "node:timers/promises";
 import { pino } from "pino";
 import { expect, it } from "vitest";
 import { transact } from "#control-plane/core/database/transaction.ts";
+import type { Presence } from "#control-plane/checks/dispatch/presence.ts";
 import { createRoster } from "#control-plane/checks/dispatch/roster.ts";
 import { insertEntries } from "#control-plane/watching/checking/schedule/store.ts";
 import { DEFAULT_SETTINGS } from "#control-plane/outages/kinds/defaults.ts";
 import { insertStates } from "#control-plane/outages/state/store.ts";
 import { insertMonitors, reserveIds } from "#control-plane/monitors/store.ts";
-import { startClaimLoop } from "#control-plane/watching/checking/watch/claim-loop.ts";
+import { MOST_BUSY, startClaimLoop } from "#control-plane/watching/checking/watch/claim-loop.ts";
 import { createWatchedMonitors } from "#control-plane/watching/checking/watch/watched.ts";
 import { ago } from "#test/support/ago.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
@@ -114,4 +116,51 @@ it("claims that leave accounts out follow each other at intervals of many times 
   expect(Math.max(...(await measure([])))).toBeLessThan(500);
   // The pause is 500 ms after the end of each claim.
   expect(Math.min(...(await measure([1])))).toBeGreaterThan(500);
+});
+
+it.each([
+  [1, 20],
+  [2, 10],
+  [4, 5],
+  // A check that only one of them can serve must not wait longer.
+  [50, 4],
+])("%i replicas claim in turns: each %i times in 20 ticks", async (replicas, claims) => {
+  const presence: Presence = {
+    absent: () => [],
+    replicas: () => Array.from({ length: replicas }, (_, index) => ({ id: String(index), address: "" })),
+    onReplicas: () => {},
+    changed: () => {},
+  };
+  let tick = () => {};
+  let asked = 0;
+  const loop = startClaimLoop({
+    timers: {
+      ...liveTimers,
+      repeat(_everyMs, work) {
+        tick = () => void work();
+        return { stop: () => {} };
+      },
+    },
+    sql,
+    clock: systemClock,
+    random: systemRandom,
+    log: pino({ level: "silent" }),
+    roster: createRoster(systemClock, presence),
+    replicaId: "replica-of-the-test",
+    monitors: createWatchedMonitors(),
+    // There is no room: a claim ends before it reads anything.
+    busy() {
+      asked += 1;
+      return MOST_BUSY;
+    },
+    fullAccounts: () => [],
+    check: () => {},
+    recordNoAgent: () => {},
+  });
+  for (let count = 0; count < 20; count += 1) {
+    tick();
+    await setImmediate();
+  }
+  await loop.stop();
+  expect(asked).toBe(claims);
 });
