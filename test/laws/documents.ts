@@ -4,6 +4,7 @@ export const DOCUMENTS: readonly string[] = [
   ".github/CONTRIBUTING.md",
   "control-plane/README.md",
   "deploy/README.md",
+  "deploy/capacity.md",
   "deploy/guide.md",
   "probe-agent/README.md",
   "shared/README.md",

@@ -30,6 +30,12 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   "npm run test:browser": "needs Chromium",
   "npm run test:faults": "takes minutes",
   "npm run bench": "takes minutes",
+  "npm run bench -- growth": "takes half an hour",
+  "npm run capacity": "test/deploy/capacity.test.ts runs it",
+  "npm run capacity -- --monitors 1000000 --replicas 3 --agents 1000 --database-cores 4 --disk-tb 2":
+    "test/deploy/capacity.test.ts runs it",
+  "npm run capacity -- --shards 10 --replicas 3 --agents 1000 --database-cores 4 --database-gb 16 --disk-tb 1":
+    "test/deploy/capacity.test.ts runs it",
   "deploy/vantage exporter --config.file=/etc/prometheus/blackbox.yml":
     "reads the file of another package; test/e2e/exporter.test.ts runs it with one of its own",
 };
