@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { LAUNCHER } from "#shared/settings/launcher.ts";
@@ -14,6 +15,11 @@ export const PROGRAMS = {
   agent: fileURLToPath(new URL("../../probe-agent/main.ts", import.meta.url)),
   exporter: fileURLToPath(new URL("../../probe-agent/exporter/main.ts", import.meta.url)),
 };
+
+/** Says that a program is not here, in one line; null if it is. The package of an agent has no control plane. */
+export function explainMissing(entry: string): string | null {
+  return existsSync(entry) ? null : "this package is that of an agent: the package vantage has the control plane";
+}
 
 /** The file that ends a program with the process that has started it, for `node --import`; it needs an IPC channel. */
 export const END_WITH_PARENT = new URL("end-with-parent.ts", import.meta.url).href;

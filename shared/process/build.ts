@@ -9,11 +9,11 @@ const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 
 /** The running version. */
 export interface Build {
-  /** Of package.json. */
+  /** Of package.json; that of a package has the number of commits and the commit behind a plus sign. */
   readonly version: string;
   /** The project's page. */
   readonly homepage: string;
-  /** The full hash of the checked-out commit; "unknown" outside a git clone. */
+  /** The full hash of the commit: that of the package, or the one checked out; "unknown" outside of both. */
   readonly revision: string;
   /** Of the running Node.js, with its leading v. */
   readonly node: string;
@@ -21,11 +21,12 @@ export interface Build {
 
 /** Reads the running version from a few small files; called at the start of a process. */
 export function readBuild(clone: string = CLONE): Build {
-  const { version, homepage } = JSON.parse(readFileSync(join(clone, "package.json"), "utf8")) as {
+  const { version, homepage, gitHead } = JSON.parse(readFileSync(join(clone, "package.json"), "utf8")) as {
     version: string;
     homepage: string;
+    gitHead?: string;
   };
-  return { version, homepage, revision: readRevision(clone) ?? "unknown", node: process.version };
+  return { version, homepage, revision: gitHead ?? readRevision(clone) ?? "unknown", node: process.version };
 }
 
 /**

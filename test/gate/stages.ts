@@ -58,6 +58,13 @@ const FAULTS: Stage = {
   config: "test/faults/vitest.config.ts",
 };
 
+const PACKAGES: Stage = {
+  name: "packages",
+  words: npm("test:packages"),
+  limitMinutes: 15,
+  config: "test/packages/vitest.config.ts",
+};
+
 /** What runs on every change: .ci/run. */
 export const GATE: readonly Stage[] = [
   CHECK,
@@ -69,4 +76,4 @@ export const GATE: readonly Stage[] = [
 ];
 
 /** Everything, for the end of a larger piece of work: npm run test:full. */
-export const FULL: readonly Stage[] = [CHECK, TEST, PEERS, DOCUMENTED, EXPRESSIONS, LAB, BROWSER, FAULTS];
+export const FULL: readonly Stage[] = [CHECK, TEST, PEERS, DOCUMENTED, EXPRESSIONS, LAB, BROWSER, FAULTS, PACKAGES];

@@ -31,6 +31,7 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   "npm run test:faults": "takes minutes",
   "npm run bench": "takes minutes",
   "npm run bench -- growth": "takes half an hour",
+  "npm run package": "test/packages/service.test.ts and test/deploy/package.test.ts make the archives",
   "npm run capacity": "test/deploy/capacity.test.ts runs it",
   "npm run capacity -- --monitors 1000000 --replicas 3 --agents 1000 --database-cores 4 --disk-tb 2":
     "test/deploy/capacity.test.ts runs it",

@@ -1,8 +1,9 @@
 import type { Command } from "commander";
 import type { CommandContext } from "#shared/client/context.ts";
+import { NO_SERVICE } from "#shared/client/exit-codes.ts";
 import { addSettingFlags, settingsOf, withFlags } from "#shared/client/flags.ts";
 import { AGENT_MEMORY, CONTROL_PLANE_MEMORY, withMemory } from "#shared/client/process-memory.ts";
-import { PROGRAMS, END_WITH_PARENT } from "#shared/client/programs.ts";
+import { explainMissing, PROGRAMS, END_WITH_PARENT } from "#shared/client/programs.ts";
 import { become } from "#shared/client/become.ts";
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
@@ -25,6 +26,11 @@ export function addProcesses(program: Command, context: CommandContext): void {
     const rows = settingsOf(name === "agent" ? "agent" : "control-plane");
     const memory = name === "agent" ? AGENT_MEMORY : CONTROL_PLANE_MEMORY;
     addSettingFlags(program.command(name).description(does), rows).action(async (flags: Record<string, unknown>) => {
+      const missing = explainMissing(entry);
+      if (missing !== null) {
+        context.complain(`vantage: ${missing}`);
+        return context.exit(NO_SERVICE);
+      }
       const environment = withFlags(context.environment, rows, flags);
       context.exit(await runProgram(entry, words, withMemory(environment, memory)));
     });

