@@ -1,6 +1,6 @@
-// npm run package [-- vantage-agent] [--out DIR]: makes the archives of a release in dist/, from the clone's own
+// npm run package [-- vantage-agent] [--out DIR] [--no-deb]: makes the archives of a release in dist/, from the clone's own
 // installation: sources without types, the packages that they need, and Node.js. The same commit gives the same bytes.
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createReadStream, createWriteStream, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { createGzip } from "node:zlib";
 import { readBuild } from "#shared/process/build.ts";
+import { debianArchitecture, writeDebianTree } from "./debian.ts";
 import { KINDS, readManifest, writeTree, type Kind, type Release } from "./tree.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -26,12 +27,16 @@ function readRelease(): Release {
   return { root, revision, version: named ?? counted };
 }
 
+/** Returns the time of all files, Unix seconds: that of the commit, if none is given. */
+function readTime(): string {
+  return process.env["SOURCE_DATE_EPOCH"] ?? git("log", "-1", "--format=%ct");
+}
+
 /** Packs a folder so that the bytes depend on nothing but its files: sorted, owned by root, with one time for all. */
 async function pack(parent: string, name: string, path: string): Promise<void> {
-  const time = process.env["SOURCE_DATE_EPOCH"] ?? git("log", "-1", "--format=%ct");
   const order = [
     "--sort=name",
-    `--mtime=@${time}`,
+    `--mtime=@${readTime()}`,
     "--owner=0",
     "--group=0",
     "--numeric-owner",
@@ -53,26 +58,55 @@ async function digestOf(path: string): Promise<string> {
   return hash.digest("hex");
 }
 
+/** Makes the Debian package of a tree, which is moved into it. */
+function packDebian(release: Release, kind: Kind, parent: string, tree: string, path: string): void {
+  const folder = join(parent, "debian");
+  mkdirSync(folder, { mode: 0o755 });
+  writeDebianTree(release, kind, tree, folder);
+  const made = spawnSync("dpkg-deb", ["--root-owner-group", "-Zxz", "--build", folder, path], {
+    env: { ...process.env, SOURCE_DATE_EPOCH: readTime() },
+    encoding: "utf8",
+  });
+  if (made.status !== 0) throw new Error(`dpkg-deb failed: ${made.error?.message ?? made.stderr}`);
+}
+
+const hasDpkg = spawnSync("dpkg-deb", ["--version"]).status === 0;
+if (!hasDpkg) console.error("dpkg-deb is not installed: no Debian packages are made");
 const { values, positionals } = parseArgs({
-  options: { out: { type: "string", default: join(root, "dist") } },
+  options: {
+    out: { type: "string", default: join(root, "dist") },
+    deb: { type: "boolean", default: hasDpkg },
+  },
+  allowNegative: true,
   allowPositionals: true,
 });
 const unknown = positionals.filter((name) => !KINDS.includes(name as Kind));
 if (unknown.length > 0) throw new Error(`${unknown.join(", ")}: the packages are ${KINDS.join(", ")}`);
+process.umask(0o022);
 const release = readRelease();
 mkdirSync(values.out, { recursive: true });
-const sums: string[] = [];
+const made: string[] = [];
 for (const kind of KINDS.filter((name) => positionals.length === 0 || positionals.includes(name))) {
   const name = `${kind}-${release.version}`;
-  const file = `${name}-linux-${process.arch}.tar.gz`;
   const parent = mkdtempSync(join(tmpdir(), "vantage-package-"));
   try {
-    mkdirSync(join(parent, name));
-    writeTree(release, kind, join(parent, name));
-    await pack(parent, name, join(values.out, file));
+    const tree = join(parent, name);
+    mkdirSync(tree);
+    writeTree(release, kind, tree);
+    const archive = `${name}-linux-${process.arch}.tar.gz`;
+    await pack(parent, name, join(values.out, archive));
+    made.push(archive);
+    if (values.deb) {
+      const debian = `${kind}_${release.version}_${debianArchitecture()}.deb`;
+      packDebian(release, kind, parent, tree, join(values.out, debian));
+      made.push(debian);
+    }
   } finally {
     rmSync(parent, { recursive: true, force: true });
   }
+}
+const sums: string[] = [];
+for (const file of made) {
   const path = join(values.out, file);
   sums.push(`${await digestOf(path)}  ${file}\n`);
   console.log(`${path}: ${(statSync(path).size / 1e6).toFixed(1)} MB`);

@@ -24,8 +24,11 @@ const ROOMS: Readonly<Record<Kind, readonly string[]>> = {
   vantage: ["control-plane", "probe-agent", "shared"],
   "vantage-agent": ["probe-agent", "shared"],
 };
-/** Files beside the rooms. */
-const BESIDE = ["LICENSE", "deploy/systemd"];
+/** The systemd units of each, which run as the users of their names. */
+export const UNITS: Readonly<Record<Kind, readonly string[]>> = {
+  vantage: ["vantage-control-plane", "vantage-agent", "vantage-exporter"],
+  "vantage-agent": ["vantage-agent", "vantage-exporter"],
+};
 const LAUNCHER = `#!/bin/sh
 # The vantage command of this package, on the package's own Node.js.
 self=$(readlink -f -- "$0") || exit 1
@@ -53,9 +56,16 @@ export function writeTree({ root, version, revision }: Release, kind: Kind, fold
     const source = join(root, from);
     if (lstatSync(source).isSymbolicLink()) return symlinkSync(readlinkSync(source), join(folder, path));
     copyFileSync(source, join(folder, path));
+    // A clone can have other modes: they follow the umask of who made it.
+    chmodSync(join(folder, path), (statSync(source).mode & 0o100) === 0 ? 0o644 : 0o755);
   };
   const needed = new Set<string>();
-  for (const path of listFiles(root, [...ROOMS[kind], ...BESIDE])) {
+  copy("LICENSE", "LICENSE");
+  for (const unit of UNITS[kind]) {
+    const path = `deploy/systemd/${unit}.service`;
+    place(path, toPackagedUnit(readFileSync(join(root, path), "utf8"), "/opt/vantage"));
+  }
+  for (const path of listFiles(root, ROOMS[kind])) {
     if (/\.(?:md|d\.ts)$/.test(path)) continue;
     if (!path.endsWith(".ts")) {
       copy(path, path);
@@ -73,7 +83,6 @@ export function writeTree({ root, version, revision }: Release, kind: Kind, fold
   }
   copy(`node_modules/node-linux-${process.arch}/bin/node`, "lib/node");
   copy(`node_modules/node-linux-${process.arch}/LICENSE`, "lib/LICENSE.node");
-  chmodSync(join(folder, "lib/node"), 0o755);
   place("bin/vantage", LAUNCHER, 0o755);
   const { license, homepage, type } = manifest;
   const imports = Object.fromEntries(ROOMS[kind].map((room) => [`#${room}/*.ts`, `./${room}/*.js`]));
@@ -96,16 +105,21 @@ export function readManifest(root: string): Manifest {
   return JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as Manifest;
 }
 
-/** Lists the files in folders, and files, by their paths from the root, sorted. */
-function listFiles(root: string, paths: readonly string[]): readonly string[] {
-  return paths
-    .flatMap((path) =>
-      statSync(join(root, path)).isFile()
-        ? [path]
-        : readdirSync(join(root, path), { recursive: true, withFileTypes: true })
-            .filter((entry) => entry.isFile())
-            .map((entry) => relative(root, join(entry.parentPath, entry.name))),
-    )
+/** Returns the unit of a clone in /opt/vantage for a package in another folder. */
+export function toPackagedUnit(unit: string, folder: string): string {
+  return unit
+    .replaceAll("/opt/vantage/node_modules/.bin/node", `${folder}/lib/node`)
+    .replaceAll(/\/opt\/vantage\/([a-z/-]+)main\.ts/g, `${folder}/$1main.js`)
+    .replaceAll("install the package in /opt/vantage (npm ci)", `unpack the archive in ${folder}`)
+    .replaceAll("`deploy/vantage", "`bin/vantage");
+}
+
+/** Lists the files in folders by their paths from the root, sorted. */
+function listFiles(root: string, folders: readonly string[]): readonly string[] {
+  return folders
+    .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
     .toSorted();
 }
 

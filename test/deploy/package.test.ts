@@ -26,7 +26,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 function pack(out: string): void {
   const env = { ...process.env, VANTAGE_BUILD_VERSION: VERSION, SOURCE_DATE_EPOCH: "1700000000" };
   const words = ["--disable-warning=ExperimentalWarning", join(ROOT, "deploy/package/main.ts"), "vantage-agent"];
-  const made = spawnSync(process.execPath, [...words, "--out", out], { env, encoding: "utf8" });
+  const made = spawnSync(process.execPath, [...words, "--no-deb", "--out", out], { env, encoding: "utf8" });
   if (made.status !== 0 || made.stderr !== "") throw new Error(made.stderr);
 }
 

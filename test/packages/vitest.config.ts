@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { gateReporters } from "../gate/report.ts";
+import { COMPILED_CODE } from "../support/compiled-code.ts";
 import { PATIENCE } from "../support/patience.ts";
 
 // Tests of the archives of a release, as npm run package makes them. Vitest reads the default export.
@@ -10,7 +11,9 @@ export default defineConfig({
   test: {
     ...gateReporters(),
     include: ["test/packages/**/*.test.ts"],
+    globalSetup: ["test/support/database-server.ts"],
     pool: "forks",
+    env: COMPILED_CODE,
     fileParallelism: false,
     ...PATIENCE,
   },
