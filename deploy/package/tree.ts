@@ -109,8 +109,9 @@ export function readManifest(root: string): Manifest {
 export function toPackagedUnit(unit: string, folder: string): string {
   return unit
     .replaceAll("/opt/vantage/node_modules/.bin/node", `${folder}/lib/node`)
-    .replaceAll(/\/opt\/vantage\/([a-z/-]+)main\.ts/g, `${folder}/$1main.js`)
     .replaceAll("install the package in /opt/vantage (npm ci)", `unpack the archive in ${folder}`)
+    .replaceAll("/opt/vantage/", `${folder}/`)
+    .replaceAll("/main.ts", "/main.js")
     .replaceAll("`deploy/vantage", "`bin/vantage");
 }
 

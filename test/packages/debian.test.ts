@@ -25,8 +25,18 @@ function run(program: string, words: readonly string[], env = process.env): stri
 
 /** Runs a command in the bare Debian, with the processes of its own namespace alone. */
 const inside = (...words: readonly string[]): readonly string[] => [
-  ...["--mount", "--pid", "--fork", "--kill-child", `--mount-proc=${join(bare, "proc")}`, "chroot", bare],
-  ...["env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND=noninteractive", ...words],
+  "--mount",
+  "--pid",
+  "--fork",
+  "--kill-child",
+  `--mount-proc=${join(bare, "proc")}`,
+  "chroot",
+  bare,
+  "env",
+  "-i",
+  "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
+  "DEBIAN_FRONTEND=noninteractive",
+  ...words,
 ];
 const debian = (...words: readonly string[]): string => run("unshare", inside(...words));
 
