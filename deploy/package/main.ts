@@ -1,9 +1,18 @@
-// npm run package [-- vantage-agent] [--out DIR] [--no-deb]: makes the archives of a release in dist/, from the clone's own
+// npm run package [-- vantage-agent] [--out DIR] [--no-deb] [--key FILE]: makes the archives of a release in dist/, from the clone's own
 // installation: sources without types, the packages that they need, and Node.js. The same commit gives the same bytes.
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
+import { createHash, createPrivateKey, sign } from "node:crypto";
 import { once } from "node:events";
-import { createReadStream, createWriteStream, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  createReadStream,
+  createWriteStream,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -76,12 +85,16 @@ const { values, positionals } = parseArgs({
   options: {
     out: { type: "string", default: join(root, "dist") },
     deb: { type: "boolean", default: hasDpkg },
+    key: { type: "string" },
   },
   allowNegative: true,
   allowPositionals: true,
 });
 const unknown = positionals.filter((name) => !KINDS.includes(name as Kind));
 if (unknown.length > 0) throw new Error(`${unknown.join(", ")}: the packages are ${KINDS.join(", ")}`);
+const signingKey = values.key === undefined ? null : createPrivateKey(readFileSync(values.key));
+if (signingKey !== null && signingKey.asymmetricKeyType !== "ed25519")
+  throw new Error(`${values.key} must be an Ed25519 key: openssl genpkey -algorithm ed25519`);
 process.umask(0o022);
 const release = readRelease();
 mkdirSync(values.out, { recursive: true });
@@ -112,3 +125,5 @@ for (const file of made) {
   console.log(`${path}: ${(statSync(path).size / 1e6).toFixed(1)} MB`);
 }
 writeFileSync(join(values.out, "SHA256SUMS"), sums.join(""));
+if (signingKey !== null)
+  writeFileSync(join(values.out, "SHA256SUMS.sig"), sign(null, Buffer.from(sums.join("")), signingKey));

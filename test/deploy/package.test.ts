@@ -1,6 +1,16 @@
 import { spawn, spawnSync } from "node:child_process";
+import { generateKeyPairSync, verify } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -22,11 +32,18 @@ const unpacked = join(folder, "a place", NAME);
 const command = join(unpacked, "bin/vantage");
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+const keyFile = join(folder, "key.pem");
+writeFileSync(keyFile, privateKey.export({ type: "pkcs8", format: "pem" }));
+
 /** Makes the archive in a folder. */
 function pack(out: string): void {
   const env = { ...process.env, VANTAGE_BUILD_VERSION: VERSION, SOURCE_DATE_EPOCH: "1700000000" };
   const words = ["--disable-warning=ExperimentalWarning", join(ROOT, "deploy/package/main.ts"), "vantage-agent"];
-  const made = spawnSync(process.execPath, [...words, "--no-deb", "--out", out], { env, encoding: "utf8" });
+  const made = spawnSync(process.execPath, [...words, "--no-deb", "--key", keyFile, "--out", out], {
+    env,
+    encoding: "utf8",
+  });
   if (made.status !== 0 || made.stderr !== "") throw new Error(made.stderr);
 }
 
@@ -63,6 +80,11 @@ describe("the archive of an agent", () => {
     pack(again);
     const [first, second] = [folder, again].map((out) => readFileSync(join(out, "SHA256SUMS"), "utf8"));
     expect(second).toBe(first);
+  });
+
+  it("has a digest that is signed", () => {
+    const signature = readFileSync(join(folder, "SHA256SUMS.sig"));
+    expect(verify(null, readFileSync(join(folder, "SHA256SUMS")), publicKey, signature)).toBe(true);
   });
 
   it("has no types, no tests and nothing of the control plane, and the licences of what is in it", () => {
