@@ -90,8 +90,11 @@ it("runs as its own user with the one capability of its unit, and measures", asy
   ];
   const child = spawn("unshare", inside("setpriv", ...user, ...capability, "env", ...environment, "vantage", "agent"), {
     stdio: ["ignore", "pipe", "pipe"],
+    // A group of its own: a process that has changed its user no longer ends with the one that started it (prctl(2)).
+    detached: true,
   });
-  const exited = once(child, "exit");
+  // Its streams close when the agent has ended too.
+  const exited = once(child, "close");
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
   try {
@@ -102,7 +105,7 @@ it("runs as its own user with the one capability of its unit, and measures", asy
     const ping = await plane.call("/api/v4/ping?host=127.0.0.1&count=1", { key });
     expect(ping.text).toContain('"method":"icmp"');
   } finally {
-    child.kill("SIGKILL");
+    process.kill(-(child.pid ?? 0), "SIGKILL");
     await exited;
   }
 });
