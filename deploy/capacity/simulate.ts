@@ -122,7 +122,7 @@ export interface Verdict {
 }
 
 /** Share of a processor, a disk or a memory that is planned; the rest is for what is not in the model. */
-export const PLANNED = 0.7;
+const PLANNED = 0.7;
 const DAY_SECONDS = 86_400;
 const MONTH_SECONDS = 30 * DAY_SECONDS;
 /** Length of a simulation: troubles begin and end in it, and the queue must be empty at its end. */

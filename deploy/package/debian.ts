@@ -70,7 +70,7 @@ function settingsOf(name: string, unit: string): string {
 }
 
 function controlOf(kind: Kind, version: string): string {
-  const others = (kind === "vantage" ? ["vantage-agent"] : ["vantage"]).join(", ");
+  const other = kind === "vantage" ? "vantage-agent" : "vantage";
   return `Package: ${kind}
 Version: ${version}
 Architecture: ${debianArchitecture()}
@@ -78,8 +78,8 @@ Maintainer: Vantage <packages@vantage.example>
 Section: net
 Priority: optional
 Depends: libc6 (>= 2.36), libstdc++6, passwd
-Conflicts: ${others}
-Replaces: ${others}
+Conflicts: ${other}
+Replaces: ${other}
 Homepage: https://vantage.example
 Description: ${SUMMARIES[kind]}
  It has its own Node.js. Settings are in /etc/vantage, data in /var/lib.

@@ -1,5 +1,6 @@
-// npm run package [-- vantage-agent] [--out DIR] [--no-deb] [--key FILE]: makes the archives of a release in dist/, from the clone's own
-// installation: sources without types, the packages that they need, and Node.js. The same commit gives the same bytes.
+// npm run package [-- vantage-agent] [--out DIR] [--no-deb] [--key FILE]: makes the packages of a release in dist/, from
+// the clone's own installation: sources without types, the packages that they need, and Node.js. The same commit gives
+// the same bytes.
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { createHash, createPrivateKey, sign } from "node:crypto";
 import { once } from "node:events";
@@ -30,10 +31,11 @@ const git = (...words: string[]): string => execFileSync("git", words, { cwd: ro
 function readRelease(): Release {
   const { revision } = readBuild(root);
   const named = process.env["VANTAGE_BUILD_VERSION"];
-  if (named === undefined && git("status", "--porcelain") !== "")
+  if (named !== undefined) return { root, revision, version: named };
+  if (git("status", "--porcelain") !== "")
     throw new Error("the clone has changes that are not committed: commit them, or set VANTAGE_BUILD_VERSION");
-  const counted = `${readManifest(root).version}+${git("rev-list", "--count", "HEAD")}.g${revision.slice(0, 8)}`;
-  return { root, revision, version: named ?? counted };
+  const commits = git("rev-list", "--count", "HEAD");
+  return { root, revision, version: `${readManifest(root).version}+${commits}.g${revision.slice(0, 8)}` };
 }
 
 /** Returns the time of all files, Unix seconds: that of the commit, if none is given. */
@@ -79,12 +81,10 @@ function packDebian(release: Release, kind: Kind, parent: string, tree: string, 
   if (made.status !== 0) throw new Error(`dpkg-deb failed: ${made.error?.message ?? made.stderr}`);
 }
 
-const hasDpkg = spawnSync("dpkg-deb", ["--version"]).status === 0;
-if (!hasDpkg) console.error("dpkg-deb is not installed: no Debian packages are made");
 const { values, positionals } = parseArgs({
   options: {
     out: { type: "string", default: join(root, "dist") },
-    deb: { type: "boolean", default: hasDpkg },
+    deb: { type: "boolean", default: true },
     key: { type: "string" },
   },
   allowNegative: true,
@@ -95,6 +95,8 @@ if (unknown.length > 0) throw new Error(`${unknown.join(", ")}: the packages are
 const signingKey = values.key === undefined ? null : createPrivateKey(readFileSync(values.key));
 if (signingKey !== null && signingKey.asymmetricKeyType !== "ed25519")
   throw new Error(`${values.key} must be an Ed25519 key: openssl genpkey -algorithm ed25519`);
+const isDebian = values.deb && spawnSync("dpkg-deb", ["--version"]).status === 0;
+if (values.deb && !isDebian) console.error("dpkg-deb is not installed: no Debian packages are made");
 process.umask(0o022);
 const release = readRelease();
 mkdirSync(values.out, { recursive: true });
@@ -109,7 +111,7 @@ for (const kind of KINDS.filter((name) => positionals.length === 0 || positional
     const archive = `${name}-linux-${process.arch}.tar.gz`;
     await pack(parent, name, join(values.out, archive));
     made.push(archive);
-    if (values.deb) {
+    if (isDebian) {
       const debian = `${kind}_${release.version}_${debianArchitecture()}.deb`;
       packDebian(release, kind, parent, tree, join(values.out, debian));
       made.push(debian);

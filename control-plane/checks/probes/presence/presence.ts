@@ -92,7 +92,7 @@ export function createPresence(
     for (const listener of listeners) listener();
   }
 
-  function demandReading(what: "everything" | "changes" = "everything"): void {
+  function demandReading(what: "everything" | "changes"): void {
     reader.demand(what);
     if (!isStopped) rounds.wake();
   }
@@ -119,9 +119,9 @@ export function createPresence(
         timers.repeat(SWEEP_MS, () => demandReading("changes")),
       );
       const onNotification = (sender: string) => {
-        if (sender !== replicaId) demandReading();
+        if (sender !== replicaId) demandReading("everything");
       };
-      notifications.listen(PRESENCE_CHANNEL, onNotification, () => demandReading());
+      notifications.listen(PRESENCE_CHANNEL, onNotification, () => demandReading("everything"));
     },
     async stop() {
       isStopped = true;
