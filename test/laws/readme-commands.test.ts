@@ -264,6 +264,10 @@ const COMMANDS: Readonly<Record<string, Check>> = {
   "deploy/vantage probes list": async (line) => {
     expect(await succeed(line)).toMatch(/^local-\w+ +local +online /m);
   },
+  "deploy/vantage probes logs ID": async (line) => {
+    const [id = ""] = /^local-\w+/m.exec(await succeed(line.replace("logs ID", "list"))) ?? [];
+    expect(await succeed(line.replace("ID", id))).toContain('"msg":"attached"');
+  },
   "deploy/vantage probes token --region us-east --ttl 1h --control-plane control-plane.example:50051": async (line) => {
     joining = await succeed(line);
     expect(joining).toMatch(/^vjt_/);
