@@ -66,6 +66,7 @@ export function registerAdminProbeLogs(
 }
 
 function refuseLog(why: Extract<LogAnswer, { ok: false }>["reason"], row: ProbeRow, replicaId: string): Refusal {
+  /** A refusal after which a retry can succeed. */
   const unavailable = (reason: string, message: string) =>
     new Refusal("probe_unavailable", { reason, message, retryAfterSeconds: 1 });
   switch (why) {
@@ -81,7 +82,9 @@ function refuseLog(why: Extract<LogAnswer, { ok: false }>["reason"], row: ProbeR
       return unavailable("probe_lost", "The agent disconnected before it had sent its log.");
     case "absent": {
       const others = row.replicas.filter((id) => id !== replicaId);
-      if (others.length === 0) return unavailable("no_probe", "The agent is not connected.");
+      if (others.length === 0) {
+        return new Refusal("probe_unavailable", { reason: "no_probe", message: "The agent is not connected." });
+      }
       return unavailable(
         "probe_elsewhere",
         `The agent is not connected to this replica (${replicaId}), but to ${others.join(", ")}. Ask one of them.`,
