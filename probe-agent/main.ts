@@ -101,6 +101,7 @@ async function main(config: Config): Promise<void> {
     random,
     metrics,
     log,
+    onAttached: () => files.state.noteAttached(build.version),
     onRefused: fail,
     onDrain: () => end("drain"),
   });

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { toPackagedUnit, UNITS, type Kind, type Release } from "./tree.ts";
 
@@ -30,7 +30,6 @@ export function writeDebianTree({ root, version }: Release, kind: Kind, tree: st
   const home = `usr/lib/${kind}`;
   mkdirSync(join(folder, "usr/lib"), { recursive: true });
   mkdirSync(join(folder, "usr/bin"), { recursive: true });
-  rmSync(join(tree, "deploy"), { recursive: true });
   renameSync(tree, join(folder, home));
   symlinkSync(`../lib/${kind}/bin/vantage`, join(folder, "usr/bin/vantage"));
   place(`usr/share/doc/${kind}/copyright`, readFileSync(join(root, "LICENSE"), "utf8"));

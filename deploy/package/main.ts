@@ -1,28 +1,18 @@
 // npm run package [-- vantage-agent] [--out DIR] [--no-deb] [--key FILE]: makes the packages of a release in dist/, from
 // the clone's own installation: sources without types, the packages that they need, and Node.js. The same commit gives
 // the same bytes.
-import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { createHash, createPrivateKey, sign } from "node:crypto";
-import { once } from "node:events";
-import {
-  createReadStream,
-  createWriteStream,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { createPrivateKey, sign } from "node:crypto";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { createGzip } from "node:zlib";
+import { AGENT_MANIFEST, BUNDLE_FILE, type Bundle } from "#control-plane/surfaces/install/bundle.ts";
+import { digestOf, writeArchive } from "#shared/process/archive.ts";
 import { readBuild } from "#shared/process/build.ts";
 import { debianArchitecture, writeDebianTree } from "./debian.ts";
-import { KINDS, readManifest, writeTree, type Kind, type Release } from "./tree.ts";
+import { KINDS, listFiles, readManifest, writeTree, type Kind, type Release } from "./tree.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const git = (...words: string[]): string => execFileSync("git", words, { cwd: root, encoding: "utf8" }).trim();
@@ -43,35 +33,9 @@ function readTime(): string {
   return process.env["SOURCE_DATE_EPOCH"] ?? git("log", "-1", "--format=%ct");
 }
 
-/** Packs a folder so that the bytes depend on nothing but its files: sorted, owned by root, with one time for all. */
-async function pack(parent: string, name: string, path: string): Promise<void> {
-  const order = [
-    "--sort=name",
-    `--mtime=@${readTime()}`,
-    "--owner=0",
-    "--group=0",
-    "--numeric-owner",
-    "--mode=u+rwX,go+rX,go-w",
-  ];
-  const tar = spawn("tar", ["--create", "--format=gnu", `--directory=${parent}`, ...order, name], {
-    env: { ...process.env, LC_ALL: "C" },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const exited = once(tar, "exit");
-  await pipeline(tar.stdout, createGzip({ level: 9 }), createWriteStream(path));
-  const [status] = (await exited) as [number | null];
-  if (status !== 0) throw new Error(`tar ended with status ${status}`);
-}
-
-async function digestOf(path: string): Promise<string> {
-  const hash = createHash("sha256");
-  await pipeline(createReadStream(path), hash);
-  return hash.digest("hex");
-}
-
 /** Makes the Debian package of a tree, which is moved into it. */
 function packDebian(release: Release, kind: Kind, parent: string, tree: string, path: string): void {
-  const folder = join(parent, "debian");
+  const folder = join(parent, `debian-${kind}`);
   mkdirSync(folder, { mode: 0o755 });
   writeDebianTree(release, kind, tree, folder);
   const made = spawnSync("dpkg-deb", ["--root-owner-group", "-Zxz", "--build", folder, path], {
@@ -101,27 +65,45 @@ process.umask(0o022);
 const release = readRelease();
 mkdirSync(values.out, { recursive: true });
 const made: string[] = [];
-for (const kind of KINDS.filter((name) => positionals.length === 0 || positionals.includes(name))) {
-  const name = `${kind}-${release.version}`;
-  const parent = mkdtempSync(join(tmpdir(), "vantage-package-"));
-  try {
-    const tree = join(parent, name);
-    mkdirSync(tree);
-    writeTree(release, kind, tree);
-    const archive = `${name}-linux-${process.arch}.tar.gz`;
-    await pack(parent, name, join(values.out, archive));
-    made.push(archive);
-    if (isDebian) {
-      const debian = `${kind}_${release.version}_${debianArchitecture()}.deb`;
-      packDebian(release, kind, parent, tree, join(values.out, debian));
-      made.push(debian);
-    }
-  } finally {
-    rmSync(parent, { recursive: true, force: true });
-  }
+const isAsked = (kind: Kind): boolean => positionals.length === 0 || positionals.includes(kind);
+const work = mkdtempSync(join(tmpdir(), "vantage-package-"));
+try {
+  // The agent's first: the service has the digest of what it gives to the hosts of agents.
+  const agent = await packKind("vantage-agent");
+  if (isAsked("vantage")) await packKind("vantage", agent);
+} finally {
+  rmSync(work, { recursive: true, force: true });
 }
+
+/** Makes the packages of one kind. Returns the archive; `agent`: that of the agent. */
+async function packKind(kind: Kind, agent?: Bundle): Promise<Bundle> {
+  const name = `${kind}-${release.version}`;
+  const tree = join(work, name);
+  mkdirSync(tree);
+  writeTree(release, kind, tree);
+  if (agent !== undefined) {
+    writeFileSync(join(tree, BUNDLE_FILE), JSON.stringify(agent));
+    copyFileSync(join(work, "agent.json"), join(tree, AGENT_MANIFEST));
+  }
+  // A Debian package takes the tree away.
+  if (kind === "vantage-agent") copyFileSync(join(tree, "package.json"), join(work, "agent.json"));
+  const archive = { name, time: Number(readTime()), files: listFiles(tree, ["."]) };
+  const file = `${name}-linux-${process.arch}.tar.gz`;
+  const path = join(isAsked(kind) ? values.out : work, file);
+  await writeArchive({ ...archive, sourceOf: (source) => join(tree, source) }, path);
+  const packed = { ...archive, sha256: await digestOf(path) };
+  if (!isAsked(kind)) return packed;
+  made.push(file);
+  if (isDebian) {
+    const debian = `${kind}_${release.version}_${debianArchitecture()}.deb`;
+    packDebian(release, kind, work, tree, join(values.out, debian));
+    made.push(debian);
+  }
+  return packed;
+}
+
 const sums: string[] = [];
-for (const file of made) {
+for (const file of made.toSorted()) {
   const path = join(values.out, file);
   sums.push(`${await digestOf(path)}  ${file}\n`);
   console.log(`${path}: ${(statSync(path).size / 1e6).toFixed(1)} MB`);

@@ -35,6 +35,8 @@ interface ServeOptions {
   readonly random: Random;
   readonly metrics: AgentMetrics;
   readonly log: Logger;
+  /** Called when a control plane has accepted the agent. */
+  readonly onAttached: () => void;
   /** Called when the control plane permanently refuses this agent. `line` tells the operator why. */
   readonly onRefused: (line: string) => void;
   /** Called when the operator has asked the control plane to drain this agent. */
@@ -94,7 +96,10 @@ export function serveControlPlane(options: ServeOptions): Service {
     metrics,
     log,
     loopLagMs: () => loopLag.worstMs(),
-    onWelcome: ({ timeMs }, controlPlane) => renewal.recordTime(controlPlane, timeMs),
+    onWelcome({ timeMs }, controlPlane) {
+      renewal.recordTime(controlPlane, timeMs);
+      options.onAttached();
+    },
     onRejected({ retry, message }) {
       if (retry) return;
       void membership.onRejected(message).then((line) => (line === null ? undefined : options.onRefused(line)));
