@@ -23,9 +23,9 @@ const LONGEST = { name: 100, prefix: 155 };
 type Type = "file" | "folder" | "link";
 const FLAGS: Readonly<Record<Type, string>> = { file: "0", link: "2", folder: "5" };
 
-/** Writes a .tar.gz: owned by root, with one time for all. */
+/** Writes a .tar.gz: owned by root, with one time for all. Level 9 takes twice as long for 0.4 %. */
 export async function writeArchive(archive: Archive, path: string): Promise<void> {
-  await pipeline(blocksOf(archive), createGzip({ level: 9 }), createWriteStream(path));
+  await pipeline(blocksOf(archive), createGzip({ level: 6 }), createWriteStream(path));
 }
 
 /** Returns the SHA-256 of a file, in hexadecimal. */

@@ -31,6 +31,11 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   "npm run test:faults": "takes minutes",
   "npm run bench": "takes minutes",
   "npm run bench -- growth": "takes half an hour",
+  "curl -fsS https://vantage.example/install/agent.sh | VANTAGE_JOIN_TOKEN=vjt_... VANTAGE_REGION=us-east VANTAGE_CONTROL_PLANE=control-plane.example:50051 sh":
+    "test/packages/install.test.ts runs it in a bare Debian",
+  "curl -fsS https://vantage.example/install/agent.sh | sh": "test/packages/install.test.ts runs it in a bare Debian",
+  "curl -fsS https://vantage.example/install/agent.sh | sh -s -- --remove":
+    "test/packages/install.test.ts runs it in a bare Debian",
   "npm run package": "test/packages/service.test.ts and test/deploy/package.test.ts make the archives",
   "npm run capacity": "test/deploy/capacity.test.ts runs it",
   "npm run capacity -- --monitors 1000000 --replicas 3 --agents 1000 --database-cores 4 --disk-tb 2":

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs an agent of Vantage on a Linux host with glibc, as root, or upgrades it; --remove removes it. The service that
-# sends this script has filled in its version. `vantage probes token` prints the line that runs it: the first time it needs
-# VANTAGE_JOIN_TOKEN, VANTAGE_REGION and VANTAGE_CONTROL_PLANE, later none of them.
+# sends this script has filled in its version. It prints the line that runs it with a join token: the first time the script
+# needs VANTAGE_JOIN_TOKEN, VANTAGE_REGION and VANTAGE_CONTROL_PLANE, later none of them.
 #
 # shellcheck disable=SC2317 # a trap calls finish
 set -eu
@@ -39,6 +39,11 @@ has_systemd() {
 # What runs on must not hold the lock.
 system() {
   systemctl "$@" 9>&-
+}
+
+# What is a volume of its own stays, empty.
+erase() {
+  rm -rf "$@" 2>/dev/null || :
 }
 
 check_host() {
@@ -97,7 +102,7 @@ finish() {
   set +e
   [ "$stage" != switched ] || restore
   [ -z "$work" ] || rm -rf "$work"
-  [ -L "$home/current" ] || rm -rf "$home"
+  [ -L "$home/current" ] || erase "$home"
   exit "$status"
 }
 
@@ -236,7 +241,7 @@ journal() {
 await() {
   started=$(date +%s)
   system enable --quiet vantage-agent
-  system start vantage-agent || die "version $version does not start: journalctl -u vantage-agent"
+  system start vantage-agent 2>/dev/null || die "version $version does not start: journalctl -u vantage-agent"
   waited=0
   while [ "$waited" -lt "$patience" ]; do
     # The folder is the agent's: what is there need not be a file.
@@ -318,7 +323,7 @@ remove_files() {
   fi
   end_processes
   case $(readlink "$command") in "$home"/*) rm -f "$command" ;; esac
-  rm -rf "$home" "$state"
+  erase "$home" "$state"
   rm -f "$settings"
   rmdir "${settings%/*}" 2>/dev/null || :
   ! getent passwd "$user" >/dev/null || userdel "$user"

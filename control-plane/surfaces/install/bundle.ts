@@ -25,7 +25,7 @@ export interface AgentBundle {
 }
 
 /** The archive on the disk, or why there is none. */
-export type OpenedBundle =
+type OpenedBundle =
   | { readonly ok: true; readonly path: string; readonly size: number }
   | { readonly ok: false; readonly line: string };
 
