@@ -142,24 +142,16 @@ check_clock() {
   [ "${off#-}" -lt 3600 ] || die "the clock of this host is $off s away from that of the service: set it first, nothing is changed"
 }
 
+# Writes what this run was given, and keeps the operator's other lines.
 write_settings() {
   mkdir -p "${settings%/*}"
-  (
-    umask 077
-    {
-      kept='VANTAGE_NONE'
-      for name in VANTAGE_JOIN_TOKEN VANTAGE_REGION VANTAGE_CONTROL_PLANE; do
-        eval "value=\${$name-}"
-        [ -z "$value" ] || kept="$kept|$name"
-      done
-      [ ! -e "$settings" ] || grep -Ev "^($kept)=" "$settings" || :
-      for name in VANTAGE_JOIN_TOKEN VANTAGE_REGION VANTAGE_CONTROL_PLANE; do
-        eval "value=\${$name-}"
-        [ -z "$value" ] || printf '%s=%s\n' "$name" "$value"
-      done
-    } >"$settings.new"
-  )
-  mv "$settings.new" "$settings"
+  [ -e "$settings" ] || install -m 600 /dev/null "$settings"
+  for name in VANTAGE_JOIN_TOKEN VANTAGE_REGION VANTAGE_CONTROL_PLANE; do
+    eval "value=\${$name-}"
+    [ -n "$value" ] || continue
+    sed -i "/^$name=/d" "$settings"
+    printf '%s=%s\n' "$name" "$value" >>"$settings"
+  done
 }
 
 # Without the head of the unit, which is about an installation by hand. The user is made above, as it keeps its number.
