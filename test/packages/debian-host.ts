@@ -45,6 +45,7 @@ mount --bind /dev/null dev/console
 pivot_root . mnt
 umount -l /mnt
 mount --make-rshared /
+touch /run/booted-by-the-test
 exec env -i container=other PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"
 `;
 /** PID 1 of a host without systemd: it only takes in processes that have lost their parents. */
@@ -76,8 +77,10 @@ export async function bootDebian(root: string, init: "systemd" | "nothing"): Pro
   }, `PID 1 of ${root}`);
   const namespace = ["--target", pid, "--mount", "--pid", "--uts", "--ipc", "--cgroup", "--root", "--wd"];
   const sh = async (line: string): Promise<Ended> => {
+    // Before its root is that of the Debian, the namespace has that of this host.
+    const guarded = `test -e /run/booted-by-the-test || exit 99; ${line}`;
     const environment = ["env", "-i", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"];
-    const child = spawn("nsenter", [...namespace, ...environment, "sh", "-c", line], {
+    const child = spawn("nsenter", [...namespace, ...environment, "sh", "-c", guarded], {
       stdio: ["ignore", "pipe", "pipe"],
     });
     const [stdout, stderr, [status]] = await Promise.all([
@@ -87,8 +90,7 @@ export async function bootDebian(root: string, init: "systemd" | "nothing"): Pro
     ]);
     return { status, stdout, stderr };
   };
-  const isUp =
-    init === "systemd" ? "systemctl is-system-running" : "test -d /dev/pts/ -a ! -e /mnt/proc && echo running";
+  const isUp = init === "systemd" ? "systemctl is-system-running" : "echo running";
   await until(async () => /^(?:running|degraded)/.test((await sh(isUp)).stdout), `${root} has booted`);
   return {
     root,
