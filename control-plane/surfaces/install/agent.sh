@@ -146,6 +146,7 @@ check_clock() {
 write_settings() {
   mkdir -p "${settings%/*}"
   [ -e "$settings" ] || install -m 600 /dev/null "$settings"
+  chmod 600 "$settings"
   for name in VANTAGE_JOIN_TOKEN VANTAGE_REGION VANTAGE_CONTROL_PLANE; do
     eval "value=\${$name-}"
     [ -n "$value" ] || continue
