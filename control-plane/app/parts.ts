@@ -102,9 +102,9 @@ export async function openParts(replica: Replica, options: PartOptions, teardown
   const listing = createProbeListing({ ...replica, roster: hub.roster, replicaId: hub.replicaId });
   const { deliveries, mail } = background;
   const isMailConfigured = mail.sender !== null;
-  const warnings = openWarnings({ ...deps, probes: listing, deliveries, isMailConfigured });
-  teardown.push(() => warnings.stop());
   const { baseUrl, trustedProxies } = replica.config;
+  const warnings = openWarnings({ ...deps, probes: listing, deliveries, isMailConfigured, version, baseUrl });
+  teardown.push(() => warnings.stop());
   const { mailer, recipients } = mail;
   const users = createUsers({ ...replica, mailer, recipients, baseUrl, trustedProxies });
   teardown.push(() => users.close());

@@ -49,6 +49,7 @@ import { registerSubscriptions } from "#control-plane/public/status-pages/routes
 import { addComponents } from "#control-plane/surfaces/api-document/components.ts";
 import { collectRoutes, registerDocs } from "#control-plane/surfaces/api-document/routes.ts";
 import { registerRegions } from "#control-plane/surfaces/catalogue/region-routes.ts";
+import { registerAdminProbeLogs } from "#control-plane/surfaces/operator/probe-logs.ts";
 import { registerServiceDiscovery } from "#control-plane/surfaces/operator/service-discovery.ts";
 import { findInstaller, type Installer } from "#control-plane/surfaces/install/installer.ts";
 import { registerInstall } from "#control-plane/surfaces/install/routes.ts";
@@ -331,9 +332,10 @@ function registerOperator(
   parts: Parts,
   { admin, installer }: { readonly admin: Hook; readonly installer: Installer | null },
 ): void {
-  const { probes, background, listing, warnings, users } = parts;
+  const { hub, probes, background, listing, warnings, users } = parts;
   registerAdminQueue(server, admin, background);
   registerAdminProbes(server, admin, listing);
+  registerAdminProbeLogs(server, admin, { probes: listing, hub });
   registerServiceDiscovery(server, admin, listing, replica.config.baseUrl);
   registerAdminWarnings(server, admin, warnings);
   const { grpc, grpcAdvertise } = replica.config;

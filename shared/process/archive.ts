@@ -12,7 +12,7 @@ export interface Archive {
   /** Paths of files and symbolic links below that folder, sorted. */
   readonly files: readonly string[];
   /** Returns where the file of a path is. */
-  sourceOf(path: string): string;
+  readonly sourceOf: (path: string) => string;
 }
 
 /** Tar reads and writes blocks of this size. */

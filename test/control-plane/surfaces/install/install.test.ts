@@ -157,8 +157,8 @@ describe("the script", () => {
       expect(installer(base).lineFor(joining)).toContain(
         `/install/agent.sh | ${environment} sh`.replace(" | ", base.includes("[") ? "' | " : " | "),
       );
-    const { script: served, lineFor } = installer("http://a.example");
-    const line = lineFor(joining);
+    const plain = installer("http://a.example");
+    const line = plain.lineFor(joining);
     expect(line).toContain(` ${environment} sh agent.sh)`);
     // curl is one that brings the script, or another one.
     const bin = join(folder, "bin");
@@ -168,7 +168,7 @@ describe("the script", () => {
       chmodSync(join(bin, "curl"), 0o755);
       return spawnSync("sh", ["-c", line], { env: { PATH: `${bin}:/usr/bin:/bin` }, encoding: "utf8" });
     };
-    const changed = bring(`${served.text}\n`);
+    const changed = bring(`${plain.script.text}\n`);
     expect([changed.status, changed.stdout]).toEqual([1, "agent.sh: FAILED\n"]);
   });
 });
