@@ -202,10 +202,17 @@ describe.each(["bookworm", "trixie"])("%s", (suite) => {
     const { status, stderr } = await complaint(serve(BROKEN));
     expect([status, stderr]).toEqual([
       1,
-      `vantage: version ${BROKEN} has not attached within 60 s\nvantage: version ${NEXT} runs again\n`,
+      `vantage: version ${BROKEN} has not attached within 60 s\nvantage: version ${NEXT} is back\n`,
     ]);
     expect(await version()).toBe(NEXT);
     expect(await said("ls /opt/vantage-agent")).toBe(`${FIRST}\n${NEXT}\ncurrent\nprevious\n`);
+    await expect.poll(() => measure(suite)).toBe(200);
+  });
+
+  it("puts back the version before if it is ended while it waits", async () => {
+    const line = serve(BROKEN).replace("| sh", ">/tmp/script && timeout --signal=TERM 15 sh /tmp/script");
+    expect((await complaint(line)).stderr).toBe(`vantage: version ${NEXT} is back\n`);
+    expect(await version()).toBe(NEXT);
     await expect.poll(() => measure(suite)).toBe(200);
   });
 

@@ -223,7 +223,7 @@ restore() {
     system daemon-reload
     system restart vantage-agent
   fi
-  echo "vantage: version $before runs again" >&2
+  echo "vantage: version $before is back" >&2
 }
 
 journal() {

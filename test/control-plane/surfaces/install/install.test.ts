@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { digestOf, writeArchive } from "#shared/process/archive.ts";
-import { AGENT_MANIFEST, BUNDLE_FILE } from "#control-plane/surfaces/install/bundle.ts";
+import { AGENT_MANIFEST, BUNDLE_FILE, findBundle } from "#control-plane/surfaces/install/bundle.ts";
 import { createInstaller } from "#control-plane/surfaces/install/installer.ts";
 import { startControlPlane } from "#test/support/control-plane.ts";
 import { stopAfterAll } from "#test/support/stop-after-all.ts";
@@ -101,6 +101,13 @@ describe("a service that runs from a package", () => {
     expect(readFileSync(join(folder, NAME, "package.json"), "utf8")).toBe('{"name":"vantage-agent"}');
     const long = { ...described, files: ["a".repeat(101)], sourceOf: () => join(root, DEEP) };
     return expect(writeArchive(long, join(folder, "long.tar.gz"))).rejects.toThrow("too long for an archive");
+  });
+
+  it("makes it once for all who ask meanwhile", async () => {
+    const bundle = findBundle(root, join(folder, "other"));
+    const [first, second] = await Promise.all([bundle?.open(), bundle?.open()]);
+    expect(first).toMatchObject({ ok: true });
+    expect(second).toBe(first);
   });
 
   it("names the digests of script and archive", async () => {
