@@ -39,9 +39,14 @@ mkdir dev/pts dev/shm dev/mqueue dev/hugepages
 mount -t devpts -o newinstance,ptmxmode=0666 devpts dev/pts
 ln -s pts/ptmx dev/ptmx
 ln -s /proc/self/fd dev/fd
-for node in null zero full random urandom tty; do touch dev/$node; mount --bind /dev/$node dev/$node; done
-touch dev/console
-mount --bind /dev/null dev/console
+# Nodes of its own: systemd changes the owner and the mode of the console, and a bind mount would change them outside too.
+mknod -m 0666 dev/null c 1 3
+mknod -m 0666 dev/zero c 1 5
+mknod -m 0666 dev/full c 1 7
+mknod -m 0666 dev/random c 1 8
+mknod -m 0666 dev/urandom c 1 9
+mknod -m 0666 dev/tty c 5 0
+mknod -m 0600 dev/console c 1 3
 pivot_root . mnt
 umount -l /mnt
 mount --make-rshared /

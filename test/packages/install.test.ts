@@ -176,6 +176,7 @@ describe.each(["bookworm", "trixie"])("%s", (suite) => {
   it("joins by its line, as its unit says, and measures; the same line again changes nothing", async () => {
     await writeSettings();
     const line = await joinLine(suite);
+    const secret = /vjt_\S+/.exec(line)?.[0] ?? "";
     expect(await complaint(line)).toEqual({ status: 0, stderr: "" });
     expect(await measure(suite)).toBe(200);
     expect(await version()).toBe(FIRST);
@@ -183,7 +184,7 @@ describe.each(["bookworm", "trixie"])("%s", (suite) => {
     const settings = await said("cat /etc/vantage/agent.env");
     expect(settings).toContain(SETTINGS);
     expect(settings).not.toContain("VANTAGE_JOIN_TOKEN");
-    expect(await said("grep -r vjt_ /etc /opt /var/lib /var/log --include=* -l")).toBe("");
+    expect(await said(`grep -rlF ${secret} /etc /opt /var /run`)).toBe("");
     const running =
       "ps=$(systemctl show -p MainPID --value vantage-agent); stat -c %U /proc/$ps; systemctl is-enabled vantage-agent";
     expect(await said(running)).toBe("vantage-agent\nenabled\n");
@@ -211,7 +212,7 @@ describe.each(["bookworm", "trixie"])("%s", (suite) => {
 
   it("puts back the version before if it is ended while it waits", async () => {
     const line = serve(BROKEN).replace("| sh", ">/tmp/script && timeout --signal=TERM 15 sh /tmp/script");
-    expect((await complaint(line)).stderr).toBe(`vantage: version ${NEXT} is back\n`);
+    expect((await complaint(line)).stderr).toContain(`vantage: version ${NEXT} is back\n`);
     expect(await version()).toBe(NEXT);
     await expect.poll(() => measure(suite)).toBe(200);
   });

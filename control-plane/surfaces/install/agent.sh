@@ -101,6 +101,7 @@ finish() {
   trap '' HUP INT TERM
   set +e
   [ "$stage" != switched ] || restore
+  [ "$stage" = nothing ] || rm -f "$settings.before" "$unit.before"
   [ -z "$work" ] || rm -rf "$work"
   [ -L "$home/current" ] || erase "$home"
   exit "$status"
@@ -190,7 +191,8 @@ point() {
 switch() {
   before=$(readlink "$home/current") || before=''
   for kept in "$settings" "$unit"; do
-    [ ! -e "$kept" ] || cp -p "$kept" "$work/"
+    rm -f "$kept.before"
+    [ ! -e "$kept" ] || cp -p "$kept" "$kept.before"
   done
   stage=switched
   getent passwd "$user" >/dev/null ||
@@ -207,17 +209,17 @@ switch() {
   point current "$version"
 }
 
-# Puts back what was there before this run.
+# Puts back what was there before this run. Nothing of it needs space on a disk that may be full.
 restore() {
   if [ -z "$before" ]; then
-    [ ! -e "$work/agent.env" ] || mv "$work/agent.env" "$settings.before"
     remove_files
     [ ! -e "$settings.before" ] || mv "$settings.before" "$settings"
     return
   fi
   point current "$before"
-  [ ! -e "$work/agent.env" ] || mv "$work/agent.env" "$settings"
-  [ ! -e "$work/vantage-agent.service" ] || mv "$work/vantage-agent.service" "$unit"
+  for kept in "$settings" "$unit"; do
+    [ ! -e "$kept.before" ] || mv "$kept.before" "$kept"
+  done
   [ "$before" = "$version" ] || rm -rf "${home:?}/$version"
   if has_systemd; then
     system daemon-reload
