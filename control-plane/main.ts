@@ -2,6 +2,7 @@
 // reads the environment, the host's clock and random bytes.
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import type { Clock, Random } from "#shared/time/clock.ts";
 import { formatAddress } from "#shared/settings/address.ts";
@@ -85,6 +86,7 @@ async function main(config: Config): Promise<void> {
     homepage: build.homepage,
     optOut: optOut.optOut,
     operatorModules: modules,
+    root: fileURLToPath(new URL("..", import.meta.url)),
     connections,
   }).catch((error: unknown) => fail(`cannot listen: ${reasonOf(error)}`));
   const { address, defaulted } = config.metrics;

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { AGENT_FILES } from "#control-plane/surfaces/install/bundle.ts";
 import { LAUNCHER_NAME, toPackagedUnit, UNITS, type Kind, type Release } from "./tree.ts";
 
 /** Names of architectures in Debian by those of Node.js. */
@@ -28,12 +29,18 @@ export function writeDebianTree({ root, version }: Release, kind: Kind, tree: st
     writeFileSync(join(folder, path), content, { mode });
   };
   const home = `usr/lib/${kind}`;
-  // In texts for people: the command is on the PATH.
-  const launcher = join(tree, "shared/settings/launcher.js");
-  writeFileSync(launcher, readFileSync(launcher, "utf8").replace(LAUNCHER_NAME, "vantage"));
+  // In texts for people: the command is on the PATH. The agent's archive keeps the file.
+  const named = "shared/settings/launcher.js";
+  const launcher = readFileSync(join(tree, named), "utf8");
+  writeFileSync(join(tree, named), launcher.replace(LAUNCHER_NAME, "vantage"));
+  rmSync(join(tree, "Containerfile"));
+  if (kind === "vantage-agent") rmSync(join(tree, "deploy"), { recursive: true });
+  else {
+    mkdirSync(dirname(join(tree, AGENT_FILES, named)), { recursive: true });
+    writeFileSync(join(tree, AGENT_FILES, named), launcher);
+  }
   mkdirSync(join(folder, "usr/lib"), { recursive: true });
   mkdirSync(join(folder, "usr/bin"), { recursive: true });
-  for (const unused of ["deploy", "Containerfile"]) rmSync(join(tree, unused), { recursive: true });
   renameSync(tree, join(folder, home));
   symlinkSync(`../lib/${kind}/bin/vantage`, join(folder, "usr/bin/vantage"));
   place(`usr/share/doc/${kind}/copyright`, readFileSync(join(root, "LICENSE"), "utf8"));

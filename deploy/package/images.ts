@@ -31,11 +31,23 @@ export function explainNoImages(): string | null {
   return null;
 }
 
+/** An image to make. */
+interface ImageOrder {
+  /** Its name, without the version. */
+  readonly name: string;
+  /** The target in the Containerfile. */
+  readonly target: string;
+  /** The tree of an archive. */
+  readonly tree: string;
+  /** File to write, in the format oci-archive. */
+  readonly path: string;
+}
+
 /**
- * Makes an image from the tree of an archive, as an OCI layout in a new folder. It contains Debian packages chosen by
- * name, which are unpacked and not configured, and the tree.
+ * Makes an image from the tree of an archive. It contains Debian packages chosen by name, which are unpacked and not
+ * configured, and the tree.
  */
-export function writeImage(release: Release, name: string, target: string, tree: string, to: string): void {
+export function writeImage(release: Release, { name, target, tree, path }: ImageOrder): void {
   const { version, revision } = release;
   const time = String(release.time);
   const own = mkdtempSync(join(tmpdir(), "vantage-image-"));
@@ -59,11 +71,21 @@ export function writeImage(release: Release, name: string, target: string, tree:
     buildah("bud", ...common, `--target=${target}`, `--file=${file}`, "--tag=localhost/image", tree);
     // A tag has no plus sign (https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pulling-manifests).
     const reference = `localhost/${name}:${version.replaceAll("+", "_")}`;
-    buildah("push", "--quiet", "--format=oci", "localhost/image", `oci:${to}:${reference}`);
+    const layout = join(own, "layout");
+    buildah("push", "--quiet", "--format=oci", "localhost/image", `oci:${layout}:${reference}`);
     const { Docker } = JSON.parse(buildah("inspect", "--type=image", "localhost/image")) as {
       readonly Docker: { readonly config: { readonly Healthcheck?: object } };
     };
-    addHealthCheck(to, Docker.config.Healthcheck);
+    addHealthCheck(layout, Docker.config.Healthcheck);
+    const order = [
+      "--sort=name",
+      `--mtime=@${time}`,
+      "--owner=0",
+      "--group=0",
+      "--numeric-owner",
+      "--mode=u+rwX,go+rX",
+    ];
+    execFileSync("tar", ["--create", "--format=gnu", ...order, `--directory=${layout}`, `--file=${path}`, "."]);
   } finally {
     rmSync(own, { recursive: true, force: true });
   }

@@ -125,11 +125,11 @@ export function toPackagedUnit(unit: string, folder: string): string {
     .replaceAll("`deploy/vantage", `\`${LAUNCHER_NAME}`);
 }
 
-/** Lists the files in folders by their paths from the root, sorted. */
-function listFiles(root: string, folders: readonly string[]): readonly string[] {
+/** Lists the files and symbolic links in folders by their paths from the root, sorted. */
+export function listFiles(root: string, folders: readonly string[]): readonly string[] {
   return folders
     .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile())
+    .filter((entry) => !entry.isDirectory())
     .map((entry) => relative(root, join(entry.parentPath, entry.name)))
     .toSorted();
 }
