@@ -1,6 +1,6 @@
-import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { toPackagedUnit, UNITS, type Kind, type Release } from "./tree.ts";
+import { LAUNCHER_NAME, toPackagedUnit, UNITS, type Kind, type Release } from "./tree.ts";
 
 /** Names of architectures in Debian by those of Node.js. */
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
@@ -13,6 +13,9 @@ const USERS: Readonly<Record<string, string>> = {
   "vantage-control-plane": "vantage",
   "vantage-agent": "vantage-agent",
 };
+
+/** Files of a tree that are changed or left out below. */
+export const CHANGED_BY_DEBIAN = /^(?:deploy\/|Containerfile$|shared\/settings\/launcher\.js$)/;
 
 /** Returns the architecture of this machine as Debian calls it. */
 export function debianArchitecture(): string {
@@ -28,8 +31,12 @@ export function writeDebianTree({ root, version }: Release, kind: Kind, tree: st
     writeFileSync(join(folder, path), content, { mode });
   };
   const home = `usr/lib/${kind}`;
+  // In texts for people: the command is on the PATH.
+  const launcher = join(tree, "shared/settings/launcher.js");
+  writeFileSync(launcher, readFileSync(launcher, "utf8").replace(LAUNCHER_NAME, "vantage"));
   mkdirSync(join(folder, "usr/lib"), { recursive: true });
   mkdirSync(join(folder, "usr/bin"), { recursive: true });
+  for (const unused of ["deploy", "Containerfile"]) rmSync(join(tree, unused), { recursive: true });
   renameSync(tree, join(folder, home));
   symlinkSync(`../lib/${kind}/bin/vantage`, join(folder, "usr/bin/vantage"));
   place(`usr/share/doc/${kind}/copyright`, readFileSync(join(root, "LICENSE"), "utf8"));
@@ -38,7 +45,8 @@ export function writeDebianTree({ root, version }: Release, kind: Kind, tree: st
     const unit = readFileSync(join(root, `deploy/systemd/${name}.service`), "utf8");
     // The user is there before the unit, so that it can own files of the operator.
     const fixed = Object.hasOwn(USERS, name) ? unit.replace("DynamicUser=yes\n", "") : unit;
-    place(`usr/lib/systemd/system/${name}.service`, toPackagedUnit(withoutHead(fixed), `/${home}`));
+    const packaged = toPackagedUnit(withoutHead(fixed), `/${home}`).replaceAll(`\`${LAUNCHER_NAME}`, "`vantage");
+    place(`usr/lib/systemd/system/${name}.service`, packaged);
     const path = /^EnvironmentFile=-?\/(.+)$/m.exec(unit)?.[1];
     if (path === undefined) throw new Error(`${name} has no file of settings`);
     place(path, settingsOf(name, unit), 0o600);

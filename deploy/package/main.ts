@@ -1,17 +1,29 @@
-// npm run package [-- vantage-agent] [--out DIR] [--no-deb] [--key FILE]: makes the packages of a release in dist/, from
+// npm run package [-- vantage-agent] [--out DIR] [--no-deb] [--no-image] [--chromium] [--key FILE]: makes the packages of a release in dist/, from
 // the clone's own installation: sources without types, the packages that they need, and Node.js. The same commit gives
 // the same bytes.
 import { execFileSync, spawnSync } from "node:child_process";
 import { createPrivateKey, sign } from "node:crypto";
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { AGENT_MANIFEST, BUNDLE_FILE, type Bundle } from "#control-plane/surfaces/install/bundle.ts";
+import { AGENT_FILES, BUNDLE_FILE, type Bundle } from "#control-plane/surfaces/install/bundle.ts";
 import { digestOf, writeArchive } from "#shared/process/archive.ts";
 import { readBuild } from "#shared/process/build.ts";
-import { debianArchitecture, writeDebianTree } from "./debian.ts";
+import { CHANGED_BY_DEBIAN, debianArchitecture, writeDebianTree } from "./debian.ts";
+import { explainNoImages, IMAGES, writeImage } from "./images.ts";
 import { KINDS, listFiles, readManifest, writeTree, type Kind, type Release } from "./tree.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -20,17 +32,13 @@ const git = (...words: string[]): string => execFileSync("git", words, { cwd: ro
 /** Reads what is packed from the clone. VANTAGE_BUILD_VERSION names it otherwise. */
 function readRelease(): Release {
   const { revision } = readBuild(root);
+  const time = Number(process.env["SOURCE_DATE_EPOCH"] ?? git("log", "-1", "--format=%ct"));
   const named = process.env["VANTAGE_BUILD_VERSION"];
-  if (named !== undefined) return { root, revision, version: named };
+  if (named !== undefined) return { root, revision, version: named, time };
   if (git("status", "--porcelain") !== "")
     throw new Error("the clone has changes that are not committed: commit them, or set VANTAGE_BUILD_VERSION");
   const commits = git("rev-list", "--count", "HEAD");
-  return { root, revision, version: `${readManifest(root).version}+${commits}.g${revision.slice(0, 8)}` };
-}
-
-/** Returns the time of all files, Unix seconds: that of the commit, if none is given. */
-function readTime(): string {
-  return process.env["SOURCE_DATE_EPOCH"] ?? git("log", "-1", "--format=%ct");
+  return { root, revision, version: `${readManifest(root).version}+${commits}.g${revision.slice(0, 8)}`, time };
 }
 
 /** Makes the Debian package of a tree, which is moved into it. */
@@ -39,7 +47,7 @@ function packDebian(release: Release, kind: Kind, parent: string, tree: string, 
   mkdirSync(folder, { mode: 0o755 });
   writeDebianTree(release, kind, tree, folder);
   const made = spawnSync("dpkg-deb", ["--root-owner-group", "-Zxz", "--build", folder, path], {
-    env: { ...process.env, SOURCE_DATE_EPOCH: readTime() },
+    env: { ...process.env, SOURCE_DATE_EPOCH: String(release.time) },
     encoding: "utf8",
   });
   if (made.status !== 0) throw new Error(`dpkg-deb failed: ${made.error?.message ?? made.stderr}`);
@@ -49,6 +57,8 @@ const { values, positionals } = parseArgs({
   options: {
     out: { type: "string", default: join(root, "dist") },
     deb: { type: "boolean", default: true },
+    image: { type: "boolean", default: true },
+    chromium: { type: "boolean", default: false },
     key: { type: "string" },
   },
   allowNegative: true,
@@ -61,45 +71,71 @@ if (signingKey !== null && signingKey.asymmetricKeyType !== "ed25519")
   throw new Error(`${values.key} must be an Ed25519 key: openssl genpkey -algorithm ed25519`);
 const isDebian = values.deb && spawnSync("dpkg-deb", ["--version"]).status === 0;
 if (values.deb && !isDebian) console.error("dpkg-deb is not installed: no Debian packages are made");
+const noImages = values.image ? explainNoImages() : null;
+if (noImages !== null) console.error(`no images are made: ${noImages}`);
 process.umask(0o022);
 const release = readRelease();
 mkdirSync(values.out, { recursive: true });
 const made: string[] = [];
 const isAsked = (kind: Kind): boolean => positionals.length === 0 || positionals.includes(kind);
 const work = mkdtempSync(join(tmpdir(), "vantage-package-"));
+const treeOf = (kind: Kind): string => join(work, `${kind}-${release.version}`);
 try {
   // The agent's first: the service has the digest of what it gives to the hosts of agents.
-  const agent = await packKind("vantage-agent");
-  if (isAsked("vantage")) await packKind("vantage", agent);
+  const agent = await packArchive("vantage-agent");
+  if (isAsked("vantage")) await packArchive("vantage", agent);
+  for (const kind of KINDS.filter(isAsked)) {
+    if (values.image && noImages === null) await packImages(kind);
+    if (!isDebian) continue;
+    const debian = `${kind}_${release.version}_${debianArchitecture()}.deb`;
+    packDebian(release, kind, work, treeOf(kind), join(values.out, debian));
+    made.push(debian);
+  }
 } finally {
   rmSync(work, { recursive: true, force: true });
 }
 
-/** Makes the packages of one kind. Returns the archive; `agent`: that of the agent. */
-async function packKind(kind: Kind, agent?: Bundle): Promise<Bundle> {
-  const name = `${kind}-${release.version}`;
-  const tree = join(work, name);
+/** Makes the archive of one kind; `agent`: that of the agent, which a service can make again. */
+async function packArchive(kind: Kind, agent?: Bundle): Promise<Bundle> {
+  const tree = treeOf(kind);
   mkdirSync(tree);
   writeTree(release, kind, tree);
-  if (agent !== undefined) {
-    writeFileSync(join(tree, BUNDLE_FILE), JSON.stringify(agent));
-    copyFileSync(join(work, "agent.json"), join(tree, AGENT_MANIFEST));
-  }
-  // A Debian package takes the tree away.
-  if (kind === "vantage-agent") copyFileSync(join(tree, "package.json"), join(work, "agent.json"));
-  const archive = { name, time: Number(readTime()), files: listFiles(tree, ["."]) };
+  if (agent !== undefined) addBundle(agent, tree);
+  const name = `${kind}-${release.version}`;
+  const archive = { name, time: release.time, files: listFiles(tree, ["."]) };
   const file = `${name}-linux-${process.arch}.tar.gz`;
   const path = join(isAsked(kind) ? values.out : work, file);
   await writeArchive({ ...archive, sourceOf: (source) => join(tree, source) }, path);
-  const packed = { ...archive, sha256: await digestOf(path) };
-  if (!isAsked(kind)) return packed;
-  made.push(file);
-  if (isDebian) {
-    const debian = `${kind}_${release.version}_${debianArchitecture()}.deb`;
-    packDebian(release, kind, work, tree, join(values.out, debian));
-    made.push(debian);
+  if (isAsked(kind)) made.push(file);
+  return { ...archive, sha256: await digestOf(path) };
+}
+
+/** Adds what the agent's archive consists of, with those of its files that the service has not, or not in every package. */
+function addBundle(agent: Bundle, tree: string): void {
+  const isShared = (path: string): boolean => {
+    const [ours, theirs] = [join(tree, path), join(treeOf("vantage-agent"), path)];
+    return existsSync(ours) && (lstatSync(ours).isSymbolicLink() || readFileSync(ours).equals(readFileSync(theirs)));
+  };
+  for (const path of agent.files) {
+    if (!CHANGED_BY_DEBIAN.test(path) && isShared(path)) continue;
+    mkdirSync(join(tree, AGENT_FILES, dirname(path)), { recursive: true });
+    copyFileSync(join(treeOf("vantage-agent"), path), join(tree, AGENT_FILES, path));
   }
-  return packed;
+  writeFileSync(join(tree, BUNDLE_FILE), JSON.stringify(agent));
+}
+
+async function packImages(kind: Kind): Promise<void> {
+  for (const [variant, target] of Object.entries(IMAGES[kind])) {
+    if (target === "chromium" && !values.chromium) continue;
+    const image = `${kind}-${release.version}-${debianArchitecture()}${variant}.oci.tar`;
+    const layout = join(work, "image");
+    writeImage(release, `${kind}${variant}`, target, treeOf(kind), layout);
+    const archive = { name: ".", time: release.time, files: listFiles(layout, ["."]) };
+    const sourceOf = (path: string): string => join(layout, path);
+    await writeArchive({ ...archive, sourceOf }, join(values.out, image), new PassThrough());
+    rmSync(layout, { recursive: true });
+    made.push(image);
+  }
 }
 
 const sums: string[] = [];

@@ -1,10 +1,10 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { digestOf, writeArchive } from "#shared/process/archive.ts";
-import { AGENT_MANIFEST, BUNDLE_FILE, findBundle, type Bundle } from "#control-plane/surfaces/install/bundle.ts";
+import { AGENT_FILES, BUNDLE_FILE, findBundle, type Bundle } from "#control-plane/surfaces/install/bundle.ts";
 import { createInstaller, type Installer } from "#control-plane/surfaces/install/installer.ts";
 import { ROOT } from "#test/laws/source-files.ts";
 import { bootDebian, makeDebian, removeDebian, type DebianHost } from "#test/packages/debian-host.ts";
@@ -20,19 +20,24 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const rootOf = (version: string) => join(folder, `vantage-${version}`);
 
-/** Makes the package of another version from the first one, with other content for some files. */
+/** Makes the package of another version from the first one, with other content for some files of the agent. */
 async function makeRelease(version: string, changes: Readonly<Record<string, string>> = {}): Promise<void> {
   const root = rootOf(version);
   spawnSync("cp", ["-al", rootOf(FIRST), root]);
   const write = (path: string, content: string): void => {
-    rmSync(join(root, path));
+    rmSync(join(root, path), { force: true });
+    mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), content);
   };
-  const manifest = readFileSync(join(root, AGENT_MANIFEST), "utf8").replace(FIRST, version);
-  for (const [path, content] of Object.entries({ ...changes, [AGENT_MANIFEST]: manifest })) write(path, content);
+  const manifest = join(AGENT_FILES, "package.json");
+  write(manifest, readFileSync(join(root, manifest), "utf8").replace(FIRST, version));
+  for (const [path, content] of Object.entries(changes)) write(join(AGENT_FILES, path), content);
   const bundle = JSON.parse(readFileSync(join(root, BUNDLE_FILE), "utf8")) as Bundle;
   const name = `vantage-agent-${version}`;
-  const sourceOf = (path: string) => join(root, path === "package.json" ? AGENT_MANIFEST : path);
+  const sourceOf = (path: string) => {
+    const own = join(root, AGENT_FILES, path);
+    return existsSync(own) ? own : join(root, path);
+  };
   await writeArchive({ ...bundle, name, sourceOf }, join(folder, name));
   write(BUNDLE_FILE, JSON.stringify({ ...bundle, name, sha256: await digestOf(join(folder, name)) }));
 }
@@ -43,7 +48,10 @@ let stranger: TestControlPlane;
 beforeAll(async () => {
   const env = { ...process.env, VANTAGE_BUILD_VERSION: FIRST, SOURCE_DATE_EPOCH: "1700000000" };
   const words = ["--disable-warning=ExperimentalWarning", join(ROOT, "deploy/package/main.ts"), "vantage"];
-  const made = spawnSync(process.execPath, [...words, "--no-deb", "--out", folder], { env, encoding: "utf8" });
+  const made = spawnSync(process.execPath, [...words, "--no-deb", "--no-image", "--out", folder], {
+    env,
+    encoding: "utf8",
+  });
   const archive = join(folder, `vantage-${FIRST}-linux-${process.arch}.tar.gz`);
   const unpacked = spawnSync("tar", ["xzf", archive, "-C", folder], { encoding: "utf8" });
   if (made.status !== 0 || unpacked.status !== 0) throw new Error(made.stderr + unpacked.stderr);

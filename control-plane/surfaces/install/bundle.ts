@@ -5,8 +5,8 @@ import { digestOf, writeArchive, type Archive } from "#shared/process/archive.ts
 
 /** File of a package that says what the agent's archive of the same release consists of. */
 export const BUNDLE_FILE = "lib/agent.json";
-/** The archive's package.json in a package: the only file of the archive that the package has otherwise too. */
-export const AGENT_MANIFEST = "lib/agent-package.json";
+/** Folder of a package with the files of that archive that the package has not, or has with other content. */
+export const AGENT_FILES = "lib/agent";
 
 /** The agent's archive of a release, as BUNDLE_FILE describes it. */
 export interface Bundle extends Omit<Archive, "sourceOf"> {
@@ -48,7 +48,10 @@ export function findBundle(root: string, dataDir: string): AgentBundle | null {
     for (const other of readdirSync(folder)) if (other !== file) rmSync(join(folder, other), { force: true });
     // Replicas of one data directory make it side by side.
     const unfinished = `${path}.${process.pid}`;
-    const sourceOf = (source: string) => join(root, source === "package.json" ? AGENT_MANIFEST : source);
+    const sourceOf = (source: string) => {
+      const own = join(root, AGENT_FILES, source);
+      return existsSync(own) ? own : join(root, source);
+    };
     await writeArchive({ ...bundle, sourceOf }, unfinished);
     if ((await digestOf(unfinished)) !== sha256) {
       rmSync(unfinished);

@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { digestOf, writeArchive } from "#shared/process/archive.ts";
-import { AGENT_MANIFEST, BUNDLE_FILE, findBundle } from "#control-plane/surfaces/install/bundle.ts";
+import { AGENT_FILES, BUNDLE_FILE, findBundle } from "#control-plane/surfaces/install/bundle.ts";
 import { createInstaller } from "#control-plane/surfaces/install/installer.ts";
 import { startControlPlane } from "#test/support/control-plane.ts";
 import { stopAfterAll } from "#test/support/stop-after-all.ts";
@@ -40,14 +40,14 @@ place("package/probe-agent/main.js", "x".repeat(100_000));
 place(`package/${DEEP}`, "deep");
 symlinkSync("main.js", join(root, "probe-agent/link.js"));
 place("package/package.json", '{"name":"vantage"}');
-place(`package/${AGENT_MANIFEST}`, '{"name":"vantage-agent"}');
+place(`package/${AGENT_FILES}/package.json`, '{"name":"vantage-agent"}');
 place("package/control-plane/main.js", "of the service alone");
 const described = {
   name: NAME,
   time: 1_700_000_000,
   files: ["bin/vantage", DEEP, "package.json", "probe-agent/link.js", "probe-agent/main.js"],
 };
-const sourceOf = (path: string) => join(root, path === "package.json" ? AGENT_MANIFEST : path);
+const sourceOf = (path: string) => join(root, path === "package.json" ? `${AGENT_FILES}/package.json` : path);
 await writeArchive({ ...described, sourceOf }, join(folder, "release.tar.gz"));
 const sha256 = await digestOf(join(folder, "release.tar.gz"));
 place(`package/${BUNDLE_FILE}`, JSON.stringify({ ...described, sha256 }));
