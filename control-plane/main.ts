@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import type { Clock, Random } from "#shared/time/clock.ts";
 import { formatAddress } from "#shared/settings/address.ts";
+import { runBackupCommand } from "#control-plane/backups/command.ts";
 import { openReplica } from "#control-plane/app/replica.ts";
 import { readConfig, type Config } from "#control-plane/core/config.ts";
 import { isLeftByLostConnection } from "#control-plane/core/database/lost-connection.ts";
@@ -38,10 +39,20 @@ function reasonOf(error: unknown): string {
 }
 
 async function main(config: Config): Promise<void> {
+  const [command = "", ...words] = process.argv.slice(2);
+  if (command === "backup" || command === "restore") {
+    const stop = new AbortController();
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop.abort());
+    const { status, line } = await runBackupCommand({ command, words, config, random, signal: stop.signal });
+    if (status === 0) process.stdout.write(`${line}\n`);
+    else process.stderr.write(`vantage ${command}: ${line}\n`);
+    process.exitCode = status;
+    return;
+  }
   const applied = await migrate(config.databaseUrl).catch((error: unknown) =>
     fail(`the database cannot be used (DATABASE_URL): ${reasonOf(error)}`),
   );
-  if (process.argv[2] === "migrate") {
+  if (command === "migrate") {
     process.stdout.write(
       applied.applied.length === 0 ? "Nothing to do.\n" : `Applied ${applied.applied.join(", ")}.\n`,
     );
