@@ -1,14 +1,20 @@
+import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll } from "vitest";
 import { runBackupCommand, type CommandEnd } from "#control-plane/backups/command.ts";
 import { BACKED_UP } from "#control-plane/backups/tables.ts";
 import type { Sql } from "#control-plane/core/database/connect.ts";
+import { checkMasterKey } from "#control-plane/core/secrets/master-key.ts";
 import { systemRandom } from "#test/support/clock.ts";
+import { COMPILED_CODE } from "#test/support/compiled-code.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
 
-/** A directory for the backups of a test file, removed after its tests. */
+const ENTRY = fileURLToPath(new URL("../../control-plane/main.ts", import.meta.url));
+
+/** Creates a directory for the backups of a test file, which is removed after its tests. */
 export function backupDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), "vantage-backups-"));
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -21,7 +27,7 @@ interface Given {
   readonly masterKey?: Uint8Array;
 }
 
-/** Runs `backup ...` or `restore ...` on a database. */
+/** Runs `backup ...` or `restore ...` on a database, in this process. */
 export function runCommand(
   databaseUrl: string,
   [command, ...words]: readonly ["backup" | "restore", ...string[]],
@@ -30,6 +36,26 @@ export function runCommand(
   const backups = { directory: null, schedule: null, keep: 7, passphraseFile: passphraseFile ?? null };
   const config = { databaseUrl, masterKey, dataDir: "/nonexistent", backups };
   return runBackupCommand({ command, words, config, random: systemRandom });
+}
+
+/** Starts the same in a process of its own. */
+export function startCommand(databaseUrl: string, words: readonly string[]): ChildProcess {
+  return spawn(process.execPath, [ENTRY, ...words], {
+    env: {
+      PATH: process.env["PATH"],
+      ...COMPILED_CODE,
+      DATABASE_URL: databaseUrl,
+      VANTAGE_MASTER_KEY: MASTER_KEY.toString("base64"),
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}
+
+/** Stores what any service has that was once started: the check of its master key, its id, and an account. */
+export async function storeSmallService(sql: Sql): Promise<void> {
+  await checkMasterKey(sql, MASTER_KEY);
+  await sql`insert into instance (name, value) values ('installation', 'AAAAAAAAAAAA')`;
+  await sql`insert into accounts (email, plan, created_at, updated_at) values ('a@example.com', 'pro', now(), now())`;
 }
 
 /** Returns the number of rows of each table that is backed up, and a digest of them. */

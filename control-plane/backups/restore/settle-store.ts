@@ -1,7 +1,5 @@
 import type { Transaction } from "#control-plane/core/database/connect.ts";
-
-/** The fact of an installation that is a copy of another one. */
-export const COPY_FACT = "copy";
+import { COPY_FACT } from "#control-plane/core/secrets/installation.ts";
 
 /**
  * Ends what was under way when the backup was made: whether it was sent or done since then is not known, and nothing is sent

@@ -1,6 +1,6 @@
 import type { Random } from "#shared/time/clock.ts";
 import type { Sql } from "#control-plane/core/database/connect.ts";
-import { keepFact } from "#control-plane/core/secrets/store.ts";
+import { hasFact, keepFact } from "#control-plane/core/secrets/store.ts";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const LENGTH = 12;
@@ -20,4 +20,12 @@ export function createInstallation(random: Random): string {
 export async function readInstallation(sql: Sql, random: Random): Promise<string> {
   const kept = await keepFact(sql, "installation", Buffer.from(createInstallation(random)));
   return Buffer.from(kept).toString();
+}
+
+/** The fact of an installation that was restored as a copy of another one. */
+export const COPY_FACT = "copy";
+
+/** Reports whether this installation is a copy of another one, and must not mail the people of that one. */
+export function isInstallationCopy(sql: Sql): Promise<boolean> {
+  return hasFact(sql, COPY_FACT);
 }
