@@ -5,7 +5,9 @@ import { readFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import type { Clock, Random } from "#shared/time/clock.ts";
 import { formatAddress } from "#shared/settings/address.ts";
+import { createBackupBefore } from "#control-plane/backups/before-migrations.ts";
 import { runBackupCommand } from "#control-plane/backups/command.ts";
+import { createRunner } from "#control-plane/backups/schedule/runner.ts";
 import { openReplica } from "#control-plane/app/replica.ts";
 import { readConfig, type Config } from "#control-plane/core/config.ts";
 import { isLeftByLostConnection } from "#control-plane/core/database/lost-connection.ts";
@@ -21,10 +23,14 @@ import { migrate } from "#control-plane/core/migrations/migrate.ts";
 import { overridePlans } from "#control-plane/core/plans-override.ts";
 import { BUILT_IN_PLANS } from "#control-plane/core/plans.ts";
 import { readAdminToken } from "#control-plane/core/secrets/admin-token.ts";
+import { findCronProblem } from "#control-plane/watching/heartbeats/cron.ts";
 import { serve } from "#control-plane/app/server.ts";
 
 const hostClock: Clock = { now: () => new Date(), monotonic: () => performance.now() };
 const random: Random = { bytes: (count) => randomBytes(count) };
+
+/** The word with which `up` starts this program for its own database (shared/client/commands/up.ts). */
+const EMBEDDED = "embedded";
 
 /** Prints one line for the operator and exits with status 1. */
 function fail(line: string): never {
@@ -49,7 +55,9 @@ async function main(config: Config): Promise<void> {
     process.exitCode = status;
     return;
   }
-  const applied = await migrate(config.databaseUrl).catch((error: unknown) =>
+  // Nobody else backs the embedded database up before its migrations, which go forward only.
+  const prepare = command === EMBEDDED ? createBackupBefore(config, random) : undefined;
+  const applied = await migrate(config.databaseUrl, undefined, prepare).catch((error: unknown) =>
     fail(`the database cannot be used (DATABASE_URL): ${reasonOf(error)}`),
   );
   if (command === "migrate") {
@@ -81,6 +89,9 @@ async function main(config: Config): Promise<void> {
     random,
     log,
   }).catch((error: unknown) => fail(lineOf("the database cannot be used (DATABASE_URL)", error)));
+  const { schedule } = config.backups;
+  const wrong = schedule === null ? null : findCronProblem(schedule);
+  if (wrong !== null) fail(`VANTAGE_BACKUP_SCHEDULE ${wrong}`);
   const build = readBuild();
   registerBuildInfo(replica.metrics.registry, build);
   const descriptors = readDescriptorLimit();
@@ -96,6 +107,7 @@ async function main(config: Config): Promise<void> {
     homepage: build.homepage,
     optOut: optOut.optOut,
     operatorModules: modules,
+    runBackup: createRunner(process.argv[1] ?? "", process.execArgv, process.env),
     connections,
   }).catch((error: unknown) => fail(`cannot listen: ${reasonOf(error)}`));
   const { address, defaulted } = config.metrics;

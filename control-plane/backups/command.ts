@@ -69,7 +69,8 @@ async function restore({ words, config, random }: BackupCommand): Promise<string
   const rows = manifest.tables.reduce((total, table) => total + table.rows, 0);
   const what = `${file}, ${rows} rows of ${manifest.tables.length} tables as of ${manifest.created_at}`;
   if (isDryRun) {
-    const over = replaced === 0 ? "The database has no data." : `It would replace what the database has (accounts: ${replaced}).`;
+    const over =
+      replaced === 0 ? "The database has no data." : `It would replace what the database has (accounts: ${replaced}).`;
     return `Nothing was changed. The backup is good: ${what}. ${over}`;
   }
   const copy = isCopy ? " This is a copy: its webhooks and agents are inactive, and it sends no mail." : "";

@@ -12,7 +12,8 @@ import { systemRandom } from "#test/support/clock.ts";
 import { COMPILED_CODE } from "#test/support/compiled-code.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
 
-const ENTRY = fileURLToPath(new URL("../../control-plane/main.ts", import.meta.url));
+/** The program of the commands. */
+export const COMMAND_ENTRY = fileURLToPath(new URL("../../control-plane/main.ts", import.meta.url));
 
 /** Creates a directory for the backups of a test file, which is removed after its tests. */
 export function backupDirectory(): string {
@@ -38,17 +39,19 @@ export function runCommand(
   return runBackupCommand({ command, words, config, random: systemRandom });
 }
 
+/** Returns the environment in which the program runs them on a database. */
+export function commandEnvironment(databaseUrl: string): Record<string, string | undefined> {
+  return {
+    PATH: process.env["PATH"],
+    ...COMPILED_CODE,
+    DATABASE_URL: databaseUrl,
+    VANTAGE_MASTER_KEY: MASTER_KEY.toString("base64"),
+  };
+}
+
 /** Starts the same in a process of its own. */
 export function startCommand(databaseUrl: string, words: readonly string[]): ChildProcess {
-  return spawn(process.execPath, [ENTRY, ...words], {
-    env: {
-      PATH: process.env["PATH"],
-      ...COMPILED_CODE,
-      DATABASE_URL: databaseUrl,
-      VANTAGE_MASTER_KEY: MASTER_KEY.toString("base64"),
-    },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  return spawn(process.execPath, [COMMAND_ENTRY, ...words], { env: commandEnvironment(databaseUrl), stdio: "ignore" });
 }
 
 /** Stores what any service has that was once started: the check of its master key, its id, and an account. */

@@ -108,6 +108,7 @@ export async function createWarningsDatabase(): Promise<WarningsDatabase> {
         probes,
         isMailConfigured,
         deliveries: { countFailing },
+        backups: { findTrouble: () => Promise.resolve(null) },
       });
       opened.push(warnings);
       return { ...warnings, lines, registry };

@@ -31,6 +31,7 @@ function find(survey: Partial<Survey>, facts: Partial<WarningInputs> = {}) {
     survey: { ...HEALTHY, ...survey },
     isMailConfigured: true,
     failingMails: NO_MAILS,
+    backupTrouble: null,
     ...facts,
   });
 }
