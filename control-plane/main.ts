@@ -7,6 +7,7 @@ import type { Clock, Random } from "#shared/time/clock.ts";
 import { formatAddress } from "#shared/settings/address.ts";
 import { createBackupBefore } from "#control-plane/backups/before-migrations.ts";
 import { runBackupCommand } from "#control-plane/backups/command.ts";
+import { BackupProblem } from "#control-plane/backups/problem.ts";
 import { createRunner } from "#control-plane/backups/schedule/runner.ts";
 import { openReplica } from "#control-plane/app/replica.ts";
 import { readConfig, type Config } from "#control-plane/core/config.ts";
@@ -58,7 +59,7 @@ async function main(config: Config): Promise<void> {
   // Nobody else backs the embedded database up before its migrations, which go forward only.
   const prepare = command === EMBEDDED ? createBackupBefore(config, random) : undefined;
   const applied = await migrate(config.databaseUrl, undefined, prepare).catch((error: unknown) =>
-    fail(`the database cannot be used (DATABASE_URL): ${reasonOf(error)}`),
+    fail(lineOf("the database cannot be used (DATABASE_URL)", error)),
   );
   if (command === "migrate") {
     process.stdout.write(
@@ -154,9 +155,11 @@ function readSecrets({ adminToken, masterKey, dataDir }: Config) {
   }
 }
 
-/** Returns the message of a WrongMasterKey, or else the heading with the reason of the error. */
+/** Returns the message of a WrongMasterKey or a BackupProblem, or else the heading with the reason of the error. */
 function lineOf(heading: string, error: unknown): string {
-  return error instanceof WrongMasterKey ? error.message : `${heading}: ${reasonOf(error)}`;
+  return error instanceof WrongMasterKey || error instanceof BackupProblem
+    ? error.message
+    : `${heading}: ${reasonOf(error)}`;
 }
 
 // NODE_OPTIONS accepts neither of these flags. By default V8 allocates objects in the old generation at once if most of

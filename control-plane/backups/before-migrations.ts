@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { readBuild } from "#shared/process/build.ts";
 import type { Random } from "#shared/time/clock.ts";
 import { readPassphrase } from "#control-plane/backups/command.ts";
+import { BackupProblem } from "#control-plane/backups/problem.ts";
 import { writeBackup } from "#control-plane/backups/write/write.ts";
 import type { Config } from "#control-plane/core/config.ts";
 
@@ -21,9 +22,14 @@ export function createBackupBefore(
     const directory = join(resolve(config.dataDir), "backups");
     const passphrase = readPassphrase(config.backups);
     const name = `before-migration-${String(newest + 1).padStart(4, "0")}.tar${passphrase === null ? "" : ".age"}`;
-    await mkdir(directory, { recursive: true, mode: 0o700 });
     const { version } = readBuild();
-    await writeBackup({ databaseUrl: config.databaseUrl, file: join(directory, name), passphrase, version, random });
+    try {
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+      await writeBackup({ databaseUrl: config.databaseUrl, file: join(directory, name), passphrase, version, random });
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new BackupProblem(`no migration was applied, because no backup could be made before it: ${reason}`);
+    }
     for (const old of await readdir(directory)) {
       if (NAME.test(old) && old !== name) await rm(join(directory, old));
     }

@@ -10,7 +10,7 @@ import type { BackupConfig, Config } from "#control-plane/core/config.ts";
 import { findMasterKey, WrongMasterKey } from "#control-plane/core/secrets/master-key.ts";
 
 /** A command line, and what it is run with. */
-export interface BackupCommand {
+interface BackupCommand {
   readonly command: "backup" | "restore";
   readonly words: readonly string[];
   readonly config: Pick<Config, "databaseUrl" | "masterKey" | "dataDir" | "backups">;

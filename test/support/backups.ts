@@ -39,6 +39,13 @@ export function runCommand(
   return runBackupCommand({ command, words, config, random: systemRandom });
 }
 
+/** Writes a backup. Throws if that fails. */
+export async function writeBackup(databaseUrl: string, file: string, passphraseFile?: string): Promise<void> {
+  const given = passphraseFile === undefined ? {} : { passphraseFile };
+  const { status, line } = await runCommand(databaseUrl, ["backup", file], given);
+  if (status !== 0) throw new Error(line);
+}
+
 /** Returns the environment in which the program runs them on a database. */
 export function commandEnvironment(databaseUrl: string): Record<string, string | undefined> {
   return {

@@ -12,7 +12,7 @@ const NAME_BYTES = 100;
 const FIELD_BYTES = 12;
 
 /** A file of an archive. */
-export interface TarEntry {
+interface TarEntry {
   /** At most 100 characters of ASCII. */
   readonly name: string;
   readonly size: number;

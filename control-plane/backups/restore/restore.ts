@@ -20,17 +20,16 @@ import {
   type Target,
 } from "#control-plane/backups/restore/store.ts";
 import { BACKED_UP } from "#control-plane/backups/tables.ts";
-import { listTables, type Table } from "#control-plane/backups/write/store.ts";
+import { listTables, type Table } from "#control-plane/backups/tables-store.ts";
 import { countRows } from "#control-plane/backups/write/write.ts";
 import { connect, type Transaction } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
-import { migrateAround, newestMigration } from "#control-plane/core/migrations/migrate.ts";
-import { lockMigrations } from "#control-plane/core/migrations/store.ts";
+import { newestMigration, rebuild } from "#control-plane/core/migrations/migrate.ts";
 import { checkValueOf } from "#control-plane/core/secrets/encryption.ts";
 import { createInstallation } from "#control-plane/core/secrets/installation.ts";
 
 /** What to restore, and how. */
-export interface RestoreOrder {
+interface RestoreOrder {
   readonly databaseUrl: string;
   readonly file: string;
   /** null: none was given. */
@@ -47,7 +46,7 @@ export interface RestoreOrder {
 }
 
 /** A backup that was restored, or could be. */
-export interface Restored {
+interface Restored {
   readonly manifest: Manifest;
   /** Accounts that were in the database before. */
   readonly replaced: number;
@@ -60,7 +59,7 @@ export interface Restored {
  * The file is checked while it is read, the last byte before the commit. Throws a BackupProblem.
  */
 export async function restoreBackup(order: RestoreOrder): Promise<Restored> {
-  const { databaseUrl, file, passphrase, masterKey, isDryRun, mayReplace } = order;
+  const { databaseUrl, file, passphrase, masterKey, isDryRun } = order;
   const sql = connect(databaseUrl, { name: "vantage restore", connections: 1, statementTimeoutMs: 0 });
   const handle = await open(file, "r").catch((error: unknown) => {
     throw new BackupProblem(`${file} cannot be read (${describeError(error)})`, 2);
@@ -76,13 +75,7 @@ export async function restoreBackup(order: RestoreOrder): Promise<Restored> {
       await readEnd(archive);
       return { manifest, replaced: target.accounts, endedDeliveries: 0 };
     }
-    return await transact(sql, async (tx) => {
-      await lockMigrations(tx);
-      const target = await readTarget(tx);
-      await checkTarget(target, mayReplace);
-      const endedDeliveries = await replaceAll(tx, archive, manifest, order);
-      return { manifest, replaced: target.accounts, endedDeliveries };
-    });
+    return await transact(sql, (tx) => replaceAll(tx, archive, manifest, order));
   } catch (error) {
     throw explain(error);
   } finally {
@@ -143,25 +136,35 @@ async function replaceAll(
   tx: Transaction,
   archive: ByteReader,
   manifest: Manifest,
-  { isCopy, random }: RestoreOrder,
-): Promise<number> {
-  await dropAll(tx);
-  await migrateAround(tx, manifest.migration, async () => {
-    const tables = new Map((await listTables(tx)).map((table) => [table.name, table]));
-    await withoutForeignKeys(tx, [...tables.values()], async () => {
-      for (const entry of manifest.tables) {
-        const table = tables.get(entry.name);
-        if (table === undefined) throw notBackup(`migration ${manifest.migration} has no table ${entry.name}`);
-        await fillTable(tx, table, entry, archive);
-      }
-      await readEnd(archive);
-    });
-    await setSequences(tx, manifest.sequences);
+  { mayReplace, isCopy, random }: RestoreOrder,
+): Promise<Restored> {
+  let replaced = 0;
+  await rebuild(tx, manifest.migration, {
+    async clear() {
+      const target = await readTarget(tx);
+      await checkTarget(target, mayReplace);
+      replaced = target.accounts;
+      await dropAll(tx);
+    },
+    fill: () => fillAll(tx, archive, manifest),
   });
   const { deliveries } = await endOpenWork(tx);
   if (isCopy) await makeCopy(tx, createInstallation(random));
   await analyzeTables(tx);
-  return deliveries;
+  return { manifest, replaced, endedDeliveries: deliveries };
+}
+
+async function fillAll(tx: Transaction, archive: ByteReader, manifest: Manifest): Promise<void> {
+  const tables = new Map((await listTables(tx)).map((table) => [table.name, table]));
+  await withoutForeignKeys(tx, [...tables.values()], async () => {
+    for (const entry of manifest.tables) {
+      const table = tables.get(entry.name);
+      if (table === undefined) throw notBackup(`migration ${manifest.migration} has no table ${entry.name}`);
+      await fillTable(tx, table, entry, archive);
+    }
+    await readEnd(archive);
+  });
+  await setSequences(tx, manifest.sequences);
 }
 
 async function fillTable(tx: Transaction, table: Table, entry: ManifestTable, archive: ByteReader): Promise<void> {

@@ -1,9 +1,9 @@
 import type { Writable } from "node:stream";
 import type { Queryable, Sql, Transaction } from "#control-plane/core/database/connect.ts";
 import { dayOf } from "#control-plane/core/database/partitions/days.ts";
-import { createPartition } from "#control-plane/core/database/partitions/store.ts";
+import { createDay } from "#control-plane/core/database/partitions/upkeep.ts";
 import { BACKED_UP, DAY_TABLES, FREE_SEQUENCE, FUNCTIONS, LEFT_OUT } from "#control-plane/backups/tables.ts";
-import { quote, setForm, type Table } from "#control-plane/backups/write/store.ts";
+import { quote, setForm, type Table } from "#control-plane/backups/tables-store.ts";
 
 /** A replica that is alive writes its row every second, or rests and keeps its connections. Seconds. */
 const ALIVE_SECONDS = 5;
@@ -96,7 +96,7 @@ export async function withoutForeignKeys(
 export async function createDays(tx: Transaction, name: string, days: readonly number[]): Promise<void> {
   const table = DAY_TABLES.find((one) => one.name === name);
   if (table === undefined) return;
-  for (const day of days) await createPartition(tx, table, day);
+  for (const day of days) await createDay(tx, table, day);
   await tx.unsafe("set local lock_timeout = 0");
   await setForm(tx);
 }

@@ -25,7 +25,7 @@ export interface BackupSchedule {
   /** Says what is wrong with the newest backup, as sentences for the operator; null: nothing, or there is no schedule. */
   findTrouble(sql: Queryable, now: Date): Promise<string | null>;
   /** Makes a backup if one is due and no other replica makes it. */
-  refresh(): Promise<void>;
+  readonly refresh: () => Promise<void>;
   /** Ends a backup that runs: nothing of it is left. */
   stop(): Promise<void>;
 }
@@ -102,7 +102,7 @@ export function openSchedule(deps: ScheduleDeps): BackupSchedule {
 }
 
 /** Says what is wrong with the newest backups; null: nothing. Pure. */
-export function explainTrouble(
+function explainTrouble(
   { begun, ended, good }: Readonly<Record<"begun" | "ended" | "good", BackupRow | null>>,
   cron: CronSchedule,
   now: Date,

@@ -13,21 +13,16 @@ import {
 } from "#control-plane/backups/format/manifest.ts";
 import { tarEnd, tarHeader, tarPadding } from "#control-plane/backups/format/tar.ts";
 import { BackupProblem } from "#control-plane/backups/problem.ts";
-import {
-  listDays,
-  listTables,
-  readOrigin,
-  readRows,
-  readSequences,
-  readSnapshot,
-  type Table,
-} from "#control-plane/backups/write/store.ts";
+import { readOrigin, readRows, readSequences, readSnapshot } from "#control-plane/backups/write/store.ts";
+import { DAY_TABLES } from "#control-plane/backups/tables.ts";
+import { listTables, type Table } from "#control-plane/backups/tables-store.ts";
+import { listDays } from "#control-plane/core/database/partitions/upkeep.ts";
 import { UNDEFINED_TABLE } from "#control-plane/core/database/codes.ts";
 import { connect, type Transaction } from "#control-plane/core/database/connect.ts";
 import { newestMigration } from "#control-plane/core/migrations/migrate.ts";
 
 /** What to back up, and where to. */
-export interface BackupOrder {
+interface BackupOrder {
   readonly databaseUrl: string;
   /** The file; one that exists is replaced when the backup is complete. */
   readonly file: string;
@@ -41,7 +36,7 @@ export interface BackupOrder {
 }
 
 /** A backup that was written. */
-export interface WrittenBackup {
+interface WrittenBackup {
   readonly bytes: number;
   readonly rows: number;
   readonly tables: number;
@@ -93,7 +88,6 @@ async function describe(
     );
   }
   const tables = await listTables(tx);
-  const days = await listDays(tx);
   const described: ManifestTable[] = [];
   for (const table of tables) {
     const hash = createHash("sha256");
@@ -104,9 +98,13 @@ async function describe(
       rows += countRows(piece as Buffer);
       bytes += (piece as Buffer).length;
     }
-    const ofDays = days.get(table.name)?.map((day) => new Date(day).toISOString().slice(0, 10));
+    const ofDays = DAY_TABLES.find(({ name }) => name === table.name);
     const entry = { name: table.name, rows, bytes, sha256: hash.digest("hex") };
-    described.push(ofDays === undefined ? entry : { ...entry, days: ofDays });
+    if (ofDays === undefined) described.push(entry);
+    else {
+      const days = await listDays(tx, ofDays);
+      described.push({ ...entry, days: days.map((day) => new Date(day).toISOString().slice(0, 10)) });
+    }
   }
   const manifest: Manifest = {
     format: FORMAT,

@@ -4,6 +4,7 @@ import { connect, type Sql, type Transaction } from "#control-plane/core/databas
 import {
   applyMigration,
   listApplied,
+  lockMigrations,
   readLedger,
   type AppliedMigration,
   type MigrationFile,
@@ -93,11 +94,17 @@ export async function newestMigration(): Promise<number> {
 }
 
 /**
- * Makes the tables of an empty schema in a transaction as they were at migration `from`, calls `fill`, and applies the later
- * migrations. Other processes that migrate wait for the transaction.
+ * Makes the database new in a transaction, while other processes that migrate wait: `clear` drops what there is, `fill` runs
+ * when the tables are as they were at migration `from`, and the later migrations follow.
  */
-export async function migrateAround(tx: Transaction, from: number, fill: () => Promise<void>): Promise<void> {
+export async function rebuild(
+  tx: Transaction,
+  from: number,
+  { clear, fill }: { readonly clear: () => Promise<void>; readonly fill: () => Promise<void> },
+): Promise<void> {
   const files = await readMigrations(FOLDER);
+  await lockMigrations(tx);
+  await clear();
   await readLedger(tx);
   for (const file of files.slice(0, from)) await applyMigration(tx, file);
   await fill();

@@ -97,11 +97,11 @@ async function openEmbedded(
     const url = runningUrl(cluster.path, DATABASE_NAME);
     return url === null ? started : { ok: true, url, close: () => Promise.resolve() };
   }
-  const { url, stop, adopted } = started.cluster;
-  const close = () => (adopted ? Promise.resolve() : stop());
+  const server = started.cluster;
+  const close = () => (server.adopted ? Promise.resolve() : server.stop());
   try {
-    await started.cluster.createDatabase(DATABASE_NAME);
-    return { ok: true, url: url(DATABASE_NAME), close };
+    await server.createDatabase(DATABASE_NAME);
+    return { ok: true, url: server.url(DATABASE_NAME), close };
   } catch (error) {
     await close();
     return problem(`the embedded PostgreSQL in ${cluster.path} refuses connections (${describeError(error)})`);

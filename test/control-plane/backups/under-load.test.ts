@@ -17,14 +17,14 @@ it("a backup has every write that was committed before it began, and no write wi
     insert into observations (ip, host, account_id, first_seen, last_seen)
     select '192.0.2.1', 'host-' || n, 0, now(), now() from generate_series(1, ${ROWS}) as n`;
 
-  let isOver = false;
+  const over = new AbortController();
   let written = 0;
   /**
    * Writes rows one after the other into a table that is read early and, in the same transaction, into one that is read late.
    * Each names the newest row of any writer that it can see.
    */
   const write = async (): Promise<void> => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       // oxlint-disable-next-line no-await-in-loop -- one transaction after the other
       await sql`
         with seen as (
@@ -43,7 +43,7 @@ it("a backup has every write that was committed before it began, and no write wi
   const [before] = await sql<{ ids: number[] }[]>`select array_agg(id) as ids from account_changes`;
   expect(await runCommand(source.url, ["backup", file])).toMatchObject({ status: 0 });
   const [after] = await sql<{ count: number }[]>`select count(*)::integer as count from account_changes`;
-  isOver = true;
+  over.abort();
   await Promise.all(writers);
 
   const target = await stopAfterAll(openDatabase({ connections: 1 }));
