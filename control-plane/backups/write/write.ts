@@ -92,11 +92,11 @@ async function describe(
   for (const table of tables) {
     const hash = createHash("sha256");
     let [rows, bytes] = [0, 0];
-    for await (const piece of await readRows(tx, table)) {
+    for await (const piece of readRows(tx, table)) {
       signal?.throwIfAborted();
-      hash.update(piece as Buffer);
-      rows += countRows(piece as Buffer);
-      bytes += (piece as Buffer).length;
+      hash.update(piece);
+      rows += countRows(piece);
+      bytes += piece.length;
     }
     const ofDays = DAY_TABLES.find(({ name }) => name === table.name);
     const entry = { name: table.name, rows, bytes, sha256: hash.digest("hex") };
@@ -142,9 +142,9 @@ async function* writeArchive(
     if (entry === undefined) throw new Error(`${table.name} is not in the manifest`);
     yield tarHeader({ name: fileOf(entry), size: entry.bytes }, at);
     const hash = createHash("sha256");
-    for await (const piece of await readRows(tx, table)) {
-      hash.update(piece as Buffer);
-      yield piece as Buffer;
+    for await (const piece of readRows(tx, table)) {
+      hash.update(piece);
+      yield piece;
     }
     if (hash.digest("hex") !== entry.sha256) throw new Error(`${table.name} differs between two reads of one snapshot`);
     yield tarPadding(entry.bytes);
