@@ -8,11 +8,13 @@ import type { Clock, Random } from "#shared/time/clock.ts";
 import { createEgress } from "#shared/internet/egress.ts";
 import { readBuild, type Build } from "#shared/process/build.ts";
 import { browserAccount, findChromium, searchPathOf, whyNoSandbox } from "#shared/process/chromium.ts";
-import { createLog } from "#shared/process/log.ts";
+import { createLog, gather } from "#shared/process/log.ts";
 import { openOptOutFile, type OptOutFile } from "#shared/process/opt-out-file.ts";
 import { formatAddress } from "#shared/settings/address.ts";
+import { createRedact } from "#shared/text/redact.ts";
 import type { CanaryOptions } from "#probe-agent/attachment/canaries.ts";
 import { buildHello, hasGlobalIpv6 } from "#probe-agent/attachment/hello.ts";
+import { keepLog } from "#probe-agent/attachment/kept-log.ts";
 import { serveControlPlane } from "#probe-agent/attachment/serve.ts";
 import { createShutdown } from "#probe-agent/attachment/shutdown.ts";
 import { readConfig, type Config } from "#probe-agent/config.ts";
@@ -50,7 +52,9 @@ function fail(line: string): never {
 }
 
 async function main(config: Config): Promise<void> {
-  const log = createLog({ level: config.logLevel }).child({ region: config.place.region });
+  const { psiKey } = config.sources;
+  const keptLog = keepLog(gather(1), createRedact(psiKey === null ? [] : [psiKey]));
+  const log = createLog({ level: config.logLevel, destination: keptLog }).child({ region: config.place.region });
   const warn: Warn = (line) => log.warn(line);
   const files = openFiles(config, warn);
   process.on("exit", () => files.state.release());
@@ -101,6 +105,7 @@ async function main(config: Config): Promise<void> {
     random,
     metrics,
     log,
+    logLines: () => keptLog.lines(),
     onRefused: fail,
     onDrain: () => end("drain"),
   });

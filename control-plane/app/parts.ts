@@ -114,9 +114,9 @@ export async function openParts(replica: Replica, options: PartOptions, teardown
     runBackup: options.runBackup ?? NO_BACKUPS,
   });
   teardown.push(() => backups.stop());
-  const warnings = openWarnings({ ...deps, probes: listing, deliveries, isMailConfigured, backups });
-  teardown.push(() => warnings.stop());
   const { baseUrl, trustedProxies } = replica.config;
+  const warnings = openWarnings({ ...deps, probes: listing, deliveries, isMailConfigured, version, baseUrl, backups });
+  teardown.push(() => warnings.stop());
   const { mailer, recipients } = mail;
   const users = createUsers({ ...replica, mailer, recipients, baseUrl, trustedProxies });
   teardown.push(() => users.close());

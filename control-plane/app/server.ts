@@ -48,6 +48,7 @@ import { registerSubscriptions } from "#control-plane/public/status-pages/routes
 import { addComponents } from "#control-plane/surfaces/api-document/components.ts";
 import { collectRoutes, registerDocs } from "#control-plane/surfaces/api-document/routes.ts";
 import { registerRegions } from "#control-plane/surfaces/catalogue/region-routes.ts";
+import { registerAdminProbeLogs } from "#control-plane/surfaces/operator/probe-logs.ts";
 import { registerServiceDiscovery } from "#control-plane/surfaces/operator/service-discovery.ts";
 import { registerTools } from "#control-plane/surfaces/rest.ts";
 import { registerCatalogue } from "#control-plane/surfaces/catalogue/routes.ts";
@@ -319,9 +320,10 @@ function createIncidents(
 
 /** Registers the routes of the operator. */
 function registerOperator(server: HttpServer, replica: Replica, parts: Parts, admin: Hook): void {
-  const { probes, background, listing, warnings, users } = parts;
+  const { hub, probes, background, listing, warnings, users } = parts;
   registerAdminQueue(server, admin, background);
   registerAdminProbes(server, admin, listing);
+  registerAdminProbeLogs(server, admin, { probes: listing, hub });
   registerServiceDiscovery(server, admin, listing, replica.config.baseUrl);
   registerAdminWarnings(server, admin, warnings);
   registerProbeRoutes(server, admin, probes);

@@ -46,6 +46,8 @@ interface AttachmentEvents {
   onBeat(stream: Attachment, waiting: number): void;
   onJob(stream: Attachment, job: Job): void;
   onCancel(jobId: string, attempt: number): void;
+  /** Called when the operator asks for this agent's log. */
+  onLogRequest(stream: Attachment, requestId: number): void;
   /** Called when the operator wants this agent to finish its jobs and end. */
   onDrain(): void;
   onRejected(stream: Attachment, rejected: Rejected): void;
@@ -213,6 +215,8 @@ function report(stream: Attachment, body: HubMessage["body"], events: Attachment
       return events.onJob(stream, body.value);
     case "cancel":
       return events.onCancel(body.value.jobId, body.value.attempt);
+    case "logRequest":
+      return events.onLogRequest(stream, body.value.requestId);
     case "replicas":
       return events.onReplicas(stream, body.value.replicas);
     case "beat":

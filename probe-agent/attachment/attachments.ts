@@ -4,6 +4,7 @@ import type { AgentMessage, Hello, Rejected, Replica, Welcome } from "#shared/pr
 import { attach, type Attachment } from "#probe-agent/attachment/attach.ts";
 import { createCreditGrants } from "#probe-agent/attachment/credit-grants.ts";
 import type { Credential } from "#probe-agent/membership/identity.ts";
+import { sendLog } from "#probe-agent/attachment/kept-log.ts";
 import type { JobPool } from "#probe-agent/attachment/job-pool.ts";
 import type { AgentMetrics } from "#probe-agent/metrics/agent-metrics.ts";
 import { createRedials } from "#probe-agent/attachment/redials.ts";
@@ -47,6 +48,8 @@ interface AttachmentsOptions {
   readonly random: Random;
   readonly metrics: AgentMetrics;
   readonly log: Logger;
+  /** Returns the newest lines of the log, for the operator. */
+  readonly logLines: () => readonly string[];
   /** Worst recent delay of this process's event loop, in milliseconds. */
   readonly loopLagMs: () => number;
   readonly onWelcome: (welcome: Welcome, address: string) => void;
@@ -110,6 +113,7 @@ export function keepAttached(options: AttachmentsOptions): Attachments {
           if (pool.accept(job, stream) === "busy") grants.holdBack(stream);
         },
         onCancel: (jobId, attempt) => pool.cancel(jobId, attempt),
+        onLogRequest: (stream, requestId) => void sendLog(options.logLines(), requestId, stream),
         onDrain: () => options.onDrain(),
         onRejected(stream, rejected) {
           const { reason, message } = rejected;

@@ -22,6 +22,7 @@ export function buildHello(config: Config, version: string, can: Capabilities): 
     allowNames: [...config.allow.names],
     credits: config.maxJobs,
     maxJobs: config.maxJobs,
+    sendsLog: true,
   };
 }
 

@@ -35,6 +35,8 @@ interface ServeOptions {
   readonly random: Random;
   readonly metrics: AgentMetrics;
   readonly log: Logger;
+  /** Returns the newest lines of the log, for the operator. */
+  readonly logLines: () => readonly string[];
   /** Called when the control plane permanently refuses this agent. `line` tells the operator why. */
   readonly onRefused: (line: string) => void;
   /** Called when the operator has asked the control plane to drain this agent. */
@@ -93,6 +95,7 @@ export function serveControlPlane(options: ServeOptions): Service {
     random,
     metrics,
     log,
+    logLines: options.logLines,
     loopLagMs: () => loopLag.worstMs(),
     onWelcome: ({ timeMs }, controlPlane) => renewal.recordTime(controlPlane, timeMs),
     onRejected({ retry, message }) {

@@ -61,6 +61,9 @@ export interface AgentMessage {
     | //
     /** since 1.2: only for jobs that ask for a file, before their result */
     { $case: "artifact"; value: Artifact }
+    | //
+    /** answers log_request */
+    { $case: "logLines"; value: LogLines }
     | undefined;
 }
 
@@ -86,6 +89,8 @@ export interface Hello {
   credits: number;
   /** since 1.1: concurrent jobs of the agent over all its streams; 0: credits */
   maxJobs: number;
+  /** whether it answers log_request. An older agent ignores the request */
+  sendsLog: boolean;
 }
 
 export interface Location {
@@ -155,6 +160,14 @@ export interface Artifact {
   sha256: Uint8Array;
 }
 
+/** A part of the newest lines of the agent's log, the oldest first: at most 1,000 in all parts, as it writes them on its host. */
+export interface LogLines {
+  requestId: number;
+  /** each at most 2,000 characters */
+  lines: string[];
+  last: boolean;
+}
+
 export interface Draining {
 }
 
@@ -175,6 +188,9 @@ export interface HubMessage {
     | //
     /** since 1.1: after each change of the set */
     { $case: "replicas"; value: Replicas }
+    | //
+    /** only to agents whose hello has sends_log */
+    { $case: "logRequest"; value: LogRequest }
     | undefined;
 }
 
@@ -224,6 +240,11 @@ export interface Job {
 export interface Cancel {
   jobId: string;
   attempt: number;
+}
+
+/** Send the newest lines of the log; requested by the operator. */
+export interface LogRequest {
+  requestId: number;
 }
 
 /** Finish running jobs and exit; requested by the operator. */
@@ -482,6 +503,9 @@ export const AgentMessage: MessageFns<AgentMessage> = {
       case "artifact":
         Artifact.encode(message.body.value, writer.uint32(66).fork()).join();
         break;
+      case "logLines":
+        LogLines.encode(message.body.value, writer.uint32(74).fork()).join();
+        break;
     }
     return writer;
   },
@@ -563,6 +587,14 @@ export const AgentMessage: MessageFns<AgentMessage> = {
             message.body = { $case: "artifact", value: Artifact.decode(reader, reader.uint32()) };
             continue;
           }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.body = { $case: "logLines", value: LogLines.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -626,6 +658,12 @@ export const AgentMessage: MessageFns<AgentMessage> = {
       case "artifact": {
         if (object.body?.value !== undefined && object.body?.value !== null) {
           message.body = { $case: "artifact", value: Artifact.fromPartial(object.body.value) };
+        }
+        break;
+      }
+      case "logLines": {
+        if (object.body?.value !== undefined && object.body?.value !== null) {
+          message.body = { $case: "logLines", value: LogLines.fromPartial(object.body.value) };
         }
         break;
       }
@@ -712,6 +750,7 @@ function createBaseHello(): Hello {
     allowNames: [],
     credits: 0,
     maxJobs: 0,
+    sendsLog: false,
   };
 }
 
@@ -743,6 +782,9 @@ export const Hello: MessageFns<Hello> = {
     }
     if (message.maxJobs !== 0) {
       writer.uint32(72).uint32(message.maxJobs);
+    }
+    if (message.sendsLog !== false) {
+      writer.uint32(80).bool(message.sendsLog);
     }
     return writer;
   },
@@ -832,6 +874,14 @@ export const Hello: MessageFns<Hello> = {
             message.maxJobs = reader.uint32();
             continue;
           }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.sendsLog = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -862,6 +912,7 @@ export const Hello: MessageFns<Hello> = {
     message.allowNames = object.allowNames?.map((e) => e) || [];
     message.credits = object.credits ?? 0;
     message.maxJobs = object.maxJobs ?? 0;
+    message.sendsLog = object.sendsLog ?? false;
     return message;
   },
 };
@@ -1527,6 +1578,85 @@ export const Artifact: MessageFns<Artifact> = {
   },
 };
 
+function createBaseLogLines(): LogLines {
+  return { requestId: 0, lines: [], last: false };
+}
+
+export const LogLines: MessageFns<LogLines> = {
+  encode(message: LogLines, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.requestId !== 0) {
+      writer.uint32(8).uint32(message.requestId);
+    }
+    for (const v of message.lines) {
+      writer.uint32(18).string(v!);
+    }
+    if (message.last !== false) {
+      writer.uint32(24).bool(message.last);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LogLines {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLogLines();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.requestId = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.lines.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.last = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<LogLines>, I>>(base?: I): LogLines {
+    return LogLines.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<LogLines>, I>>(object: I): LogLines {
+    const message = createBaseLogLines();
+    message.requestId = object.requestId ?? 0;
+    message.lines = object.lines?.map((e) => e) || [];
+    message.last = object.last ?? false;
+    return message;
+  },
+};
+
 function createBaseDraining(): Draining {
   return {};
 }
@@ -1597,6 +1727,9 @@ export const HubMessage: MessageFns<HubMessage> = {
         break;
       case "replicas":
         Replicas.encode(message.body.value, writer.uint32(58).fork()).join();
+        break;
+      case "logRequest":
+        LogRequest.encode(message.body.value, writer.uint32(66).fork()).join();
         break;
     }
     return writer;
@@ -1671,6 +1804,14 @@ export const HubMessage: MessageFns<HubMessage> = {
             message.body = { $case: "replicas", value: Replicas.decode(reader, reader.uint32()) };
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.body = { $case: "logRequest", value: LogRequest.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1728,6 +1869,12 @@ export const HubMessage: MessageFns<HubMessage> = {
       case "replicas": {
         if (object.body?.value !== undefined && object.body?.value !== null) {
           message.body = { $case: "replicas", value: Replicas.fromPartial(object.body.value) };
+        }
+        break;
+      }
+      case "logRequest": {
+        if (object.body?.value !== undefined && object.body?.value !== null) {
+          message.body = { $case: "logRequest", value: LogRequest.fromPartial(object.body.value) };
         }
         break;
       }
@@ -2190,6 +2337,61 @@ export const Cancel: MessageFns<Cancel> = {
     const message = createBaseCancel();
     message.jobId = object.jobId ?? "";
     message.attempt = object.attempt ?? 0;
+    return message;
+  },
+};
+
+function createBaseLogRequest(): LogRequest {
+  return { requestId: 0 };
+}
+
+export const LogRequest: MessageFns<LogRequest> = {
+  encode(message: LogRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.requestId !== 0) {
+      writer.uint32(8).uint32(message.requestId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LogRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLogRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.requestId = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<LogRequest>, I>>(base?: I): LogRequest {
+    return LogRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<LogRequest>, I>>(object: I): LogRequest {
+    const message = createBaseLogRequest();
+    message.requestId = object.requestId ?? 0;
     return message;
   },
 };

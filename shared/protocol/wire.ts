@@ -39,6 +39,9 @@ export const MAX_ARTIFACT_BYTES = 4 * 1024 * 1024;
 /** Maximum progress of one job over all its attempts. The rest is dropped. */
 export const MOST_PROGRESS = { events: 1_000, characters: 1_000_000 } as const;
 
+/** Maximum of an agent's log that it keeps and sends. One message has about `partCharacters`. */
+export const LOG_LIMITS = { lines: 1_000, lineCharacters: 2_000, characters: 524_288, partCharacters: 32_768 } as const;
+
 /** Maximum size of a gRPC message from an agent: a result and its envelope. */
 export const MAX_MESSAGE_BYTES = MAX_RESULT_BYTES + 64 * 1024;
 

@@ -78,7 +78,16 @@ export function startAgent({ identity, region }: AgentMember, around: AgentConte
     dialled.on("end", lost);
     const location = { region, city: "", country: "", asn: 0, tags: [] };
     const may = { capabilities: ["icmp4"], allowTargets: [], allowNames: [around.domain] };
-    const value = { protocol: PROTOCOL, agentId, version: "0.0.0", location, ...may, credits: 20, maxJobs: 20 };
+    const value = {
+      protocol: PROTOCOL,
+      agentId,
+      version: "0.0.0",
+      location,
+      ...may,
+      credits: 20,
+      maxJobs: 20,
+      sendsLog: false,
+    };
     dialled.write({ body: { $case: "hello", value } });
     return dialled;
   }

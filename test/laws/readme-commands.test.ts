@@ -264,6 +264,10 @@ const COMMANDS: Readonly<Record<string, Check>> = {
   "deploy/vantage probes list": async (line) => {
     expect(await succeed(line)).toMatch(/^local-\w+ +local +online /m);
   },
+  "deploy/vantage probes logs ID": async (line) => {
+    const [id = ""] = /^local-\w+/m.exec(await succeed(line.replace("logs ID", "list"))) ?? [];
+    expect(await succeed(line.replace("ID", id))).toContain('"msg":"attached"');
+  },
   "deploy/vantage probes token --region us-east --ttl 1h --control-plane control-plane.example:50051": async (line) => {
     joining = await succeed(line);
     expect(joining).toMatch(/^vjt_/);
@@ -365,12 +369,8 @@ describe("a document", () => {
   it("has no command, address or block that nothing here knows", () => {
     expect(missing(documents.commands, { ...COMMANDS, ...NOT_RUN })).toEqual([]);
     expect(missing(documents.requests, REQUESTS)).toEqual([]);
-    expect(
-      missing(
-        documents.blocks.map(({ language }) => language),
-        BLOCKS,
-      ),
-    ).toEqual([]);
+    const languages = documents.blocks.map(({ language }) => language);
+    expect(missing(languages, BLOCKS)).toEqual([]);
   });
 
   it("still has every line that is tried here", () => {

@@ -35,6 +35,7 @@ export function helloOf(region: string, over: Partial<Hello> = {}): Hello {
     allowNames: [],
     credits: 10,
     maxJobs: 10,
+    sendsLog: false,
     ...over,
   };
 }

@@ -2,10 +2,13 @@ import { pino } from "pino";
 import { Registry } from "prom-client";
 import { connect, type Sql } from "#control-plane/core/database/connect.ts";
 import { countFailing } from "#control-plane/notify/deliveries/upkeep-store.ts";
+import { readHello } from "#control-plane/checks/dispatch/hello.ts";
 import { createRoster } from "#control-plane/checks/dispatch/roster.ts";
 import { createProbeListing } from "#control-plane/checks/probes/listing.ts";
+import { toStoredHello } from "#control-plane/checks/probes/presence/stored-hello.ts";
 import { openWarnings, type Warnings } from "#control-plane/people/warnings/warnings.ts";
 import { createManualClock } from "#test/support/clock.ts";
+import { helloOf } from "#test/support/scripted-agent.ts";
 import { createTestDatabase } from "#test/support/postgres.ts";
 import { liveTimers } from "#test/support/timers.ts";
 
@@ -29,7 +32,10 @@ export interface WarningsDatabase {
   readonly clock: ReturnType<typeof createManualClock>;
   addAccount(): Promise<number>;
   /** Inserts an enrolled agent that is attached to a live replica, or to none. */
-  addAgent(region: string, options?: { readonly accountId?: number; readonly isOnline?: boolean }): Promise<void>;
+  addAgent(
+    region: string,
+    options?: { readonly accountId?: number; readonly isOnline?: boolean; readonly version?: string },
+  ): Promise<void>;
   setOnline(region: string, isOnline: boolean): Promise<void>;
   addMonitor(monitor: TestMonitor): Promise<number>;
   /** Opens the warnings of a replica. `lines` are those of its log. */
@@ -62,11 +68,14 @@ export async function createWarningsDatabase(): Promise<WarningsDatabase> {
     sql,
     clock,
     addAccount,
-    async addAgent(region, { accountId, isOnline = true } = {}) {
+    async addAgent(region, { accountId, isOnline = true, version } = {}) {
+      const read = readHello(helloOf(region, version === undefined ? {} : { version }));
+      const hello = read.ok ? toStoredHello(read.agent) : "";
       await sql`
-        insert into probes (id, region, account_id, certificate_serial, certificate_expires_at, enrolled_at, enrolled_by)
+        insert into probes (id, region, account_id, certificate_serial, certificate_expires_at, enrolled_at, enrolled_by,
+          hello)
         values ('agt-' || gen_random_uuid(), ${region}, ${accountId ?? null}, '', now(), now(),
-          sha256(gen_random_uuid()::text::bytea))`;
+          sha256(gen_random_uuid()::text::bytea), ${hello}::text::jsonb)`;
       if (isOnline) await attach(region);
     },
     async setOnline(region, isOnline) {
@@ -107,6 +116,8 @@ export async function createWarningsDatabase(): Promise<WarningsDatabase> {
         registry,
         probes,
         isMailConfigured,
+        version: "0.1.0",
+        baseUrl: "https://vantage.example",
         deliveries: { countFailing },
         backups: { findTrouble: () => Promise.resolve(null) },
       });

@@ -20,6 +20,8 @@ export interface AgentInfo {
   readonly credits: number;
   /** Maximum number of concurrent jobs for all replicas together. */
   readonly maxJobs: number;
+  /** Whether it answers a request for its log. */
+  readonly sendsLog: boolean;
 }
 
 /** Reason to reject an agent; `retry`: whether a later attempt can succeed. */
@@ -83,6 +85,7 @@ export function readHello(hello: Hello): { ok: true; agent: AgentInfo } | { ok: 
       allow,
       credits: hello.credits,
       maxJobs,
+      sendsLog: hello.sendsLog,
     },
   };
 }

@@ -3,6 +3,7 @@ import { type Registry, Gauge } from "prom-client";
 import type { Clock, Random } from "#shared/time/clock.ts";
 import type { Hello } from "#shared/protocol/probe.ts";
 import type { Enrolled } from "#control-plane/checks/dispatch/admission.ts";
+import { requestLog } from "#control-plane/checks/dispatch/agent-log.ts";
 import { createArtifacts } from "#control-plane/checks/dispatch/artifacts.ts";
 import {
   announceReplicas,
@@ -17,7 +18,13 @@ import { detachSession, startSilenceSweep } from "#control-plane/checks/dispatch
 import { createDispatchMetrics } from "#control-plane/checks/dispatch/metrics.ts";
 import type { Presence } from "#control-plane/checks/dispatch/presence.ts";
 import { createRoster, type Roster } from "#control-plane/checks/dispatch/roster.ts";
-import { type AgentLink, type RunningJob, loadOf, type Session } from "#control-plane/checks/dispatch/session.ts";
+import {
+  type AgentLink,
+  type LogAnswer,
+  type RunningJob,
+  loadOf,
+  type Session,
+} from "#control-plane/checks/dispatch/session.ts";
 import type { HubState } from "#control-plane/checks/dispatch/state.ts";
 import { createReleasingMap } from "#control-plane/core/releasing-map.ts";
 import { DEADLINE_GRACE_MS } from "#shared/protocol/wire.ts";
@@ -36,6 +43,8 @@ export interface Hub {
   refuse(rejection: Rejection): Rejection;
   /** Runs a job on an agent of the request's choice; resolves by its deadline + 200 ms, never rejects. */
   run(request: JobRequest): Promise<JobAnswer>;
+  /** Asks an agent for its log; resolves within 5 s. */
+  readLog(agentId: string): Promise<LogAnswer>;
   /** Ends every stream; jobs still running are answered as unavailable. */
   stop(): void;
 }
@@ -79,6 +88,7 @@ export function createHub(options: HubOptions): Hub {
     applyEnrolment: (agentId, enrolled) => applyEnrolment(hub, agentId, enrolled),
     refuse: (rejection) => countRejection(hub, rejection),
     run: (request) => new Promise((settle) => startJob(hub, request, settle)),
+    readLog: (agentId) => requestLog(roster.session(agentId)),
     stop() {
       hub.stopped = true;
       sweep.stop();

@@ -14,11 +14,12 @@ export function detachSession(hub: HubState, session: Session, reason: LossReaso
 }
 
 /**
- * Moves the jobs of a session that has left the roster: running ones to another agent as the next attempt, waiting ones
+ * Ends the request for the log of a session that has left the roster, and moves its jobs: running ones to another agent as the next attempt, waiting ones
  * without a new attempt. After a reconnect the agent's new session can get them.
  */
 export function moveJobs(hub: HubState, session: Session, reason: LossReason): void {
   hub.metrics.detached.inc({ reason });
+  session.log.open?.settle({ ok: false, reason: "lost" });
   const running = [...session.running.values()];
   const waiting = session.waiting.values();
   for (const { id } of running) session.running.delete(id);

@@ -1,5 +1,6 @@
 import type { AgentMessage, Artifact, Progress, Result } from "#shared/protocol/probe.ts";
 import { MAX_PROGRESS_BYTES, MOST_PROGRESS, MAX_RESULT_BYTES } from "#shared/protocol/wire.ts";
+import { receiveLogLines } from "#control-plane/checks/dispatch/agent-log.ts";
 import { handleDeclined } from "#control-plane/checks/dispatch/assign-job.ts";
 import { sendBeat, startWaiting } from "#control-plane/checks/dispatch/credits.ts";
 import { failArtifact, finishJob } from "#control-plane/checks/dispatch/end-job.ts";
@@ -75,6 +76,10 @@ export function receiveMessage(hub: HubState, session: Session, message: AgentMe
       if (job !== null) receiveArtifact(hub, session, job, body.value);
       return;
     }
+    case "logLines":
+      if (receiveLogLines(session, body.value)) return;
+      dropMessage(hub, session, "log");
+      return warn(hub, session, {}, "agent sent lines of its log that were not asked for, or too many");
     case "hello": // sent once, at the start
     case undefined:
       dropMessage(hub, session, "unexpected");

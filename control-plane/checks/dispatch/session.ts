@@ -46,6 +46,8 @@ export interface Session {
   readonly warnedAt: Map<string, number>;
   /** Ignored messages: start of the window (monotonic milliseconds) and their number. */
   readonly dropped: { since: number; messages: number };
+  /** Number of requests for its log, and the one without an answer. */
+  readonly log: { requests: number; open: LogRequest | null };
 }
 
 /** Creates the session of an agent after its hello. */
@@ -73,6 +75,7 @@ export function openSession(
     asking: false,
     warnedAt: new Map(),
     dropped: { since: heardAt, messages: 0 },
+    log: { requests: 0, open: null },
   };
   return Object.assign(session, { candidate: new LiveCandidate(session) });
 }
@@ -163,6 +166,26 @@ export interface RunningJob {
   settle(answer: JobAnswer): void;
   /** Listener on the request's signal, until the job ends. */
   readonly onAbort: () => void;
+}
+
+/**
+ * The newest lines of an agent's log, the oldest first, or why there are none. absent: it has no stream to this replica.
+ * unsupported: its version cannot send its log. silent: no complete answer within 5 s. lost: its stream ended. invalid:
+ * it sent more than it may.
+ */
+export type LogAnswer =
+  | { readonly ok: true; readonly lines: readonly string[] }
+  | { readonly ok: false; readonly reason: "absent" | "unsupported" | "silent" | "lost" | "invalid" };
+
+/** A request for the log of an agent that has no complete answer yet. */
+export interface LogRequest {
+  readonly id: number;
+  readonly answer: Promise<LogAnswer>;
+  /** Gives the answer and closes the request. */
+  settle(answer: LogAnswer): void;
+  /** Lines received so far, as the agent sent them. */
+  readonly lines: string[];
+  characters: number;
 }
 
 /** Maximum number of waiting jobs of one agent. */

@@ -1,3 +1,4 @@
+import { isLoopback } from "#shared/settings/address.ts";
 import { listFirst } from "#shared/text/list.ts";
 import type { FailingDeliveries } from "#control-plane/notify/deliveries/delivery.ts";
 import type { Faulty, Survey, WithoutAgent } from "#control-plane/watching/checking/survey.ts";
@@ -19,10 +20,22 @@ export interface Cause {
   readonly monitorIds: readonly number[];
 }
 
+/** An agent that is attached to any replica. */
+interface AttachedAgent {
+  readonly id: string;
+  readonly region: string;
+  /** As it reports it. */
+  readonly version: string;
+}
+
 /** Everything that causes are found in. */
 export interface WarningInputs {
   readonly now: Date;
   readonly survey: Survey;
+  readonly attached: readonly AttachedAgent[];
+  /** Of this control plane. */
+  readonly version: string;
+  readonly baseUrl: string;
   readonly isMailConfigured: boolean;
   readonly failingMails: FailingDeliveries;
   /** What is wrong with the newest backup by schedule; null: nothing. */
@@ -49,6 +62,7 @@ export function findCauses(inputs: WarningInputs): readonly Cause[] {
   else {
     causes.push(...survey.withoutAgent.slice(0, MOST_SUBJECTS).map(withoutAgent));
     causes.push(...survey.faulty.slice(0, MOST_SUBJECTS).map(failing));
+    causes.push(...tooOld(inputs).slice(0, MOST_SUBJECTS));
     if (survey.silent.length > 0) causes.push(tooFewLocations(survey));
     if (survey.overdue.oldest !== null) causes.push(checksLate(survey, survey.overdue.oldest));
   }
@@ -90,6 +104,44 @@ function failing({ group, checks }: Faulty): Cause {
     `do not count, so no monitor is down because of them: ${monitors(ids.size, "lacks", "lack")} results from there. ` +
     "Check the network and the DNS resolvers of these agents.";
   return { code: "agents_failing", subject: group, message, ...affected([...ids]) };
+}
+
+/** Finds the regions with agents that this version does not support. */
+function tooOld({ attached, version, baseUrl }: WarningInputs): readonly Cause[] {
+  const old = attached.filter((agent) => !isSupported(agent.version, version));
+  return Array.from(
+    Map.groupBy(old, ({ region }) => region),
+    ([region, agents]) => {
+      const named = agents.map((agent) => `${agent.id} (${agent.version})`);
+      const message =
+        `Agents in ${region} do not fit version ${version} of the control plane: ${listFirst(named, MOST_NAMED)}. They ` +
+        "go on, but newer checks may fail there. Agents of the same major version, at most one minor version behind, are " +
+        `supported. ${howToUpgrade(baseUrl)}`;
+      return { code: "agents_too_old", subject: region, message, ...NO_MONITORS };
+    },
+  );
+}
+
+/** A version of package.json, whose package can have a build behind a plus sign. */
+const VERSION = /^(\d{1,6})\.(\d{1,6})\.\d{1,6}(?:[-+][\w.+-]*)?$/;
+
+/**
+ * Reports whether agents of a version are supported. An unreadable one says nothing about its age, and an agent that this
+ * control plane cannot talk to is rejected for its protocol version, so it counts as supported.
+ */
+function isSupported(agent: string, own: string): boolean {
+  const [theirs, ours] = [VERSION.exec(agent), VERSION.exec(own)];
+  if (theirs === null || ours === null) return true;
+  return theirs[1] === ours[1] && Number(theirs[2]) >= Number(ours[2]) - 1;
+}
+
+/** Says how to upgrade an agent. A script that runs as root is not named where others on the way could change it. */
+function howToUpgrade(baseUrl: string): string {
+  const { protocol, hostname } = new URL(baseUrl);
+  if (protocol !== "https:" && !isLoopback(hostname.replace(/^\[|\]$/g, ""))) {
+    return "Install them again, as `deploy/vantage probes token` describes it.";
+  }
+  return `Run the install line again on each host: \`curl -fsS ${baseUrl}/install/agent.sh | sudo sh\`.`;
 }
 
 function tooFewLocations({ silent }: Survey): Cause {

@@ -9,6 +9,7 @@ export const PATIENCE_MS = {
   no_agents: 30 * SECOND_MS,
   location_unserved: 30 * SECOND_MS,
   agents_failing: 30 * SECOND_MS,
+  agents_too_old: 30 * SECOND_MS,
   too_few_locations: 30 * SECOND_MS,
   checks_late: 30 * SECOND_MS,
   mail_not_configured: 0,

@@ -11,6 +11,7 @@ const DESCRIPTION: Readonly<Record<WarningCode, string>> = {
   no_agents: "no probe agent is connected to any replica",
   location_unserved: "no agent is connected at a location of monitors",
   agents_failing: "agents cannot run checks, because their own network or host fails",
+  agents_too_old: "agents run a version that this one does not support",
   too_few_locations: "monitors have several locations, and fewer than two with recent results",
   checks_late: "checks begin more than 30 s later than planned",
   mail_not_configured: "monitors ask for mail, and there is no mail server",

@@ -7,8 +7,8 @@ import { transact } from "#control-plane/core/database/transaction.ts";
 import { startUpkeep } from "#control-plane/core/database/upkeep.ts";
 import type { Deliveries } from "#control-plane/notify/deliveries/deliveries.ts";
 import { SERVER_FAULTS } from "#control-plane/notify/mail/outcome.ts";
-import { surveyMonitors, type SurveyedAgent } from "#control-plane/watching/checking/survey.ts";
-import type { ProbeListing } from "#control-plane/checks/probes/listing.ts";
+import { surveyMonitors } from "#control-plane/watching/checking/survey.ts";
+import type { ProbeListing, ProbeRow } from "#control-plane/checks/probes/listing.ts";
 import { findCauses, LATE_MS, MAIL_FAILING_MS, MOST_IDS } from "#control-plane/people/warnings/causes.ts";
 import { compareCauses, type Changes, type KnownCause } from "#control-plane/people/warnings/compare.ts";
 import {
@@ -37,6 +37,9 @@ interface WarningsDeps extends Pick<App, "sql" | "clock" | "timers"> {
   readonly probes: ProbeListing;
   readonly deliveries: Pick<Deliveries, "countFailing">;
   readonly isMailConfigured: boolean;
+  /** Of this control plane. */
+  readonly version: string;
+  readonly baseUrl: string;
   readonly backups: Pick<BackupSchedule, "findTrouble">;
 }
 
@@ -55,10 +58,7 @@ export function openWarnings(deps: WarningsDeps): Warnings {
 
   async function refresh(): Promise<void> {
     const agents = (await probes.read()).filter(({ status }) => status !== "revoked");
-    const surveyed = agents.map(({ agent, accountId, status }) => {
-      return { place: agent.place, accountId, isOnline: status === "online" };
-    });
-    const changes = await transact(sql, (tx) => update(tx, deps, surveyed, clock.now()));
+    const changes = await transact(sql, (tx) => update(tx, deps, agents, clock.now()));
     for (const cause of changes?.begun ?? []) log.warn(fieldsOf(cause), `warning: ${cause.message}`);
     for (const cause of changes?.ended ?? []) log.info(fieldsOf(cause), `warning ended: ${cause.message}`);
   }
@@ -84,11 +84,17 @@ export function openWarnings(deps: WarningsDeps): Warnings {
 /** Updates the known causes; null if another replica does. */
 async function update(
   tx: Transaction,
-  { deliveries, isMailConfigured, backups }: WarningsDeps,
-  agents: readonly SurveyedAgent[],
+  { deliveries, isMailConfigured, version, baseUrl, backups }: WarningsDeps,
+  rows: readonly ProbeRow[],
   now: Date,
 ): Promise<Changes | null> {
   if (!(await lockWarnings(tx))) return null;
+  const agents = rows.map(({ agent, accountId, status }) => {
+    return { place: agent.place, accountId, isOnline: status === "online" };
+  });
+  const attached = rows
+    .filter(({ replicas }) => replicas.length > 0)
+    .map(({ agent }) => ({ id: agent.id, region: agent.place.region, version: agent.version }));
   const survey = await surveyMonitors(tx, { agents, now, isMailConfigured, mostIds: MOST_IDS, overdueMs: LATE_MS });
   const failingMails = await deliveries.countFailing(tx, {
     failingBefore: new Date(now.getTime() - MAIL_FAILING_MS),
@@ -97,7 +103,7 @@ async function update(
     mostIds: MOST_IDS,
   });
   const backupTrouble = await backups.findTrouble(tx, now);
-  const causes = findCauses({ now, survey, isMailConfigured, failingMails, backupTrouble });
+  const causes = findCauses({ now, survey, attached, version, baseUrl, isMailConfigured, failingMails, backupTrouble });
   const changes = compareCauses(await readCauses(tx), causes, now);
   await writeCauses(tx, changes.present);
   await deleteCauses(tx, changes.gone);

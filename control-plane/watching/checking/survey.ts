@@ -22,7 +22,7 @@ import { isFresh } from "#control-plane/outages/state/locations.ts";
 import { NEW_STATE, type MonitorState } from "#control-plane/outages/state/state.ts";
 
 /** An enrolled agent. */
-export interface SurveyedAgent {
+interface SurveyedAgent {
   readonly place: Place;
   /** The only account that can use it; null: all. */
   readonly accountId: number | null;

@@ -15,7 +15,7 @@ import { SETTINGS } from "#shared/settings/settings.ts";
 const DAY_MS = 86_400_000;
 const COLUMNS = ["id", "region", "status", "country", "city", "version", "replicas", "last_seen_at", "account_id"];
 
-/** Adds `deploy/vantage probes token|list|show|disable|enable|revoke`, which call the admin API of a running control plane. */
+/** Adds `deploy/vantage probes token|list|show|logs|disable|enable|revoke`, which call the admin API of a running control plane. */
 export function addProbes(program: Command, context: CommandContext): void {
   const probes = program
     .command("probes")
@@ -59,6 +59,20 @@ export function addProbes(program: Command, context: CommandContext): void {
         .map(([name, value]) => `${cell(name)}: ${cell(value)}`)
         .join("\n"),
   });
+  adminAction(
+    named("logs", "print the newest lines of an agent's log").option(
+      "--limit <lines>",
+      "at most this many, up to 1000",
+    ),
+    context,
+    {
+      ask: ({ limit }, id) => ({
+        path: `/probes/logs?id=${encodeURIComponent(id)}${typeof limit === "string" ? `&limit=${encodeURIComponent(limit)}` : ""}`,
+        call: {},
+      }),
+      show: (data) => rowsOf(data, "lines").map(cell).join("\n"),
+    },
+  );
   for (const [name, enabled, done] of [
     ["disable", false, "Disabled: the agent stays attached and receives no jobs."],
     ["enable", true, "Enabled."],

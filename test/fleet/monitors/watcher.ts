@@ -90,7 +90,9 @@ export function startWatchers(
     const location = { region, city: "", country: "", asn: 0, tags: [] };
     const may = { capabilities: [], allowTargets: [], allowNames: [TARGETS] };
     const id = { protocol: PROTOCOL, agentId: identity.agentId, version: "0.0.0" };
-    stream.write({ body: { $case: "hello", value: { ...id, location, ...may, credits: CREDITS, maxJobs: 5_000 } } });
+    stream.write({
+      body: { $case: "hello", value: { ...id, location, ...may, credits: CREDITS, maxJobs: 5_000, sendsLog: false } },
+    });
   }
 
   for (const member of members) for (const port of ports) dial(member, port);

@@ -57,6 +57,7 @@ async function attachTo(addresses: readonly string[], unreached: string[] = []):
     random: systemRandom,
     metrics,
     log,
+    logLines: () => [],
     loopLagMs: () => 0,
     onWelcome: () => {},
     onRejected: () => {},

@@ -7,7 +7,9 @@ import { LAUNCHER_PATH } from "#shared/client/programs.ts";
 import { quoted } from "#shared/text/quoted.ts";
 import { runVantage } from "#test/shared/client/command-line.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { clientCredentials } from "#test/support/dial.ts";
 import { enrol } from "#test/support/enrol.ts";
+import { helloOf, startScriptedAgent } from "#test/support/scripted-agent.ts";
 
 let plane: TestControlPlane;
 let environment: Record<string, string>;
@@ -128,6 +130,21 @@ describe("vantage probes", () => {
     expect(shown.said).toMatch(/^certificate_expires_at: \d{4}-/m);
     const none = await probes("show", "agent-unheard-of");
     expect([none.status, none.complained]).toEqual([2, expect.stringContaining("404")]);
+  });
+
+  it("prints the log of an agent, one line each", async () => {
+    const own = await enrol(plane, "eu-west");
+    const hello = helloOf("eu-west", { agentId: own.agentId, sendsLog: true });
+    const agent = await startScriptedAgent(plane.grpcPort, hello, clientCredentials(own.caCertificate, own));
+    const printed = probes("logs", own.agentId, "--limit", "2");
+    await expect.poll(() => agent.messages.at(-1)?.body?.$case).toBe("logRequest");
+    agent.send({
+      body: { $case: "logLines", value: { requestId: 1, lines: ["one", "two", "\u001b[2Jthree"], last: true } },
+    });
+    expect((await printed).said).toBe("two\n\\u001b[2Jthree");
+    agent.cut();
+    const none = await probes("logs", "agent-unheard-of");
+    expect([none.status, none.complained]).toEqual([2, expect.stringContaining("No probe has the id")]);
   });
 
   it("disables, enables and revokes", async () => {

@@ -73,7 +73,8 @@ const EMPTY_HELLO: HelloFields = {
 };
 
 function toHello(agentId: string, region: string, { location, ...fields }: HelloFields): Hello {
-  return { protocol: PROTOCOL, agentId, ...fields, location: { ...location, region }, credits: 1, maxJobs: 1 };
+  const stream = { credits: 1, maxJobs: 1, sendsLog: false };
+  return { protocol: PROTOCOL, agentId, ...fields, location: { ...location, region }, ...stream };
 }
 
 function parse(text: string): HelloFields | null {

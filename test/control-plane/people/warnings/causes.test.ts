@@ -29,6 +29,9 @@ function find(survey: Partial<Survey>, facts: Partial<WarningInputs> = {}) {
   return findCauses({
     now: NOW,
     survey: { ...HEALTHY, ...survey },
+    attached: [],
+    version: "0.3.0+3200.g1a2b3c4d",
+    baseUrl: "https://vantage.example",
     isMailConfigured: true,
     failingMails: NO_MAILS,
     backupTrouble: null,
@@ -72,6 +75,42 @@ describe("the causes", () => {
     expect(cause).toMatchObject({ code: "agents_failing", subject: "eu-west", monitorCount: 250 });
     expect(cause?.monitorIds).toEqual(Array.from({ length: MOST_IDS }, (_, index) => index + 1));
     expect(cause?.message).toContain("(timeout)");
+  });
+
+  it.each([
+    [true, ["0.1.0", "0.1.9+3200.g1a2b3c4d", "0.0.7-rc.1", "1.3.0", "10.3.0"]],
+    [false, ["0.2.0", "0.2.0+1.gffffff", "0.3.0", "0.4.0", "0.12.0"]],
+    // Unreadable: they say nothing about their age.
+    [false, ["", "0.1", "v0.1.0", "unknown", "0.1.0\n", "0.1.0 x", "0.1234567.0", "9".repeat(64)]],
+  ])("count as too old (%s) agents of the versions %j", (isOld, versions) => {
+    for (const version of versions) {
+      const causes = find({}, { attached: [{ id: "agt-1", region: "eu-west", version }] });
+      expect([version, ...causes.map(({ code }) => code)]).toEqual([version, ...(isOld ? ["agents_too_old"] : [])]);
+    }
+  });
+
+  it("name the agents that are too old once for each region, with the line to run", () => {
+    const attached = ["eu-west", "eu-west", "us-east"].map((region, at) => ({
+      id: `agt-${at}`,
+      region,
+      version: "0.1.0",
+    }));
+    const causes = find({}, { attached });
+    expect(causes.map(({ subject }) => subject)).toEqual(["eu-west", "us-east"]);
+    expect(causes[0]?.message).toContain("eu-west do not fit version 0.3.0+3200.g1a2b3c4d");
+    expect(causes[0]?.message).toContain("agt-0 (0.1.0), agt-1 (0.1.0)");
+    expect(find({}, { attached, version: "0.3.0-dirty!" })).toEqual([]);
+  });
+
+  it.each([
+    ["https://vantage.example/a", "`curl -fsS https://vantage.example/a/install/agent.sh | sudo sh`"],
+    ["http://[::1]:8080", "`curl -fsS http://[::1]:8080/install/agent.sh | sudo sh`"],
+    ["http://localhost:8080", "`curl -fsS http://localhost:8080/install/agent.sh | sudo sh`"],
+    ["http://vantage.example", "`deploy/vantage probes token`"],
+  ])("name no script from %s that others could change: %s", (baseUrl, line) => {
+    const [cause] = find({}, { baseUrl, attached: [{ id: "agt-1", region: "eu-west", version: "0.1.0" }] });
+    expect(cause?.message).toContain(line);
+    expect(cause?.message.includes("curl")).toBe(line.includes("curl"));
   });
 
   it("name the locations without results of monitors that have too few", () => {

@@ -89,6 +89,21 @@ describe("warnings", () => {
     for (const replica of replicas) expect(await replica.list()).toEqual([]);
   });
 
+  it("name agents that are too old while they are attached, and end with their upgrade", async () => {
+    await database.addAgent("eu-west", { version: "1.1.0" });
+    await database.addAgent("us-east", { version: "1.1.0", isOnline: false });
+    await database.addAgent("eu-west", { version: "0.1.0" });
+    const warnings = database.open();
+    expect(await found(warnings)).toEqual(["agents_too_old eu-west"]);
+    await database.sql`update probes set hello = jsonb_set(hello, '{version}', '"0.0.9"')`;
+    await warnings.refresh();
+    expect(await warnings.list()).toEqual([]);
+    expect(warnings.lines.map(({ level, code }) => `${level} ${code}`)).toEqual([
+      "warn agents_too_old",
+      "info agents_too_old",
+    ]);
+  });
+
   it("survive a replica: another one keeps the time of their beginning and does not repeat them", async () => {
     await database.addAgent("eu-west", { isOnline: false });
     await database.addAgent("us-east");
