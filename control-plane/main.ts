@@ -2,11 +2,11 @@
 // reads the environment, the host's clock and random bytes.
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import type { Clock, Random } from "#shared/time/clock.ts";
 import { formatAddress } from "#shared/settings/address.ts";
 import { createBackupBefore } from "#control-plane/backups/before-migrations.ts";
-import { runBackupCommand } from "#control-plane/backups/command.ts";
 import { BackupProblem } from "#control-plane/backups/problem.ts";
 import { createRunner } from "#control-plane/backups/schedule/runner.ts";
 import { openReplica } from "#control-plane/app/replica.ts";
@@ -33,6 +33,9 @@ const random: Random = { bytes: (count) => randomBytes(count) };
 /** The word with which `up` starts this program for its own database (shared/client/commands/up.ts). */
 const EMBEDDED = "embedded";
 
+/** The program that makes backups, without the modules of a service. */
+const BACKUPS = fileURLToPath(new URL("backups/main.ts", import.meta.url));
+
 /** Prints one line for the operator and exits with status 1. */
 function fail(line: string): never {
   process.stderr.write(`vantage control-plane: ${line}\n`);
@@ -46,16 +49,7 @@ function reasonOf(error: unknown): string {
 }
 
 async function main(config: Config): Promise<void> {
-  const [command = "", ...words] = process.argv.slice(2);
-  if (command === "backup" || command === "restore") {
-    const stop = new AbortController();
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop.abort());
-    const { status, line } = await runBackupCommand({ command, words, config, random, signal: stop.signal });
-    if (status === 0) process.stdout.write(`${line}\n`);
-    else process.stderr.write(`vantage ${command}: ${line}\n`);
-    process.exitCode = status;
-    return;
-  }
+  const command = process.argv[2] ?? "";
   // Nobody else backs the embedded database up before its migrations, which go forward only.
   const prepare = command === EMBEDDED ? createBackupBefore(config, random) : undefined;
   const applied = await migrate(config.databaseUrl, undefined, prepare).catch((error: unknown) =>
@@ -108,7 +102,7 @@ async function main(config: Config): Promise<void> {
     homepage: build.homepage,
     optOut: optOut.optOut,
     operatorModules: modules,
-    runBackup: createRunner(process.argv[1] ?? "", process.execArgv, process.env),
+    runBackup: createRunner(BACKUPS, process.execArgv, process.env),
     connections,
   }).catch((error: unknown) => fail(`cannot listen: ${reasonOf(error)}`));
   const { address, defaulted } = config.metrics;

@@ -54,7 +54,7 @@ async function backUp({ words, config, random, signal }: BackupCommand): Promise
   );
 }
 
-async function restore({ words, config, random }: BackupCommand): Promise<string> {
+async function restore({ words, config, random, signal }: BackupCommand): Promise<string> {
   const { file, isDryRun, mayReplace, isCopy } = readWords(words);
   const { manifest, replaced, endedDeliveries } = await restoreBackup({
     databaseUrl: config.databaseUrl,
@@ -65,6 +65,7 @@ async function restore({ words, config, random }: BackupCommand): Promise<string
     isDryRun,
     mayReplace,
     isCopy,
+    signal,
   });
   const rows = manifest.tables.reduce((total, table) => total + table.rows, 0);
   const what = `${file}, ${rows} rows of ${manifest.tables.length} tables as of ${manifest.created_at}`;

@@ -13,7 +13,7 @@ import { COMPILED_CODE } from "#test/support/compiled-code.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
 
 /** The program of the commands. */
-export const COMMAND_ENTRY = fileURLToPath(new URL("../../control-plane/main.ts", import.meta.url));
+export const COMMAND_ENTRY = fileURLToPath(new URL("../../control-plane/backups/main.ts", import.meta.url));
 
 /** Creates a directory for the backups of a test file, which is removed after its tests. */
 export function backupDirectory(): string {

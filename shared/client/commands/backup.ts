@@ -66,7 +66,7 @@ async function run(
   given: Environment,
   directory: string,
 ): Promise<number | Problem> {
-  const entry = PROGRAMS.controlPlane;
+  const entry = PROGRAMS.backups;
   const missing = explainMissing(entry);
   if (missing !== null) return problem(missing);
   const environment = withMemory(given, CONTROL_PLANE_MEMORY);

@@ -158,8 +158,8 @@ describe("the database", () => {
     await target.sql.unsafe("drop schema pgboss cascade; delete from authority; delete from service_liveness");
   });
 
-  it("keeps its data if the restore is killed in the middle", async () => {
-    const pipe = join(directory, "pipe");
+  it.each(["SIGKILL", "SIGTERM"] as const)("keeps its data if the restore ends by %s in the middle", async (signal) => {
+    const pipe = join(directory, signal);
     execFileSync("mkfifo", [pipe]);
     const restoring = startCommand(target.url, ["restore", pipe, "--yes"]);
     const writing = createWriteStream(pipe);
@@ -170,7 +170,7 @@ describe("the database", () => {
     await expect
       .poll(() => target.sql`select 1 from pg_stat_progress_copy where datname = current_database()`)
       .toHaveLength(1);
-    restoring.kill("SIGKILL");
+    restoring.kill(signal);
     await once(restoring, "exit");
     writing.destroy();
     await expect
