@@ -1,10 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { createWriteStream, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createWriteStream, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { connectListener } from "#control-plane/core/database/connect.ts";
 import {
+  COMMAND_ENTRY,
+  commandEnvironment,
   backupDirectory,
   digestTables,
   runCommand,
@@ -177,6 +179,16 @@ describe("the database", () => {
       .poll(() => target.sql`select 1 from pg_stat_activity where application_name = 'vantage restore'`)
       .toEqual([]);
   });
+});
+
+it.runIf(process.getuid?.() === 0)("a backup onto a full disk leaves nothing, and says so", () => {
+  const disk = join(directory, "disk");
+  mkdirSync(disk);
+  const program = `"${process.execPath}" "${COMMAND_ENTRY}" backup "${disk}/x.tar" 2>&1; echo "status $?"; ls -A "${disk}"`;
+  const script = `mount -t tmpfs -o size=128k none "${disk}" && { ${program}; }`;
+  const env = commandEnvironment(source.url);
+  const output = execFileSync("unshare", ["--mount", "sh", "-c", script], { env, encoding: "utf8" });
+  expect(output).toBe(`vantage backup: the disk of ${disk}/x.tar is full\nstatus 5\n`);
 });
 
 it("a backup that cannot be written leaves nothing", async () => {
