@@ -1,7 +1,9 @@
 import { cpSync, mkdirSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import postgres from "postgres";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { startCluster } from "#shared/client/up/postgres/cluster.ts";
 import { makePlace, serversIn, type Place } from "#test/shared/client/up/supervisor.ts";
 
 const MAIN = fileURLToPath(new URL("../../../../shared/client/main.ts", import.meta.url));
@@ -17,6 +19,17 @@ afterEach(() => place.clean());
 async function run(words: readonly string[], more: Readonly<Record<string, string>> = {}) {
   const running = place.start(more, [process.execPath, MAIN, ...words]);
   return { status: await running.ended, output: running.output() };
+}
+
+/** Undoes the migration of the table of backups in an embedded database that does not run. */
+async function forgetMigration(root: string): Promise<void> {
+  const started = await startCluster({ root });
+  if (!started.ok) throw new Error(started.line);
+  const sql = postgres(started.cluster.url("vantage"), { max: 1 });
+  await sql`delete from schema_migrations where name like '%-backups.sql'`;
+  await sql`drop table backups`;
+  await sql.end();
+  await started.cluster.stop();
 }
 
 test("the embedded database is backed up while it runs, and restored into itself and into a new one", async () => {
@@ -47,10 +60,13 @@ test("the embedded database is backed up while it runs, and restored into itself
   cpSync(join(place.directory, "master-key"), join(elsewhere, "master-key"));
   expect(await run(["restore", file], there)).toMatchObject({ status: 0 });
   expect(readdirSync(parent).filter((name) => name.includes("partial"))).toEqual([]);
+  await forgetMigration(join(elsewhere, "postgres"));
   const again = place.start({ ...OFF, ...there }, [process.execPath, MAIN, "up"]);
   await again.says("Ctrl-C stops everything");
   const tools = await fetch(`${place.base}/api/v4/tools`, { headers: { "X-API-Key": key } });
   expect(tools.status).toBe(200);
+  // The database was one of an older release.
+  expect(readdirSync(join(elsewhere, "backups"))).toEqual([expect.stringMatching(/^before-migration-\d{4}\.tar$/)]);
   again.process.kill("SIGTERM");
   expect(await again.ended).toBe(0);
 });
