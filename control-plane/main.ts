@@ -103,6 +103,7 @@ async function main(config: Config): Promise<void> {
     optOut: optOut.optOut,
     operatorModules: modules,
     runBackup: createRunner(BACKUPS, process.execArgv, process.env),
+    root: fileURLToPath(new URL("..", import.meta.url)),
     connections,
   }).catch((error: unknown) => fail(`cannot listen: ${reasonOf(error)}`));
   const { address, defaulted } = config.metrics;

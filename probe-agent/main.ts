@@ -105,6 +105,7 @@ async function main(config: Config): Promise<void> {
     random,
     metrics,
     log,
+    onAttached: () => files.state.noteAttached(build.version),
     logLines: () => keptLog.lines(),
     onRefused: fail,
     onDrain: () => end("drain"),

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { formatAddress, ownAddress } from "#shared/settings/address.ts";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import type { Replica } from "#control-plane/app/replica.ts";
 import { restWhenIdle } from "#control-plane/app/rest.ts";
@@ -50,6 +51,8 @@ import { collectRoutes, registerDocs } from "#control-plane/surfaces/api-documen
 import { registerRegions } from "#control-plane/surfaces/catalogue/region-routes.ts";
 import { registerAdminProbeLogs } from "#control-plane/surfaces/operator/probe-logs.ts";
 import { registerServiceDiscovery } from "#control-plane/surfaces/operator/service-discovery.ts";
+import { findInstaller, type Installer } from "#control-plane/surfaces/install/installer.ts";
+import { registerInstall } from "#control-plane/surfaces/install/routes.ts";
 import { registerTools } from "#control-plane/surfaces/rest.ts";
 import { registerCatalogue } from "#control-plane/surfaces/catalogue/routes.ts";
 import { openTogether, type Teardown } from "#control-plane/core/teardown.ts";
@@ -92,6 +95,8 @@ const JOBS_GRACE_MS = 5_000;
 export interface ServeOptions extends PartOptions {
   /** Connection limits that differ from those of a process with the usual number of descriptors. */
   readonly connections?: Partial<ConnectionPlan & ConnectionLimits>;
+  /** Folder of this program, which has the files of agents if it is a package. */
+  readonly root: string;
 }
 
 /** Opens hub and surfaces over an open replica and listens. If a part cannot be opened, closes the others and rejects. */
@@ -106,7 +111,7 @@ async function openService(replica: Replica, options: ServeOptions, teardown: Te
   const plan = { ...CONNECTION_LIMITS, ...planConnections(ENOUGH_DESCRIPTORS), unlimited, ...options.connections };
   const parts = await openParts(replica, options, teardown);
   const { hub, presence, probes, background } = parts;
-  const { server, mcp } = await buildServer(replica, parts, options.version, teardown);
+  const { server, mcp } = await buildServer(replica, parts, options, teardown);
 
   await presence.start(hub.replicaId);
   limitConnections(server.server, plan.http, { clock, registry });
@@ -142,7 +147,7 @@ function portOf(address: string | { readonly port: number } | null): number | nu
 }
 
 /** Creates the HTTP server with every surface; it does not listen yet. */
-async function buildServer(replica: Replica, parts: Parts, version: string, teardown: Teardown) {
+async function buildServer(replica: Replica, parts: Parts, { version, root }: ServeOptions, teardown: Teardown) {
   const { config } = replica;
   const { hub, presence, checks, background } = parts;
   const { monitors, statusPages } = background.monitoring;
@@ -175,7 +180,9 @@ async function buildServer(replica: Replica, parts: Parts, version: string, tear
   });
   registerCallers(server, replica, parts, gate, testMails);
   registerMcp(server, { gate, protocol: mcp, config });
-  registerOperator(server, replica, parts, admin);
+  const installer = findInstaller(root, config);
+  registerInstall(server, { ...replica, installer });
+  registerOperator(server, replica, parts, { admin, installer });
   const { measurements, monitoring, webhooks } = background;
   const visits = createVisitLimiter(replica.clock);
   const { baseUrl } = config;
@@ -319,14 +326,23 @@ function createIncidents(
 }
 
 /** Registers the routes of the operator. */
-function registerOperator(server: HttpServer, replica: Replica, parts: Parts, admin: Hook): void {
+function registerOperator(
+  server: HttpServer,
+  replica: Replica,
+  parts: Parts,
+  { admin, installer }: { readonly admin: Hook; readonly installer: Installer | null },
+): void {
   const { hub, probes, background, listing, warnings, users } = parts;
   registerAdminQueue(server, admin, background);
   registerAdminProbes(server, admin, listing);
   registerAdminProbeLogs(server, admin, { probes: listing, hub });
   registerServiceDiscovery(server, admin, listing, replica.config.baseUrl);
   registerAdminWarnings(server, admin, warnings);
-  registerProbeRoutes(server, admin, probes);
+  const { grpc, grpcAdvertise } = replica.config;
+  registerProbeRoutes(server, admin, probes, {
+    controlPlane: grpcAdvertise ?? formatAddress(ownAddress(grpc)),
+    lineFor: installer === null ? null : (joining) => installer.lineFor(joining),
+  });
   const { record } = replica.changes;
   registerUserRoutes(server, admin, { ...replica, users, record, baseUrl: replica.config.baseUrl });
 }

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { toPackagedUnit, UNITS, type Kind, type Release } from "./tree.ts";
+import { AGENT_FILES } from "#control-plane/surfaces/install/bundle.ts";
+import { LAUNCHER_NAME, toPackagedUnit, UNITS, type Kind, type Release } from "./tree.ts";
 
 /** Names of architectures in Debian by those of Node.js. */
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
@@ -28,9 +29,18 @@ export function writeDebianTree({ root, version }: Release, kind: Kind, tree: st
     writeFileSync(join(folder, path), content, { mode });
   };
   const home = `usr/lib/${kind}`;
+  // In texts for people: the command is on the PATH. The agent's archive keeps the file.
+  const named = "shared/settings/launcher.js";
+  const launcher = readFileSync(join(tree, named), "utf8");
+  writeFileSync(join(tree, named), launcher.replace(LAUNCHER_NAME, "vantage"));
+  rmSync(join(tree, "Containerfile"));
+  if (kind === "vantage-agent") rmSync(join(tree, "deploy"), { recursive: true });
+  else {
+    mkdirSync(dirname(join(tree, AGENT_FILES, named)), { recursive: true });
+    writeFileSync(join(tree, AGENT_FILES, named), launcher);
+  }
   mkdirSync(join(folder, "usr/lib"), { recursive: true });
   mkdirSync(join(folder, "usr/bin"), { recursive: true });
-  rmSync(join(tree, "deploy"), { recursive: true });
   renameSync(tree, join(folder, home));
   symlinkSync(`../lib/${kind}/bin/vantage`, join(folder, "usr/bin/vantage"));
   place(`usr/share/doc/${kind}/copyright`, readFileSync(join(root, "LICENSE"), "utf8"));
@@ -39,7 +49,8 @@ export function writeDebianTree({ root, version }: Release, kind: Kind, tree: st
     const unit = readFileSync(join(root, `deploy/systemd/${name}.service`), "utf8");
     // The user is there before the unit, so that it can own files of the operator.
     const fixed = Object.hasOwn(USERS, name) ? unit.replace("DynamicUser=yes\n", "") : unit;
-    place(`usr/lib/systemd/system/${name}.service`, toPackagedUnit(withoutHead(fixed), `/${home}`));
+    const packaged = toPackagedUnit(withoutHead(fixed), `/${home}`).replaceAll(`\`${LAUNCHER_NAME}`, "`vantage");
+    place(`usr/lib/systemd/system/${name}.service`, packaged);
     const path = /^EnvironmentFile=-?\/(.+)$/m.exec(unit)?.[1];
     if (path === undefined) throw new Error(`${name} has no file of settings`);
     place(path, settingsOf(name, unit), 0o600);

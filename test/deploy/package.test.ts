@@ -40,7 +40,7 @@ writeFileSync(keyFile, privateKey.export({ type: "pkcs8", format: "pem" }));
 function pack(out: string): void {
   const env = { ...process.env, VANTAGE_BUILD_VERSION: VERSION, SOURCE_DATE_EPOCH: "1700000000" };
   const words = ["--disable-warning=ExperimentalWarning", join(ROOT, "deploy/package/main.ts"), "vantage-agent"];
-  const made = spawnSync(process.execPath, [...words, "--no-deb", "--key", keyFile, "--out", out], {
+  const made = spawnSync(process.execPath, [...words, "--no-deb", "--no-image", "--key", keyFile, "--out", out], {
     env,
     encoding: "utf8",
   });

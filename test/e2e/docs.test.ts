@@ -200,6 +200,7 @@ describe("GET /openapi.json", () => {
         (path) => `/status/{slug}/${path}`,
       ),
       "/i/{token}",
+      "/install/{file}",
       "/mail/confirm/{token}",
       "/mail/resubscribe/{token}",
       "/mail/unsubscribe/{token}",

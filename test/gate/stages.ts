@@ -61,7 +61,7 @@ const FAULTS: Stage = {
 const PACKAGES: Stage = {
   name: "packages",
   words: npm("test:packages"),
-  limitMinutes: 15,
+  limitMinutes: 40,
   config: "test/packages/vitest.config.ts",
 };
 

@@ -36,7 +36,19 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   "npm run test:faults": "takes minutes",
   "npm run bench": "takes minutes",
   "npm run bench -- growth": "takes half an hour",
-  "npm run package": "test/packages/service.test.ts and test/deploy/package.test.ts make the archives",
+  "npm run package": "test/packages/ and test/deploy/package.test.ts make the packages",
+  "npm run package -- --chromium": "needs root and Debian's mirror",
+  "docker build --file Containerfile --tag vantage .": "test/packages/images.test.ts does it with buildah",
+  "docker run --read-only --tmpfs /tmp --volume vantage:/var/lib/vantage --publish 127.0.0.1:8080:8080 vantage":
+    "test/packages/images.test.ts makes such a container",
+  "docker run --read-only --tmpfs /tmp --volume agent:/var/lib/vantage-agent --cap-drop ALL --cap-add NET_RAW --env VANTAGE_CONTROL_PLANE=control-plane.example:50051 --env VANTAGE_REGION=us-east --env VANTAGE_JOIN_TOKEN=vjt_... vantage-agent":
+    "test/packages/images.test.ts makes such a container",
+  "docker exec CONTAINER vantage sign-in-link": "a command of the package in a container",
+  "curl -fsS https://vantage.example/install/agent.sh | VANTAGE_JOIN_TOKEN=vjt_... VANTAGE_REGION=us-east VANTAGE_CONTROL_PLANE=control-plane.example:50051 sh":
+    "test/packages/install.test.ts runs it in a bare Debian",
+  "curl -fsS https://vantage.example/install/agent.sh | sh": "test/packages/install.test.ts runs it in a bare Debian",
+  "curl -fsS https://vantage.example/install/agent.sh | sh -s -- --remove":
+    "test/packages/install.test.ts runs it in a bare Debian",
   "npm run capacity": "test/deploy/capacity.test.ts runs it",
   "npm run capacity -- --monitors 1000000 --replicas 3 --agents 1000 --database-cores 4 --disk-tb 2":
     "test/deploy/capacity.test.ts runs it",

@@ -43,7 +43,7 @@ const debian = (...words: readonly string[]): string => run("unshare", inside(..
 beforeAll(() => {
   run("mmdebstrap", ["--variant=minbase", "bookworm", bare]);
   const env = { ...process.env, VANTAGE_BUILD_VERSION: VERSIONS[0], SOURCE_DATE_EPOCH: "1700000000" };
-  const words = ["--disable-warning=ExperimentalWarning", join(ROOT, "deploy/package/main.ts"), "vantage-agent"];
+  const words = ["--disable-warning=ExperimentalWarning", join(ROOT, "deploy/package/main.ts"), "--no-image"];
   run(process.execPath, [...words, "--out", folder], env);
   const [first, second] = VERSIONS.map((version) => join(folder, `vantage-agent_${version}_amd64.deb`));
   // The next release, in which something else is new too.
@@ -55,7 +55,8 @@ beforeAll(() => {
   writeFileSync(manifest, readFileSync(manifest, "utf8").replace(VERSIONS[0], VERSIONS[1]));
   appendFileSync(join(tree, "etc/vantage/agent.env"), "# A new example\n");
   run("dpkg-deb", ["--root-owner-group", "-Zgzip", "-z1", "--build", tree, second ?? ""]);
-  for (const path of [first ?? "", second ?? ""]) copyFileSync(path, join(bare, "root", path.slice(folder.length + 1)));
+  for (const path of [first ?? "", second ?? "", join(folder, `vantage_${VERSIONS[0]}_amd64.deb`)])
+    copyFileSync(path, join(bare, "root", path.slice(folder.length + 1)));
 });
 
 const plane = await stopAfterAll(startControlPlane());
@@ -126,4 +127,16 @@ it("leaves settings and data when it is removed, and nothing when it is purged",
   const left = debian("find", "/etc", "/usr", "/var", "-name", "*vantage*", "-not", "-path", "/var/log/*");
   expect(left).toBe("");
   expect(spawnSync("unshare", inside("getent", "passwd", "vantage-agent")).status).toBe(2);
+});
+
+it("has the service too, whose texts name its command", () => {
+  debian("dpkg", "-i", `/root/vantage_${VERSIONS[0]}_amd64.deb`);
+  expect(debian("vantage", "--version")).toBe(`${VERSIONS[0]}\n`);
+  expect(debian("vantage", "--help")).toMatch(/^Usage: vantage /);
+  const unit = readFileSync(join(bare, "usr/lib/systemd/system/vantage-control-plane.service"), "utf8");
+  const [, program = "", entry = ""] = /^ExecStart=(\S+) (\S+)$/m.exec(unit) ?? [];
+  expect(existsSync(join(bare, program)) && existsSync(join(bare, entry))).toBe(true);
+  expect(debian("sh", "-c", "vantage doctor; true")).toContain("ok    node: ");
+  debian("dpkg", "--purge", "vantage");
+  expect(debian("find", "/etc", "/usr", "/var", "-name", "*vantage*", "-not", "-path", "/var/log/*")).toBe("");
 });

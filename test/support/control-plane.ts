@@ -3,6 +3,7 @@ import { openReplica, type Replica, type ReplicaOverrides } from "#control-plane
 import { readConfig, type Config } from "#control-plane/core/config.ts";
 import type { PlanName, Plans } from "#control-plane/core/plans.ts";
 import { serve, type ServeOptions } from "#control-plane/app/server.ts";
+import { ROOT } from "#test/laws/source-files.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
 import { startDocumentedProxy, type DocumentedProxy } from "#test/support/documented.ts";
@@ -54,6 +55,8 @@ export interface ControlPlaneOptions {
   /** For a second replica on this database. The first one drops the database. */
   readonly databaseUrl?: string;
   readonly connections?: NonNullable<ServeOptions["connections"]>;
+  /** Folder of the program. Default: this clone. */
+  readonly root?: string;
   /** Default: logs nothing. */
   readonly log?: Logger;
 }
@@ -81,6 +84,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   const service = await serve(app, {
     version: "0.0.0-test",
     homepage: "https://vantage.example",
+    root: options.root ?? ROOT,
     ...(options.connections === undefined ? {} : { connections: options.connections }),
   });
   const url = `http://127.0.0.1:${service.ports.http}`;

@@ -95,6 +95,7 @@ async function readHeader(file: ByteReader, passphrase: string): Promise<Uint8Ar
   const [header, salt, work, wrapped, mac] = HEADER.exec(start) ?? [];
   if (header === undefined || salt === undefined || wrapped === undefined || mac === undefined) {
     if (start.length < 150) throw truncated();
+    if (start.startsWith(`${VERSION_LINE}\n-> scrypt `)) throw damaged("its header was changed");
     throw new BackupProblem("the file is encrypted for a key of age, not with a passphrase", 2);
   }
   if (Number(work) > MOST_WORK) throw damaged(`its work factor is ${work}, and at most ${MOST_WORK} is accepted`);

@@ -14,8 +14,8 @@ export function detachSession(hub: HubState, session: Session, reason: LossReaso
 }
 
 /**
- * Ends the request for the log of a session that has left the roster, and moves its jobs: running ones to another agent as the next attempt, waiting ones
- * without a new attempt. After a reconnect the agent's new session can get them.
+ * Ends the request for the log of a session that has left the roster, and moves its jobs: running ones to another agent as
+ * the next attempt, waiting ones without a new attempt. After a reconnect the agent's new session can get them.
  */
 export function moveJobs(hub: HubState, session: Session, reason: LossReason): void {
   hub.metrics.detached.inc({ reason });

@@ -1,5 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
+import { dialTarget } from "#shared/settings/address.ts";
+import { Nullable } from "#shared/tools/fields.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import type { Hook } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
@@ -27,6 +29,13 @@ const NewToken = Type.Object({
     ...IdField,
     description: "The only account that can use the agents; default: all accounts",
   }),
+  control_plane: Type.Optional(
+    Type.String({
+      maxLength: 300,
+      examples: ["control-plane.example:50051"],
+      description: `Address that the agents dial: ${dialTarget.allowed}; default: VANTAGE_GRPC_ADVERTISE, or the listener`,
+    }),
+  ),
 });
 const CreatedToken = Type.Object({
   token: Type.String({ description: "Value for VANTAGE_JOIN_TOKEN of the agent; shown only in this response" }),
@@ -34,6 +43,12 @@ const CreatedToken = Type.Object({
   ca_fingerprint: Type.String({
     description: "SHA-256 of the certificate authority that agents verify, hex; the token contains it",
   }),
+  install: Nullable(
+    Type.String({
+      description:
+        "Line that adds an agent to a Linux host, for a root shell there; null: this service runs from a clone",
+    }),
+  ),
 });
 
 const ProbeId = Type.String({
@@ -57,8 +72,16 @@ const Shown = Type.Object({
 const Revoked = Type.Object({ id: ProbeId, revoked: Type.Literal(true, { description: "Always true" }) });
 const OPERATOR = { tag: "Admin", security: "operator" } as const;
 
+/** How agents that get a token find this service. */
+interface Joining {
+  /** Address that they dial. */
+  readonly controlPlane: string;
+  /** Returns the line that adds an agent to a host; null: there is none. */
+  readonly lineFor: ((agent: { token: string; region: string; controlPlane: string }) => string) | null;
+}
+
 /** Registers the operator's routes of enrolment: POST /api/admin/probe-tokens, PUT and DELETE /api/admin/probes. */
-export function registerProbeRoutes(server: FastifyInstance, admin: Hook, probes: Probes): void {
+export function registerProbeRoutes(server: FastifyInstance, admin: Hook, probes: Probes, joining: Joining): void {
   server.route({
     method: "POST",
     url: "/api/admin/probe-tokens",
@@ -75,11 +98,21 @@ export function registerProbeRoutes(server: FastifyInstance, admin: Hook, probes
     handler: async (request, reply) => {
       const body = readWrite(NewToken, request);
       const { region, ttl_seconds: ttlSeconds = HOUR_SECONDS, reusable = false, account_id: accountId = null } = body;
+      const { control_plane: asked } = body;
+      const controlPlane = asked === undefined ? joining.controlPlane : dialTarget.parse(asked);
       if (!REGION.test(region)) throw badRegion();
+      if (controlPlane === undefined)
+        throw refuseField({ field: "control_plane", reason: "type", message: `must be ${dialTarget.allowed}` });
       const made = await probes.createToken({ region, ttlSeconds, reusable, accountId });
       if (made === null) throw new Refusal("not_found", `No account has the id ${accountId}.`);
       const expires = made.expiresAt.toISOString();
-      const data = { token: made.token, expires_at: expires, ca_fingerprint: probes.fingerprint };
+      const { token } = made;
+      const data = {
+        token,
+        expires_at: expires,
+        ca_fingerprint: probes.fingerprint,
+        install: joining.lineFor?.({ token, region, controlPlane }) ?? null,
+      };
       return reply.code(201).send(answer(request, data));
     },
   });

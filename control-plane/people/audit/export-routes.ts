@@ -1,3 +1,4 @@
+import { LAUNCHER } from "#shared/settings/launcher.ts";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { AuditExports } from "#control-plane/people/audit/export.ts";
 import type { Envelope } from "#control-plane/people/audit/envelope.ts";
@@ -29,7 +30,7 @@ export function registerAuditExport(
       description:
         "To verify it, write `data.data` in its canonical form (RFC 8785) and compare the HMAC-SHA256 over " +
         "`<ts>.<canonical>` with `data.sig.value`. The key is the account's audit secret, which the operator shows " +
-        "once. `deploy/vantage verify-audit` does this offline. Needs a plan with audit exports.",
+        `once. \`${LAUNCHER} verify-audit\` does this offline. Needs a plan with audit exports.`,
       data: ENVELOPE,
       query: QUERY,
       errors: ["missing_parameter", "plan_restricted", "not_found"],

@@ -1,3 +1,4 @@
+import { LAUNCHER } from "#shared/settings/launcher.ts";
 import { isLoopback } from "#shared/settings/address.ts";
 import { listFirst } from "#shared/text/list.ts";
 import type { FailingDeliveries } from "#control-plane/notify/deliveries/delivery.ts";
@@ -78,11 +79,11 @@ export function findCauses(inputs: WarningInputs): readonly Cause[] {
 function noAgents({ enrolled, active }: Survey): Cause {
   const message =
     enrolled === 0
-      ? "No probe agent is enrolled, so no check can run. Create a join token with `deploy/vantage probes token` and " +
+      ? `No probe agent is enrolled, so no check can run. Create a join token with \`${LAUNCHER} probes token\` and ` +
         "start an agent with it."
       : "No probe agent is connected. No monitor is checked: each becomes unknown two intervals after its last check, " +
         "and outages are not noticed. Start the agents, or check their network to this service; " +
-        "`deploy/vantage probes list` shows when each was last connected.";
+        `\`${LAUNCHER} probes list\` shows when each was last connected.`;
   return { code: "no_agents", subject: "", message, ...active };
 }
 
@@ -139,7 +140,7 @@ function isSupported(agent: string, own: string): boolean {
 function howToUpgrade(baseUrl: string): string {
   const { protocol, hostname } = new URL(baseUrl);
   if (protocol !== "https:" && !isLoopback(hostname.replace(/^\[|\]$/g, ""))) {
-    return "Install them again, as `deploy/vantage probes token` describes it.";
+    return `Install them again, as \`${LAUNCHER} probes token\` describes it.`;
   }
   return `Run the install line again on each host: \`curl -fsS ${baseUrl}/install/agent.sh | sudo sh\`.`;
 }
@@ -190,7 +191,7 @@ function mailFailing({ deliveries, error, monitorCount, monitorIds }: FailingDel
   const message =
     `${mails} failed for a minute or more, so ${recipients} not know of changes.` +
     `${error === null ? "" : ` Newest error: ${error.replace(/\.$/, "")}.`} Check VANTAGE_SMTP_URL and the mail server; ` +
-    "`deploy/vantage doctor` tries to sign in. Each mail is repeated for a day, after 45 minutes once an hour.";
+    `\`${LAUNCHER} doctor\` tries to sign in. Each mail is repeated for a day, after 45 minutes once an hour.`;
   return { code: "mail_failing", subject: "", message, monitorCount, monitorIds };
 }
 

@@ -38,6 +38,7 @@ const TAGS: readonly { readonly name: string; readonly description: string }[] =
   { name: "Monitors, version 3", description: "Monitors in the API before this one." },
   { name: "Status pages, version 3", description: "Status pages in the API before this one." },
   { name: "Admin", description: "Accounts, keys and probes, for the operator of the service." },
+  { name: "Installation", description: "What adds an agent to a host, of the version that runs here." },
   { name: "Health", description: "Whether the process is alive and ready, for load balancers." },
 ];
 

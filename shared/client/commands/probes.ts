@@ -35,7 +35,7 @@ export function addProbes(program: Command, context: CommandContext): void {
       checkedBy(dialTarget),
     );
   adminAction(token, context, {
-    ask: (flags) => ({ path: "/probe-tokens", call: { method: "POST", json: newToken(flags) } }),
+    ask: (flags) => ({ path: "/probe-tokens", call: { method: "POST", json: newToken(flags, context.environment) } }),
     show: (data, flags) => describeToken(data, flags, context.environment),
   });
   adminAction(
@@ -106,9 +106,11 @@ function parsedBy(kind: Kind<number>): (value: string) => string {
   return (value) => String(Math.round((kind.parse(check(value)) ?? 0) / 1_000));
 }
 
-function newToken({ region, ttl, reusable, accountId }: Flags): Record<string, unknown> {
+function newToken(flags: Flags, environment: Environment): Record<string, unknown> {
+  const { region, ttl, reusable, accountId } = flags;
   return {
     region,
+    control_plane: dialTargetOf(flags, environment),
     ...(typeof ttl === "string" ? { ttl_seconds: Number(ttl) } : {}),
     ...(reusable === true ? { reusable } : {}),
     // An id that is not a number is sent unchanged: the service reports the error.
@@ -122,14 +124,16 @@ function withReplicaCount(row: unknown): Record<string, unknown> {
 }
 
 /**
- * Formats a new join token: the token, what it allows, and the command that starts the agent. The command is complete.
- * It contains the absolute path of this clone's launcher if the agent runs on this machine, else the launcher's path
- * relative to a clone on the agent's machine.
+ * Formats a new join token: the token, what it allows, and complete commands that start the agent: with the absolute path
+ * of this clone's launcher for one on this machine, and for one on another machine the line that installs it there, or the
+ * launcher's path relative to a clone there if the service has none.
  */
 function describeToken(data: unknown, flags: Flags, environment: Environment): string {
-  const { region, reusable, controlPlane } = flags;
+  const { region, reusable } = flags;
   const token = cell(field(data, "token"));
-  const dial = typeof controlPlane === "string" ? controlPlane : defaultDialTarget(environment);
+  const install = field(data, "install");
+  const isPackaged = typeof install === "string";
+  const dial = dialTargetOf(flags, environment);
   const here = isLoopback(parseHostPort(dial)?.host ?? "");
   const launcher = here ? LAUNCHER_PATH : LAUNCHER;
   const start = `VANTAGE_JOIN_TOKEN=${quoted(token)} ${quoted(launcher)} agent --region ${quoted(String(region))} --control-plane ${quoted(dial)}`;
@@ -137,17 +141,20 @@ function describeToken(data: unknown, flags: Flags, environment: Environment): s
   return [
     token,
     `(${who} to join region ${String(region)} until ${cell(field(data, "expires_at"))}; not shown again)`,
-    "",
-    here ? "Start the agent on this machine:" : "Start the agent in a clone of the repository on the agent's machine:",
-    `  ${start}`,
+    ...(isPackaged ? ["", "Install the agent as a service, in a root shell of its host:", `  ${install}`] : []),
+    ...(here ? ["", "Start the agent on this machine:", `  ${start}`] : []),
+    ...(here || isPackaged
+      ? []
+      : ["", "Start the agent in a clone of the repository on the agent's machine:", `  ${start}`]),
     ...(here
       ? ["", `${dial} is an address of this machine. For an agent on another machine pass --control-plane host:port.`]
       : []),
   ].join("\n");
 }
 
-/** Returns the default address for agents: the advertised address, else this machine's own listener. */
-function defaultDialTarget(environment: Environment): string {
+/** Returns the address that agents dial: the flag's, else the advertised one, else this machine's own listener. */
+function dialTargetOf({ controlPlane }: Flags, environment: Environment): string {
+  if (typeof controlPlane === "string") return controlPlane;
   const read = readSettings(environment, "control-plane");
   if (!read.ok) return SETTINGS.controlPlane.default;
   return read.settings.grpcAdvertise ?? formatAddress(ownAddress(read.settings.grpcAddr));

@@ -7,6 +7,7 @@ import { openReplica } from "#control-plane/app/replica.ts";
 import { readConfig, type Config } from "#control-plane/core/config.ts";
 import { BUILT_IN_PLANS } from "#control-plane/core/plans.ts";
 import { serve } from "#control-plane/app/server.ts";
+import { ROOT } from "#test/laws/source-files.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { startControlPlaneProcess } from "#test/support/control-plane-process.ts";
 import { freePort } from "#test/support/free-port.ts";
@@ -63,7 +64,7 @@ async function serveOnce(config: Partial<Config> = {}): Promise<unknown> {
     log: pino({ level: "silent" }),
   });
   try {
-    const service = await serve(app, { version: "0.0.0-test", homepage: "https://vantage.example" });
+    const service = await serve(app, { version: "0.0.0-test", homepage: "https://vantage.example", root: ROOT });
     await service.stop();
     return null;
   } catch (error) {

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { readConfig } from "#control-plane/core/config.ts";
 import type { Sql } from "#control-plane/core/database/connect.ts";
 import { backupDirectory, runCommand, writeBackup } from "#test/support/backups.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
@@ -43,7 +44,10 @@ async function restore(words: readonly string[]): Promise<{ readonly plane: Test
   const database = await stopAfterAll(openDatabase({ connections: 1 }));
   const { status, line } = await runCommand(database.url, ["restore", file, ...words]);
   expect([status, line]).toEqual([0, expect.stringContaining("Restored")]);
-  const mail = { server: { host: "127.0.0.1", port: 9, secure: false, auth: null }, from: "a@example.com" } as never;
+  const settings = { VANTAGE_SMTP_URL: "smtp://127.0.0.1:9", VANTAGE_MAIL_FROM: "a@example.com" };
+  const read = readConfig({ DATABASE_URL: database.url, ...settings });
+  if (!read.ok) throw new Error(read.line);
+  const { mail } = read.config;
   return { plane: await stopAfterAll(startControlPlane({ databaseUrl: database.url, config: { mail } })), line };
 }
 

@@ -2,6 +2,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { readBuild } from "#shared/process/build.ts";
 import { spawnAgent, startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { makeJoinToken } from "#test/support/enrol.ts";
@@ -40,6 +41,8 @@ function launch(settings: Record<string, string> = {}): AgentProcess {
 async function enrolOnce(): Promise<string> {
   const agent = launch({ VANTAGE_JOIN_TOKEN: await makeJoinToken(plane, { region: "eu-west" }) });
   await agent.says('"attached"');
+  // The script that installs agents waits for it.
+  await expect.poll(() => readFileSync(join(stateDir, "attached"), "utf8")).toBe(readBuild().version);
   agent.kill("SIGTERM");
   await agent.exited;
   return readFileSync(join(stateDir, "identity/agent-id"), "utf8").trim();

@@ -86,6 +86,29 @@ describe("vantage probes token", () => {
     );
   });
 
+  it("prints the line that installs an agent elsewhere, of a service that has what it needs", async () => {
+    const root = join(directory, "package");
+    mkdirSync(join(root, "lib"), { recursive: true });
+    const bundle = { name: "vantage-agent-1.2.3", time: 0, files: [], sha256: "0".repeat(64) };
+    writeFileSync(join(root, "lib/agent.json"), JSON.stringify(bundle));
+    const packaged = await startControlPlane({ root, config: { baseUrl: "https://vantage.example" } });
+    const token = (...words: string[]) =>
+      runVantage(["probes", "token", "--region", "eu-west", ...words], {
+        ...environment,
+        VANTAGE_BASE_URL: packaged.url,
+      });
+    try {
+      const { said } = await token("--control-plane", "cp.example:443");
+      expect(said).toMatch(
+        /^Install the agent as a service, in a root shell of its host:\n {2}curl -fsS https:\/\/vantage\.example\/install\/agent\.sh \| VANTAGE_JOIN_TOKEN=vjt_\S+ VANTAGE_REGION=eu-west VANTAGE_CONTROL_PLANE=cp\.example:443 sh$/m,
+      );
+      expect(said).not.toContain("clone");
+      expect((await token()).said).toContain("Start the agent on this machine:\n");
+    } finally {
+      await packaged.stop();
+    }
+  });
+
   it("names the control plane's own address if it is not the default", async () => {
     const token = (more: Record<string, string>) =>
       runVantage(["probes", "token", "--region", "eu-west"], { ...environment, ...more });
