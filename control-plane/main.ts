@@ -6,6 +6,9 @@ import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import type { Clock, Random } from "#shared/time/clock.ts";
 import { formatAddress } from "#shared/settings/address.ts";
+import { createBackupBefore } from "#control-plane/backups/before-migrations.ts";
+import { BackupProblem } from "#control-plane/backups/problem.ts";
+import { createRunner } from "#control-plane/backups/schedule/runner.ts";
 import { openReplica } from "#control-plane/app/replica.ts";
 import { readConfig, type Config } from "#control-plane/core/config.ts";
 import { isLeftByLostConnection } from "#control-plane/core/database/lost-connection.ts";
@@ -21,10 +24,17 @@ import { migrate } from "#control-plane/core/migrations/migrate.ts";
 import { overridePlans } from "#control-plane/core/plans-override.ts";
 import { BUILT_IN_PLANS } from "#control-plane/core/plans.ts";
 import { readAdminToken } from "#control-plane/core/secrets/admin-token.ts";
+import { findCronProblem } from "#control-plane/watching/heartbeats/cron.ts";
 import { serve } from "#control-plane/app/server.ts";
 
 const hostClock: Clock = { now: () => new Date(), monotonic: () => performance.now() };
 const random: Random = { bytes: (count) => randomBytes(count) };
+
+/** The word with which `up` starts this program for its own database (shared/client/commands/up.ts). */
+const EMBEDDED = "embedded";
+
+/** The program that makes backups, without the modules of a service. */
+const BACKUPS = fileURLToPath(new URL("backups/main.ts", import.meta.url));
 
 /** Prints one line for the operator and exits with status 1. */
 function fail(line: string): never {
@@ -39,10 +49,13 @@ function reasonOf(error: unknown): string {
 }
 
 async function main(config: Config): Promise<void> {
-  const applied = await migrate(config.databaseUrl).catch((error: unknown) =>
-    fail(`the database cannot be used (DATABASE_URL): ${reasonOf(error)}`),
+  const command = process.argv[2] ?? "";
+  // Nobody else backs the embedded database up before its migrations, which go forward only.
+  const prepare = command === EMBEDDED ? createBackupBefore(config, random) : undefined;
+  const applied = await migrate(config.databaseUrl, undefined, prepare).catch((error: unknown) =>
+    fail(lineOf("the database cannot be used (DATABASE_URL)", error)),
   );
-  if (process.argv[2] === "migrate") {
+  if (command === "migrate") {
     process.stdout.write(
       applied.applied.length === 0 ? "Nothing to do.\n" : `Applied ${applied.applied.join(", ")}.\n`,
     );
@@ -71,6 +84,9 @@ async function main(config: Config): Promise<void> {
     random,
     log,
   }).catch((error: unknown) => fail(lineOf("the database cannot be used (DATABASE_URL)", error)));
+  const { schedule } = config.backups;
+  const wrong = schedule === null ? null : findCronProblem(schedule);
+  if (wrong !== null) fail(`VANTAGE_BACKUP_SCHEDULE ${wrong}`);
   const build = readBuild();
   registerBuildInfo(replica.metrics.registry, build);
   const descriptors = readDescriptorLimit();
@@ -86,6 +102,7 @@ async function main(config: Config): Promise<void> {
     homepage: build.homepage,
     optOut: optOut.optOut,
     operatorModules: modules,
+    runBackup: createRunner(BACKUPS, process.execArgv, process.env),
     root: fileURLToPath(new URL("..", import.meta.url)),
     connections,
   }).catch((error: unknown) => fail(`cannot listen: ${reasonOf(error)}`));
@@ -133,9 +150,11 @@ function readSecrets({ adminToken, masterKey, dataDir }: Config) {
   }
 }
 
-/** Returns the message of a WrongMasterKey, or else the heading with the reason of the error. */
+/** Returns the message of a WrongMasterKey or a BackupProblem, or else the heading with the reason of the error. */
 function lineOf(heading: string, error: unknown): string {
-  return error instanceof WrongMasterKey ? error.message : `${heading}: ${reasonOf(error)}`;
+  return error instanceof WrongMasterKey || error instanceof BackupProblem
+    ? error.message
+    : `${heading}: ${reasonOf(error)}`;
 }
 
 // NODE_OPTIONS accepts neither of these flags. By default V8 allocates objects in the old generation at once if most of

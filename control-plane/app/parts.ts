@@ -3,6 +3,8 @@ import { createEgress, type Denials } from "#shared/internet/egress.ts";
 import { userAgent } from "#shared/process/user-agent.ts";
 import type { Replica } from "#control-plane/app/replica.ts";
 import { openChecks } from "#control-plane/checks/open.ts";
+import type { RunBackup } from "#control-plane/backups/schedule/runner.ts";
+import { openSchedule } from "#control-plane/backups/schedule/schedule.ts";
 import { createHub } from "#control-plane/checks/dispatch/hub.ts";
 import { createAnswers } from "#control-plane/http/idempotency/answers.ts";
 import { openAnonymousLimits } from "#control-plane/http/limits/open-tier.ts";
@@ -62,7 +64,11 @@ export interface PartOptions {
   readonly optOut?: Denials;
   /** Modules of the operator's file for /api/v4/probe; null: there is none. */
   readonly operatorModules?: OperatorModules | null;
+  /** Makes a backup by schedule; without it each fails. */
+  readonly runBackup?: RunBackup;
 }
+
+const NO_BACKUPS: RunBackup = () => Promise.resolve({ status: 5, line: "this process makes no backups" });
 
 /** Components that the surfaces use. */
 export type Parts = Awaited<ReturnType<typeof openParts>>;
@@ -102,8 +108,14 @@ export async function openParts(replica: Replica, options: PartOptions, teardown
   const listing = createProbeListing({ ...replica, roster: hub.roster, replicaId: hub.replicaId });
   const { deliveries, mail } = background;
   const isMailConfigured = mail.sender !== null;
+  const backups = openSchedule({
+    ...deps,
+    backups: replica.config.backups,
+    runBackup: options.runBackup ?? NO_BACKUPS,
+  });
+  teardown.push(() => backups.stop());
   const { baseUrl, trustedProxies } = replica.config;
-  const warnings = openWarnings({ ...deps, probes: listing, deliveries, isMailConfigured, version, baseUrl });
+  const warnings = openWarnings({ ...deps, probes: listing, deliveries, isMailConfigured, version, baseUrl, backups });
   teardown.push(() => warnings.stop());
   const { mailer, recipients } = mail;
   const users = createUsers({ ...replica, mailer, recipients, baseUrl, trustedProxies });

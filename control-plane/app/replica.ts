@@ -15,7 +15,7 @@ import { createEncryption, type Encryption } from "#control-plane/core/secrets/e
 import { createKeys, type Keys } from "#control-plane/accounts/keys/keys.ts";
 import { createAddressLimiter } from "#control-plane/http/limits/address.ts";
 import { createAccountLimits } from "#control-plane/http/limits/account.ts";
-import { readInstallation } from "#control-plane/core/secrets/installation.ts";
+import { isInstallationCopy, readInstallation } from "#control-plane/core/secrets/installation.ts";
 import { checkMasterKey } from "#control-plane/core/secrets/master-key.ts";
 import { createMetrics } from "#control-plane/core/metrics.ts";
 import { createMigrationCheck } from "#control-plane/core/migrations/migrate.ts";
@@ -171,7 +171,10 @@ export async function openReplica<C extends ReplicaConfig>(
   try {
     await databaseClock.sync();
     await gate.run((client) => checkMasterKey(client, inputs.masterKey));
-    return { ...replica, installation: await gate.run((client) => readInstallation(client, random)) };
+    const installation = await gate.run((client) => readInstallation(client, random));
+    // A copy beside another installation mails nobody.
+    const isCopy = await gate.run((client) => isInstallationCopy(client));
+    return { ...replica, installation, config: isCopy ? { ...config, mail: null } : config };
   } catch (error) {
     await replica.close();
     throw error;

@@ -53,6 +53,19 @@ export interface Config {
   /** File of modules for /api/v4/probe; null: the built-in ones alone. */
   readonly blackboxConfig: string | null;
   readonly logLevel: Settings["logLevel"];
+  readonly backups: BackupConfig;
+}
+
+/** Backups of the database. */
+export interface BackupConfig {
+  /** Where those of the schedule are written; null: nowhere. */
+  readonly directory: string | null;
+  /** When, as a cron expression in UTC; null: never. */
+  readonly schedule: string | null;
+  /** How many files are kept. */
+  readonly keep: number;
+  /** File whose first line encrypts them; null: they are not encrypted. */
+  readonly passphraseFile: string | null;
 }
 
 /** Where mail goes to, and its sender: an address, or a name with the address in angle brackets. */
@@ -124,5 +137,11 @@ function toConfig(settings: Settings, databaseUrl: string, given: ReadonlySet<st
     optOutFile: settings.optOutFile,
     blackboxConfig: settings.blackboxConfig,
     logLevel: settings.logLevel,
+    backups: {
+      directory: settings.backupDir,
+      schedule: settings.backupSchedule,
+      keep: settings.backupKeep,
+      passphraseFile: settings.backupPassphraseFile,
+    },
   };
 }

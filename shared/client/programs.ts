@@ -12,6 +12,7 @@ export const LAUNCHER_PATH = join(CLONE, LAUNCHER);
 /** The programs that the command starts, each with its own main.ts. The client imports no code of theirs. */
 export const PROGRAMS = {
   controlPlane: fileURLToPath(new URL("../../control-plane/main.ts", import.meta.url)),
+  backups: fileURLToPath(new URL("../../control-plane/backups/main.ts", import.meta.url)),
   agent: fileURLToPath(new URL("../../probe-agent/main.ts", import.meta.url)),
   exporter: fileURLToPath(new URL("../../probe-agent/exporter/main.ts", import.meta.url)),
 };

@@ -54,6 +54,8 @@ function conflictIn(settings: Settings, process: "control-plane" | "agent"): str
     if (settings.tlsKey !== null && settings.tlsCert === null) return "VANTAGE_TLS_KEY needs VANTAGE_TLS_CERT";
     if (settings.smtpUrl !== null && settings.mailFrom === null) return "VANTAGE_SMTP_URL needs VANTAGE_MAIL_FROM";
     if (settings.mailFrom !== null && settings.smtpUrl === null) return "VANTAGE_MAIL_FROM needs VANTAGE_SMTP_URL";
+    if (settings.backupSchedule !== null && settings.backupDir === null)
+      return "VANTAGE_BACKUP_SCHEDULE needs VANTAGE_BACKUP_DIR";
     return null;
   }
   if (settings.joinToken !== null && settings.joinTokenFile !== null)

@@ -20,6 +20,8 @@ const hub = row("control-plane");
 
 const DAY = 86_400_000;
 const VISIBLE = /^[\x21-\x7e]{1,512}$/;
+/** Five fields. What they may contain is checked at the start. */
+const CRON = /^[\x21-\x7e]{1,200}(?: {1,9}[\x21-\x7e]{1,200}){4}$/;
 const upToTenYears = duration(1, 3_650 * DAY, "at most 3650d");
 
 /** Settings that the control plane uses. */
@@ -119,6 +121,22 @@ const CONTROL_PLANE_SETTINGS = {
   webhookAutoOff: hub("VANTAGE_WEBHOOK_AUTO_OFF", daysAndFailures, {
     default: "5d/20",
     meaning: "days without a success and failed attempts after which a webhook becomes inactive",
+  }),
+  backupDir: hub("VANTAGE_BACKUP_DIR", path("a directory"), {
+    absent: "none",
+    meaning: "where backups by schedule are written",
+  }),
+  backupSchedule: hub("VANTAGE_BACKUP_SCHEDULE", text("a cron expression such as 0 3 * * *", CRON), {
+    absent: "none: no backups by themselves",
+    meaning: "when backups are written, in UTC",
+  }),
+  backupKeep: hub("VANTAGE_BACKUP_KEEP", integer(1, 10_000), {
+    default: "7",
+    meaning: "how many backups by schedule are kept",
+  }),
+  backupPassphraseFile: hub("VANTAGE_BACKUP_PASSPHRASE_FILE", path("a file with a passphrase in its first line"), {
+    absent: "none: backups are not encrypted",
+    meaning: "encrypts backups, as age does with a passphrase",
   }),
   retentionChecks: hub("VANTAGE_RETENTION_CHECKS", upToTenYears, {
     default: "90d",

@@ -24,6 +24,7 @@ export const SLOW_FILES: readonly string[] = [
   "test/probe-agent/attachment/replicas-attached.test.ts",
   "test/probe-agent/membership/agent.test.ts",
   "test/probe-agent/membership/wrong-clock.test.ts",
+  "test/shared/client/up/backup.test.ts",
   "test/shared/client/up/real.test.ts",
   "test/shared/client/up/up.test.ts",
 ];

@@ -31,6 +31,8 @@ const SENDERS: readonly string[] = [
   "control-plane/notify/webhooks/send/lookup.ts",
   // The mail server of the settings, and no other.
   "shared/process/smtp-session.ts",
+  // Runs this program as a child, and sends nothing.
+  "control-plane/backups/schedule/runner.ts",
   // Targets of jobs: each address is checked before a connection.
   "probe-agent/net/",
   // Targets of the exporter, and the system's resolver: each address is checked before a connection.

@@ -1,6 +1,11 @@
 /** Commands of the documents that test/laws/readme-commands.test.ts does not run, and why. */
 export const NOT_RUN: Readonly<Record<string, string>> = {
   "deploy/vantage login": "asks on a terminal; test/shared/client/login.test.ts types the answers",
+  "deploy/vantage backup /backups/vantage.tar": "test/shared/client/up/backup.test.ts runs it",
+  "deploy/vantage backup /backups/vantage.tar.age --passphrase-file /etc/vantage/passphrase":
+    "test/shared/client/up/backup.test.ts runs it",
+  "deploy/vantage restore /backups/vantage.tar --dry-run": "test/control-plane/backups/refusals.test.ts runs it",
+  "deploy/vantage restore /backups/vantage.tar": "test/shared/client/up/backup.test.ts runs it",
   "npm test": "this test is a part of it",
   "npm ci": "it would replace the installation that this test runs on",
   "npm run check": "CI runs it beside the tests",

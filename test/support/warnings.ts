@@ -119,6 +119,7 @@ export async function createWarningsDatabase(): Promise<WarningsDatabase> {
         version: "0.1.0",
         baseUrl: "https://vantage.example",
         deliveries: { countFailing },
+        backups: { findTrouble: () => Promise.resolve(null) },
       });
       opened.push(warnings);
       return { ...warnings, lines, registry };

@@ -1,9 +1,10 @@
 import { hasErrorCode } from "#shared/contracts/error-code.ts";
 import { UNDEFINED_TABLE, UNIQUE_VIOLATION } from "#control-plane/core/database/codes.ts";
-import { connect, type Sql } from "#control-plane/core/database/connect.ts";
+import { connect, type Sql, type Transaction } from "#control-plane/core/database/connect.ts";
 import {
   applyMigration,
   listApplied,
+  lockMigrations,
   readLedger,
   type AppliedMigration,
   type MigrationFile,
@@ -54,14 +55,22 @@ export interface Migrated {
 
 /**
  * Applies all new migrations, forward only. Any number of processes can call it at the same time: one applies a file,
- * the others wait and continue. `folder` holds the numbered .sql files; tests pass their own.
+ * the others wait and continue. `folder` holds the numbered .sql files; tests pass their own. `prepare` runs before the
+ * first new migration of a database that has older ones.
  */
-export async function migrate(databaseUrl: string, folder: URL = FOLDER): Promise<Migrated> {
+export async function migrate(
+  databaseUrl: string,
+  folder: URL = FOLDER,
+  prepare?: (newest: number) => Promise<void>,
+): Promise<Migrated> {
   const files = await readMigrations(folder);
   const sql = connect(databaseUrl, { connections: 1, name: "vantage migrate", statementTimeoutMs: 0 });
   try {
     const applied: string[] = [];
-    for (const file of pendingMigrations(files, await readLedger(sql))) {
+    const ledger = await readLedger(sql);
+    const pending = pendingMigrations(files, ledger);
+    if (pending.length > 0 && ledger.length > 0) await prepare?.(Math.max(...ledger.map(({ number }) => number)));
+    for (const file of pending) {
       try {
         await applyMigration(sql, file);
         applied.push(file.name);
@@ -77,6 +86,29 @@ export async function migrate(databaseUrl: string, folder: URL = FOLDER): Promis
   } finally {
     await sql.end({ timeout: 5 });
   }
+}
+
+/** Returns the number of the newest migration of this release. */
+export async function newestMigration(): Promise<number> {
+  return (await readMigrations(FOLDER)).length;
+}
+
+/**
+ * Makes the database new in a transaction, while other processes that migrate wait: `clear` drops what there is, `fill` runs
+ * when the tables are as they were at migration `from`, and the later migrations follow.
+ */
+export async function rebuild(
+  tx: Transaction,
+  from: number,
+  { clear, fill }: { readonly clear: () => Promise<void>; readonly fill: () => Promise<void> },
+): Promise<void> {
+  const files = await readMigrations(FOLDER);
+  await lockMigrations(tx);
+  await clear();
+  await readLedger(tx);
+  for (const file of files.slice(0, from)) await applyMigration(tx, file);
+  await fill();
+  for (const file of files.slice(from)) await applyMigration(tx, file);
 }
 
 /** Creates a function that reports whether the database has every migration of this release; false if it has none. */

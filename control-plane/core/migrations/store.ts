@@ -1,4 +1,4 @@
-import type { Sql } from "#control-plane/core/database/connect.ts";
+import type { Queryable } from "#control-plane/core/database/connect.ts";
 
 /** An applied migration: its number, file name and the SHA-256 of the applied text. */
 export interface AppliedMigration {
@@ -16,8 +16,13 @@ export interface MigrationFile extends AppliedMigration {
 // in the middle can neither leave a part behind nor let the rest run outside the transaction.
 const LOCK = "select pg_advisory_xact_lock(8026134478126);";
 
+/** Waits until no other process migrates, and keeps others from it until the transaction ends. */
+export async function lockMigrations(tx: Queryable): Promise<void> {
+  await tx.unsafe(LOCK);
+}
+
 /** Creates the ledger if it is missing, and reads it, oldest first. */
-export async function readLedger(sql: Sql): Promise<readonly AppliedMigration[]> {
+export async function readLedger(sql: Queryable): Promise<readonly AppliedMigration[]> {
   await sql.unsafe(`${LOCK}
     create table if not exists schema_migrations (
       number integer primary key,
@@ -29,7 +34,7 @@ export async function readLedger(sql: Sql): Promise<readonly AppliedMigration[]>
 }
 
 /** Reads the ledger, oldest first. Rejects with code 42P01 if the database was never migrated. */
-export async function listApplied(sql: Sql): Promise<readonly AppliedMigration[]> {
+export async function listApplied(sql: Queryable): Promise<readonly AppliedMigration[]> {
   return sql<AppliedMigration[]>`select number, name, checksum from schema_migrations order by number`;
 }
 
@@ -38,7 +43,7 @@ export async function listApplied(sql: Sql): Promise<readonly AppliedMigration[]
  * and checksum are part of the text because a simple query takes no parameters; their form was checked when they were
  * read.
  */
-export async function applyMigration(sql: Sql, file: MigrationFile): Promise<void> {
+export async function applyMigration(sql: Queryable, file: MigrationFile): Promise<void> {
   await sql.unsafe(`${LOCK}
     insert into schema_migrations (number, name, checksum) values (${file.number}, '${file.name}', '${file.checksum}');
     ${file.text}`);

@@ -44,6 +44,11 @@ export function readMasterKey(configured: Uint8Array | null, dataDir: string, ra
   return made;
 }
 
+/** Returns the master key as readMasterKey does; null where that would create one. */
+export function findMasterKey(configured: Uint8Array | null, dataDir: string): Uint8Array | null {
+  return configured ?? readKeyFile(join(dataDir, "master-key"));
+}
+
 function readKeyFile(file: string): Uint8Array | null {
   let text: string;
   try {

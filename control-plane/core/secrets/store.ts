@@ -7,3 +7,9 @@ export async function keepFact(sql: Sql, name: string, value: Uint8Array): Promi
   if (row === undefined) throw new Error(`the fact ${name} is missing after its insert`);
   return row.value;
 }
+
+/** Reports whether there is a fact with this name. */
+export async function hasFact(sql: Sql, name: string): Promise<boolean> {
+  const [row] = await sql<{ has: boolean }[]>`select exists (select from instance where name = ${name}) as has`;
+  return row?.has === true;
+}

@@ -32,7 +32,8 @@ import { startWorker, type DeliveryWorker } from "#control-plane/notify/deliveri
 import { DAY_MS, type DayTable } from "#control-plane/core/database/partitions/days.ts";
 
 /** The table of attempts, one partition a day. */
-const ATTEMPTS: DayTable = { name: "delivery_attempts", column: "started_at", lock: 4_417_093_820_553 };
+/** The table of attempts, whose old days are dropped. */
+export const ATTEMPTS: DayTable = { name: "delivery_attempts", column: "started_at", lock: 4_417_093_820_553 };
 
 /** Least age at which a day is dropped, milliseconds: longer than any delivery is repeated, whose attempts stay with it. */
 const LEAST_KEPT_MS = 7 * DAY_MS;

@@ -39,6 +39,8 @@ export interface WarningInputs {
   readonly baseUrl: string;
   readonly isMailConfigured: boolean;
   readonly failingMails: FailingDeliveries;
+  /** What is wrong with the newest backup by schedule; null: nothing. */
+  readonly backupTrouble: string | null;
 }
 
 /** Maximum number of monitors that a warning lists. */
@@ -55,7 +57,7 @@ const HISTORY_LATE_MS = 2 * 3_600_000;
  * nothing else about agents, locations and late checks counts.
  */
 export function findCauses(inputs: WarningInputs): readonly Cause[] {
-  const { now, survey, isMailConfigured, failingMails } = inputs;
+  const { now, survey, isMailConfigured, failingMails, backupTrouble } = inputs;
   const causes: Cause[] = [];
   if (survey.online === 0) causes.push(noAgents(survey));
   else {
@@ -70,6 +72,7 @@ export function findCauses(inputs: WarningInputs): readonly Cause[] {
   const { openHour, hasStrayChecks } = survey.history;
   if (openHour !== null && now.getTime() - openHour.getTime() > HISTORY_LATE_MS) causes.push(historyLate(openHour));
   if (hasStrayChecks) causes.push(PARTITIONS_MISSING);
+  if (backupTrouble !== null) causes.push(backupOld(backupTrouble));
   return causes;
 }
 
@@ -213,6 +216,11 @@ const PARTITIONS_MISSING: Cause = {
     "cannot (history: partitions of checks not updated).",
   ...NO_MONITORS,
 };
+
+function backupOld(trouble: string): Cause {
+  const message = `${trouble} Look at VANTAGE_BACKUP_DIR and its disk; \`deploy/vantage backup FILE\` makes one now.`;
+  return { code: "backup_old", subject: "", message, ...NO_MONITORS };
+}
 
 function affected(ids: readonly number[]): Pick<Cause, "monitorCount" | "monitorIds"> {
   return { monitorCount: ids.length, monitorIds: ids.toSorted((a, b) => a - b).slice(0, MOST_IDS) };

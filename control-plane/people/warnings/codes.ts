@@ -16,6 +16,7 @@ export const PATIENCE_MS = {
   mail_failing: 0,
   history_late: 10 * MINUTE_MS,
   partitions_missing: 15 * MINUTE_MS,
+  backup_old: 0,
 } as const satisfies Readonly<Record<string, number>>;
 
 /** A stable name of what is wrong. */

@@ -18,6 +18,7 @@ const DESCRIPTION: Readonly<Record<WarningCode, string>> = {
   mail_failing: "mails have failed for a minute or more",
   history_late: "uptime and response times are not computed for the latest hours",
   partitions_missing: "checks are stored outside of the partition of their day",
+  backup_old: "the last backup by schedule failed, or none is younger than two periods",
 };
 
 const ROW = Type.Object({

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import { type Registry, Gauge } from "prom-client";
+import type { BackupSchedule } from "#control-plane/backups/schedule/schedule.ts";
 import type { App } from "#control-plane/core/app.ts";
 import type { Transaction } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
@@ -39,6 +40,7 @@ interface WarningsDeps extends Pick<App, "sql" | "clock" | "timers"> {
   /** Of this control plane. */
   readonly version: string;
   readonly baseUrl: string;
+  readonly backups: Pick<BackupSchedule, "findTrouble">;
 }
 
 const EVERY_MS = 10_000;
@@ -82,7 +84,7 @@ export function openWarnings(deps: WarningsDeps): Warnings {
 /** Updates the known causes; null if another replica does. */
 async function update(
   tx: Transaction,
-  { deliveries, isMailConfigured, version, baseUrl }: WarningsDeps,
+  { deliveries, isMailConfigured, version, baseUrl, backups }: WarningsDeps,
   rows: readonly ProbeRow[],
   now: Date,
 ): Promise<Changes | null> {
@@ -100,7 +102,8 @@ async function update(
     since: new Date(now.getTime() - DEAD_MAIL_MS),
     mostIds: MOST_IDS,
   });
-  const causes = findCauses({ now, survey, attached, version, baseUrl, isMailConfigured, failingMails });
+  const backupTrouble = await backups.findTrouble(tx, now);
+  const causes = findCauses({ now, survey, attached, version, baseUrl, isMailConfigured, failingMails, backupTrouble });
   const changes = compareCauses(await readCauses(tx), causes, now);
   await writeCauses(tx, changes.present);
   await deleteCauses(tx, changes.gone);

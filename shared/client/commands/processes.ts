@@ -39,12 +39,19 @@ export function addProcesses(program: Command, context: CommandContext): void {
 
 /**
  * Runs one of the programs in the foreground: this process becomes it, so that no second one waits beside it. Under npm,
- * whose end only a process beside the program can see, it is a child with this process's standard streams, to which
- * signals are forwarded and which ends with this process, also after SIGKILL. Returns the status of a child as a shell
- * does: the program's own, or 128 plus the number of the signal that killed it.
+ * whose end only a process beside the program can see, it is a child. Returns the status of a child.
  */
 export function runProgram(entry: string, words: readonly string[], environment: Environment): Promise<number> {
   if (environment["npm_lifecycle_event"] === undefined) become(entry, words, environment);
+  return runChild(entry, words, environment);
+}
+
+/**
+ * Runs one of the programs as a child with this process's standard streams, to which signals are forwarded and which ends
+ * with this process, also after SIGKILL. Returns its status as a shell does: the program's own, or 128 plus the number of the
+ * signal that killed it.
+ */
+export function runChild(entry: string, words: readonly string[], environment: Environment): Promise<number> {
   const child = spawn(process.execPath, [`--import=${END_WITH_PARENT}`, entry, ...words], {
     env: { ...environment },
     stdio: ["inherit", "inherit", "inherit", "ipc"],

@@ -83,7 +83,11 @@ function makePlan({ environment, directory, entries }: UpOptions): { ok: true; p
         ["VANTAGE_GRPC_ADDR", settings.grpcAddr],
       ],
       isDatabaseGiven: settings.databaseUrl !== null,
-      controlPlane: planProgram([preload, entries.controlPlane], environment, ofControlPlane),
+      controlPlane: planProgram(
+        [preload, entries.controlPlane, ...(settings.databaseUrl === null ? ["embedded"] : [])],
+        environment,
+        ofControlPlane,
+      ),
       agent: planProgram([preload, entries.agent], environment, ofAgent),
     },
   };

@@ -15,7 +15,7 @@ const CLOCK_TOLERANCE_MS = 2_000;
 
 /** Checks the database of the control plane: reachable, recent enough, clocks equal, replicas advertised. */
 export async function checkDatabase({ settings, dataDirectory, now }: Patient): Promise<Finding[]> {
-  if (settings.databaseUrl === null) return checkEmbedded(dataDirectory);
+  if (settings.databaseUrl === null) return checkEmbedded(dataDirectory, settings);
   const session = openSession(settings.databaseUrl);
   try {
     const version = await session.version();
@@ -29,6 +29,7 @@ export async function checkDatabase({ settings, dataDirectory, now }: Patient): 
       ok("database", `PostgreSQL ${Math.floor(version / 10_000)} answers`),
       ...(await checkReplicas(session, settings)),
       ...(await checkAddresses(session)),
+      ...(await checkBackups(session, settings)),
     ];
     if (apart <= CLOCK_TOLERANCE_MS) return reached;
     const seconds = Math.round(apart / 1_000);
@@ -76,7 +77,20 @@ async function checkAddresses(session: Session): Promise<Finding[]> {
   return [warn("addresses", message, "set others: PUT /api/admin/accounts?id= with the operator's token")];
 }
 
-async function checkEmbedded(dataDirectory: string): Promise<Finding[]> {
+/** Checks the newest backup by schedule. The service itself warns when it gets old. */
+async function checkBackups(session: Session, { backupSchedule }: Settings): Promise<Finding[]> {
+  if (backupSchedule === null) return [];
+  const newest = await session.newestBackup();
+  if (newest === null)
+    return [warn("backup", "none was made by schedule", "start the control plane: the first is made at once")];
+  const { endedAt, error } = newest;
+  if (error === null) return [ok("backup", `the newest is of ${endedAt.toISOString()}`)];
+  return [
+    warn("backup", `the newest failed at ${endedAt.toISOString()}: ${error}`, "check VANTAGE_BACKUP_DIR and its disk"),
+  ];
+}
+
+async function checkEmbedded(dataDirectory: string, settings: Settings): Promise<Finding[]> {
   const located = locateBinaries();
   if (!located.ok) return [fail("database", located.line, "set DATABASE_URL")];
   const note = join(dataDirectory, "postgres-is-elsewhere");
@@ -91,7 +105,7 @@ async function checkEmbedded(dataDirectory: string): Promise<Finding[]> {
   if (url === null) return [found];
   const session = openSession(url);
   try {
-    return [found, ...(await checkAddresses(session))];
+    return [found, ...(await checkAddresses(session)), ...(await checkBackups(session, settings))];
   } catch {
     // It is starting or stopping at this moment.
     return [found];

@@ -134,6 +134,28 @@ test("accounts whose address has no normal form, or a domain in other letters, a
   await own.drop();
 });
 
+test("the newest backup by schedule is shown, and why it failed", async () => {
+  const own = await createTestDatabase();
+  const sql = postgres(own.url, { max: 1, onnotice: () => {} });
+  const settings = { DATABASE_URL: own.url, VANTAGE_BACKUP_DIR: "/backups", VANTAGE_BACKUP_SCHEDULE: "0 3 * * *" };
+  expect(await findOn("backup", settings)).toMatchObject({ level: "warn", message: "none was made by schedule" });
+  await sql`
+    insert into backups (file, started_at, ended_at, bytes) values ('a', '2026-03-01T03:00Z', '2026-03-01T03:01Z', 1)`;
+  expect(await findOn("backup", settings)).toMatchObject({
+    level: "ok",
+    message: "the newest is of 2026-03-01T03:01:00.000Z",
+  });
+  await sql`
+    insert into backups (file, started_at, ended_at, error)
+    values ('b', '2026-03-02T03:00Z', '2026-03-02T03:01Z', 'the disk is full')`;
+  expect(await findOn("backup", settings)).toMatchObject({
+    level: "warn",
+    message: "the newest failed at 2026-03-02T03:01:00.000Z: the disk is full",
+  });
+  await sql.end();
+  await own.drop();
+});
+
 test("a second replica on the database must advertise its address, and so must the first", async () => {
   const own = await createTestDatabase();
   const sql = postgres(own.url, { max: 1, onnotice: () => {} });

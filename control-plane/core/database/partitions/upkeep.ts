@@ -47,6 +47,16 @@ export async function keepPartitions(sql: Sql, table: DayTable, now: Date, reten
   }
 }
 
+/** Lists the days of a table that have a partition, in order, in Unix milliseconds. */
+export async function listDays(tx: Transaction, table: DayTable): Promise<readonly number[]> {
+  return (await listPartitions(tx, table)).attached.toSorted((a, b) => a - b);
+}
+
+/** Creates the partition of a day of a table that nobody else uses. */
+export function createDay(tx: Transaction, table: DayTable, day: number): Promise<void> {
+  return createPartition(tx, table, day);
+}
+
 /** Runs a change with the partitions that are present now. Does nothing if another replica makes a change. */
 async function change(
   sql: Sql,

@@ -17,6 +17,8 @@ export interface Session {
    * domain in letters that mail servers do not take; at most 20. Empty before the first migration.
    */
   oddAddresses(): Promise<readonly string[]>;
+  /** Returns when the newest backup by schedule ended and why it failed, null if it did not; null: there is none. */
+  newestBackup(): Promise<{ readonly endedAt: Date; readonly error: string | null } | null>;
   close(): Promise<void>;
 }
 
@@ -63,6 +65,14 @@ export function openSession(url: string): Session {
         where email !~ '^[A-Za-z0-9!#$%&''*+/=?^_\`{|}~-]+([.][A-Za-z0-9!#$%&''*+/=?^_\`{|}~-]+)*@[A-Za-z0-9.-]+$'
         order by accounts.id limit 20`;
       return rows.map(({ id }) => id);
+    },
+    async newestBackup() {
+      const [table] = await sql<{ name: string | null }[]>`select to_regclass('backups')::text as name`;
+      if (table?.name == null) return null;
+      const [row] = await sql<{ endedAt: Date; error: string | null }[]>`
+        select ended_at as "endedAt", error from backups where ended_at is not null
+        order by started_at desc, id desc limit 1`;
+      return row ?? null;
     },
     close: () => sql.end({ timeout: 2 }),
   };

@@ -34,6 +34,7 @@ function find(survey: Partial<Survey>, facts: Partial<WarningInputs> = {}) {
     baseUrl: "https://vantage.example",
     isMailConfigured: true,
     failingMails: NO_MAILS,
+    backupTrouble: null,
     ...facts,
   });
 }
