@@ -45,6 +45,7 @@ const WRAPPED: readonly [RegExp, RegExp][] = [
   ],
   [/^@fastify\/busboy$/, /^control-plane\/surfaces\/dashboard\/session-guard\/files\.ts$/],
   [/^nodemailer(\/|$)/, /^(shared\/process\/smtp-session|control-plane\/notify\/mail\/compose)\.ts$/],
+  [/^age-encryption$/, /^control-plane\/backups\/format\/age\.ts$/],
   [/^badge-maker$/, /^control-plane\/public\/status-pages\/render\/badge\.ts$/],
   [/^pixelmatch$/, /^control-plane\/watching\/pictures\/compare\/compare\.ts$/],
   [/^pngjs$/, /^control-plane\/watching\/pictures\/compare\/png\.ts$/],

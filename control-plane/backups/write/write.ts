@@ -11,7 +11,7 @@ import {
   type Manifest,
   type ManifestTable,
 } from "#control-plane/backups/format/manifest.ts";
-import { tarEnd, tarHeader, tarPadding } from "#control-plane/backups/format/tar.ts";
+import { tarEnd, tarHeader, tarPadding } from "#shared/process/tar.ts";
 import { BackupProblem } from "#control-plane/backups/problem.ts";
 import { readOrigin, readRows, readSequences, readSnapshot } from "#control-plane/backups/write/store.ts";
 import { DAY_TABLES } from "#control-plane/backups/tables.ts";
@@ -57,7 +57,7 @@ export async function writeBackup(order: BackupOrder): Promise<WrittenBackup> {
       return await readSnapshot(sql, async (tx) => {
         const { manifest, tables } = await describe(tx, order, signal);
         const archive = writeArchive(tx, manifest, tables);
-        const bytes = await store(handle, passphrase === null ? archive : encrypt(archive, passphrase, random), signal);
+        const bytes = await store(handle, passphrase === null ? archive : encrypt(archive, passphrase), signal);
         await handle.sync();
         await rename(draft, file);
         await syncDirectory(dirname(file));
@@ -132,15 +132,17 @@ async function* writeArchive(
   manifest: Manifest,
   tables: readonly Table[],
 ): AsyncGenerator<Uint8Array> {
-  const at = new Date(manifest.created_at);
+  const time = Math.floor(Date.parse(manifest.created_at) / 1_000);
+  const headerOf = (path: string, size: number): Buffer =>
+    tarHeader({ path, type: "file", mode: 0o600, size, time, target: "" });
   const text = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
-  yield tarHeader({ name: MANIFEST_NAME, size: text.length }, at);
+  yield headerOf(MANIFEST_NAME, text.length);
   yield text;
   yield tarPadding(text.length);
   for (const [index, table] of tables.entries()) {
     const entry = manifest.tables[index];
     if (entry === undefined) throw new Error(`${table.name} is not in the manifest`);
-    yield tarHeader({ name: fileOf(entry), size: entry.bytes }, at);
+    yield headerOf(fileOf(entry), entry.bytes);
     const hash = createHash("sha256");
     for await (const piece of readRows(tx, table)) {
       hash.update(piece);
