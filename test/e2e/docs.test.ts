@@ -211,6 +211,7 @@ describe("GET /openapi.json", () => {
       "/api/admin/keys",
       "/api/admin/probe-tokens",
       "/api/admin/probes",
+      "/api/admin/probes/logs",
       "/api/admin/queue",
       "/api/admin/sd/probes",
       "/api/admin/sign-in-links",
