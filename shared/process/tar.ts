@@ -12,7 +12,7 @@ type Type = "file" | "folder" | "link";
 const FLAGS: Readonly<Record<Type, string>> = { file: "0", link: "2", folder: "5" };
 
 /** A file, folder or symbolic link of an archive. */
-export interface TarEntry {
+interface TarEntry {
   /** That of a folder ends with a slash. */
   readonly path: string;
   readonly type: Type;

@@ -101,7 +101,8 @@ function start(
     output: () => output,
     closed,
     kill() {
-      if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+      if (child.exitCode === null && child.signalCode === null && child.pid !== undefined)
+        process.kill(-child.pid, "SIGKILL");
       return closed;
     },
   };
