@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { listenMetrics, type MetricsListener } from "#shared/process/metrics-listener.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
@@ -19,6 +20,7 @@ function whyNoPromtool(): string | null {
 }
 
 const GUIDE = fileURLToPath(new URL("../../deploy/README.md", import.meta.url));
+const SAMPLES = fileURLToPath(new URL("../../deploy/prometheus", import.meta.url));
 
 const missing = whyNoPromtool();
 if (missing !== null) console.warn(`promtool.test.ts ${missing}`);
@@ -32,13 +34,20 @@ function complaints(text: string): string {
   return `${stdout}${stderr}`;
 }
 
+async function scrape(port: number | string): Promise<string> {
+  return (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+}
+
 describe.skipIf(missing !== null)("promtool", () => {
   let plane: TestControlPlane;
   let agent: AgentProcess;
   let web: HttpServer;
+  // Those of the process begin with the first scrape.
+  let metrics: MetricsListener;
 
   beforeAll(async () => {
     plane = await startControlPlane();
+    metrics = await listenMetrics({ registry: plane.app.metrics.registry, host: "127.0.0.1", port: 0 });
     web = await startHttpServer();
     agent = await startAgent(plane, "eu-west", { VANTAGE_AGENT_METRICS_ADDR: "127.0.0.1:0" });
     const key = await plane.createKey();
@@ -49,12 +58,13 @@ describe.skipIf(missing !== null)("promtool", () => {
   });
   afterAll(async () => {
     await agent?.stop();
+    await metrics?.close();
     await plane?.stop();
     await web?.close();
   });
 
   it("accepts the control plane's metrics", async () => {
-    const text = await plane.app.metrics.registry.metrics();
+    const text = await scrape(metrics.port);
     expect(text).toContain("vantage_jobs_total");
     expect(text).toMatch(STANDARD);
     expect(complaints(text)).toBe("");
@@ -68,9 +78,9 @@ describe.skipIf(missing !== null)("promtool", () => {
       const { heartbeat_url: url } = made.data as { readonly heartbeat_url: string | null };
       if (url !== null) await plane.call(new URL(url).pathname);
     }
-    const scrape = async (): Promise<string> => (await plane.call("/api/v4/metrics", { key })).text;
-    await expect.poll(scrape).toMatch(/^probe_success\{[^}]*\} 1$/m);
-    const text = await scrape();
+    const read = async (): Promise<string> => (await plane.call("/api/v4/metrics", { key })).text;
+    await expect.poll(read).toMatch(/^probe_success\{[^}]*\} 1$/m);
+    const text = await read();
     expect(text).toContain("vantage_heartbeat_age_seconds{");
     expect(complaints(text)).toBe("");
   });
@@ -90,10 +100,24 @@ describe.skipIf(missing !== null)("promtool", () => {
     rmSync(folder, { recursive: true });
   });
 
+  const scrapeAgent = (): Promise<string> => scrape(/"metrics":(\d+)/.exec(agent.log())?.[1] ?? "");
+
+  it("accepts the samples for Prometheus, whose rules do what their tests say, with metrics that exist", async () => {
+    const run = (...words: string[]): string => {
+      const { status, stdout, stderr } = spawnSync("promtool", words, { cwd: SAMPLES, encoding: "utf8" });
+      return `${status} ${stdout}${stderr}`;
+    };
+    expect(run("check", "config", "prometheus.yml")).toMatch(/^0 /);
+    expect(run("test", "rules", "rules.test.yml")).toMatch(/^0 /);
+    const named = new Set(readFileSync(join(SAMPLES, "rules.yml"), "utf8").match(/\b(?:vantage|nodejs)_[a-z0-9_]+/g));
+    const text = `${await scrape(metrics.port)}\n${await scrapeAgent()}`;
+    const missingNames = [...named].filter((name) => !new RegExp(`^(?:# TYPE )?${name}[ {]`, "m").test(text));
+    expect(named.size).toBeGreaterThan(5);
+    expect(missingNames).toEqual([]);
+  });
+
   it("accepts the agent's metrics", async () => {
-    const [, port] = /"metrics":(\d+)/.exec(agent.log()) ?? [];
-    const response = await fetch(`http://127.0.0.1:${port}/metrics`);
-    const text = await response.text();
+    const text = await scrapeAgent();
     expect(text).toContain("vantage_agent_");
     expect(text).toContain("vantage_build_info{");
     expect(text).toMatch(STANDARD);

@@ -142,6 +142,9 @@ function describeToken(data: unknown, flags: Flags, environment: Environment): s
     token,
     `(${who} to join region ${String(region)} until ${cell(field(data, "expires_at"))}; not shown again)`,
     ...(isPackaged ? ["", "Install the agent as a service, in a root shell of its host:", `  ${install}`] : []),
+    ...(isPackaged && /\bhttps?:\/\/(?:localhost|127\.|\[::1\])/.test(install)
+      ? ["  (its URL is one of this machine: set VANTAGE_BASE_URL to one that other hosts reach)"]
+      : []),
     ...(here ? ["", "Start the agent on this machine:", `  ${start}`] : []),
     ...(here || isPackaged
       ? []

@@ -103,10 +103,18 @@ describe("vantage probes token", () => {
         /^Install the agent as a service, in a root shell of its host:\n {2}curl -fsS https:\/\/vantage\.example\/install\/agent\.sh \| VANTAGE_JOIN_TOKEN=vjt_\S+ VANTAGE_REGION=eu-west VANTAGE_CONTROL_PLANE=cp\.example:443 sh$/m,
       );
       expect(said).not.toContain("clone");
+      expect(said).not.toContain("set VANTAGE_BASE_URL");
       expect((await token()).said).toContain("Start the agent on this machine:\n");
     } finally {
       await packaged.stop();
     }
+    const local = await startControlPlane({ root, config: { baseUrl: "http://localhost:8080" } });
+    const { said } = await runVantage(["probes", "token", "--region", "eu-west"], {
+      ...environment,
+      VANTAGE_BASE_URL: local.url,
+    }).finally(() => local.stop());
+    expect(said).toContain("curl -fsS http://localhost:8080/install/agent.sh");
+    expect(said).toContain("its URL is one of this machine: set VANTAGE_BASE_URL");
   });
 
   it("names the control plane's own address if it is not the default", async () => {
