@@ -15,7 +15,14 @@ const pure = [...pureTestFiles(files)];
 const sharing = sharingTestFiles(files).filter((path) => !pure.includes(path));
 
 /** Suites with a configuration of their own. */
-const suites = ["test/lab/!(pure)/**", "test/lab/*.test.ts", "test/browser/**", "test/faults/**", "test/peers/**"];
+const suites = [
+  "test/lab/!(pure)/**",
+  "test/lab/*.test.ts",
+  "test/browser/**",
+  "test/faults/**",
+  "test/peers/**",
+  "test/packages/**",
+];
 /** Slow files run where the command line names them, or with all (TEST_FILES=all, as in npm run test:full). */
 const slow = SLOW_FILES.filter((path) => process.env["TEST_FILES"] !== "all" && !process.argv.includes(path));
 const elsewhere = [...suites, ...slow];

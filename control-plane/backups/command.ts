@@ -15,7 +15,7 @@ interface BackupCommand {
   readonly words: readonly string[];
   readonly config: Pick<Config, "databaseUrl" | "masterKey" | "dataDir" | "backups">;
   readonly random: Random;
-  /** Aborted to stop. */
+  /** Aborted to stop a backup. */
   readonly signal?: AbortSignal;
 }
 
@@ -32,7 +32,7 @@ export async function runBackupCommand(given: BackupCommand): Promise<CommandEnd
   } catch (error) {
     if (error instanceof BackupProblem) return { status: error.status, line: error.message };
     if (error instanceof WrongMasterKey) return { status: 4, line: error.message };
-    if (given.signal?.aborted === true) return { status: 5, line: "stopped, and nothing was changed" };
+    if (given.signal?.aborted === true) return { status: 5, line: "stopped, and no file is left" };
     const message = error instanceof Error && error.message !== "" ? error.message : describeError(error);
     return { status: 5, line: message.replaceAll(/\s+/g, " ") };
   }
@@ -54,7 +54,7 @@ async function backUp({ words, config, random, signal }: BackupCommand): Promise
   );
 }
 
-async function restore({ words, config, random, signal }: BackupCommand): Promise<string> {
+async function restore({ words, config, random }: BackupCommand): Promise<string> {
   const { file, isDryRun, mayReplace, isCopy } = readWords(words);
   const { manifest, replaced, endedDeliveries } = await restoreBackup({
     databaseUrl: config.databaseUrl,
@@ -65,7 +65,6 @@ async function restore({ words, config, random, signal }: BackupCommand): Promis
     isDryRun,
     mayReplace,
     isCopy,
-    signal,
   });
   const rows = manifest.tables.reduce((total, table) => total + table.rows, 0);
   const what = `${file}, ${rows} rows of ${manifest.tables.length} tables as of ${manifest.created_at}`;

@@ -6,7 +6,10 @@ import { readConfig } from "#control-plane/core/config.ts";
 
 const [command, ...words] = process.argv.slice(2);
 const stop = new AbortController();
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop.abort());
+// A restore has nothing to clean up: a signal ends it at once, also while it waits for a file, and its transaction with it.
+if (command !== "restore") {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop.abort());
+}
 process.exitCode = await run();
 
 async function run(): Promise<number> {

@@ -43,8 +43,6 @@ interface RestoreOrder {
   readonly mayReplace: boolean;
   /** The restored service is another installation, beside the first one. */
   readonly isCopy: boolean;
-  /** Aborted to stop: nothing is changed then. */
-  readonly signal: AbortSignal | undefined;
 }
 
 /** A backup that was restored, or could be. */
@@ -61,16 +59,13 @@ interface Restored {
  * The file is checked while it is read, the last byte before the commit. Throws a BackupProblem.
  */
 export async function restoreBackup(order: RestoreOrder): Promise<Restored> {
-  const { databaseUrl, file, passphrase, masterKey, isDryRun, signal } = order;
+  const { databaseUrl, file, passphrase, masterKey, isDryRun } = order;
   const sql = connect(databaseUrl, { name: "vantage restore", connections: 1, statementTimeoutMs: 0 });
   const handle = await open(file, "r").catch((error: unknown) => {
     throw new BackupProblem(`${file} cannot be read (${describeError(error)})`, 2);
   });
   try {
-    const archive = await openArchive(
-      createByteReader(handle.createReadStream({ autoClose: false, signal })),
-      passphrase,
-    );
+    const archive = await openArchive(createByteReader(handle.createReadStream({ autoClose: false })), passphrase);
     const manifest = await readManifest(archive);
     await checkManifest(manifest, masterKey);
     if (isDryRun) {
