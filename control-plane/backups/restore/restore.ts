@@ -22,6 +22,7 @@ import {
 import { BACKED_UP } from "#control-plane/backups/tables.ts";
 import { listTables, type Table } from "#control-plane/backups/tables-store.ts";
 import { countRows } from "#control-plane/backups/write/write.ts";
+import { LOCK_NOT_AVAILABLE } from "#control-plane/core/database/codes.ts";
 import { connect, type Transaction } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { newestMigration, rebuild } from "#control-plane/core/migrations/migrate.ts";
@@ -207,7 +208,7 @@ async function drain(rows: AsyncGenerator<Buffer>): Promise<void> {
 }
 
 /** PostgreSQL, appendix A. */
-const [DISK_FULL, OUT_OF_MEMORY, LOCK_NOT_AVAILABLE] = ["53100", "53200", "55P03"];
+const [DISK_FULL, OUT_OF_MEMORY] = ["53100", "53200"];
 
 function explain(error: unknown): unknown {
   if (hasErrorCode(error, DISK_FULL)) return new BackupProblem("the disk of the database is full: nothing was changed");

@@ -1,5 +1,10 @@
 import { hasErrorCode } from "#shared/contracts/error-code.ts";
-import { UNDEFINED_TABLE, UNIQUE_VIOLATION } from "#control-plane/core/database/codes.ts";
+import {
+  DEADLOCK_DETECTED,
+  LOCK_NOT_AVAILABLE,
+  UNDEFINED_TABLE,
+  UNIQUE_VIOLATION,
+} from "#control-plane/core/database/codes.ts";
 import { connect, type Sql, type Transaction } from "#control-plane/core/database/connect.ts";
 import {
   applyMigration,
@@ -11,6 +16,7 @@ import {
 } from "#control-plane/core/migrations/store.ts";
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 
 const FILE_NAME = /^(\d{4})-[a-z0-9-]+\.sql$/;
 
@@ -72,7 +78,7 @@ export async function migrate(
     if (pending.length > 0 && ledger.length > 0) await prepare?.(Math.max(...ledger.map(({ number }) => number)));
     for (const file of pending) {
       try {
-        await applyMigration(sql, file);
+        await applyPatiently(sql, file);
         applied.push(file.name);
       } catch (error) {
         if (!hasErrorCode(error, UNIQUE_VIOLATION)) throw new Error(`migration ${file.name} failed`, { cause: error });
@@ -85,6 +91,28 @@ export async function migrate(
     return { applied };
   } finally {
     await sql.end({ timeout: 5 });
+  }
+}
+
+/** Time between attempts to get the locks of a migration, in which the statements that waited behind it run; milliseconds. */
+const PAUSE_MS = 1_000;
+/** With 2 s each, these take 5 minutes. */
+const MOST_ATTEMPTS = 100;
+
+/** Applies a file. While a transaction of somebody else holds its tables, it tries again. */
+async function applyPatiently(sql: Sql, file: MigrationFile): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await applyMigration(sql, file);
+    } catch (error) {
+      if (!hasErrorCode(error, LOCK_NOT_AVAILABLE) && !hasErrorCode(error, DEADLOCK_DETECTED)) throw error;
+      if (attempt === MOST_ATTEMPTS) {
+        throw new Error("other transactions have held its tables for 5 minutes (pg_stat_activity shows them)", {
+          cause: error,
+        });
+      }
+    }
+    await sleep(PAUSE_MS);
   }
 }
 

@@ -39,12 +39,13 @@ export async function listApplied(sql: Queryable): Promise<readonly AppliedMigra
 }
 
 /**
- * Applies one file and records it, both or neither. Rejects with code 23505 if another process was faster. Number, name
- * and checksum are part of the text because a simple query takes no parameters; their form was checked when they were
- * read.
+ * Applies one file and records it, both or neither. Rejects with code 23505 if another process was faster, and with 55P03 if
+ * it has waited 2 s for the lock of a table: every later statement on that table waits behind it. Number, name and checksum
+ * are part of the text because a simple query takes no parameters; their form was checked when they were read.
  */
 export async function applyMigration(sql: Queryable, file: MigrationFile): Promise<void> {
   await sql.unsafe(`${LOCK}
+    set local lock_timeout = '2s';
     insert into schema_migrations (number, name, checksum) values (${file.number}, '${file.name}', '${file.checksum}');
     ${file.text}`);
 }

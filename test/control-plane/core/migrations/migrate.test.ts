@@ -57,6 +57,29 @@ describe("migrations", () => {
     expect(await run()).toEqual({ applied: ["0002-second.sql"] });
   });
 
+  it("that wait for a transaction let the others through, and are applied when it ends", async () => {
+    await run();
+    const release = Promise.withResolvers<undefined>();
+    const held = Promise.withResolvers<undefined>();
+    const holder = sql.begin(async (tx) => {
+      await tx`select n from first`;
+      held.resolve(undefined);
+      await release.promise;
+    });
+    await held.promise;
+    write("0003-third.sql", "alter table first add column more integer;");
+    const running = run();
+    const countWaiting = async (): Promise<number> =>
+      (await sql`select 1 from pg_locks where not granted and relation = 'first'::regclass`).length;
+    await expect.poll(countWaiting).toBe(1);
+    // Behind the migration, which waits for the holder.
+    expect(await sql`select n from first`).toEqual([{ n: 1 }]);
+    release.resolve(undefined);
+    await holder;
+    expect(await running).toEqual({ applied: ["0003-third.sql"] });
+    expect(await sql`select more from first`).toEqual([{ more: null }]);
+  });
+
   it("that violate a constraint themselves do not count as applied", async () => {
     write("0002-second.sql", "create table second (n integer primary key); insert into second values (1), (1);");
     await expect(run()).rejects.toThrow("migration 0002-second.sql failed");
