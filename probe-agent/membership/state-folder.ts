@@ -34,7 +34,7 @@ export function openState(folder: string, pid: number): OpenedState {
       folder,
       noteAttached(version) {
         try {
-          writeFileSync(join(folder, "attached"), version);
+          writeFileSync(join(folder, "attached"), version, { mode: 0o600 });
         } catch {
           // A full disk does not stop the work of an agent.
         }
