@@ -29,6 +29,16 @@ export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 }
 
+/** Reports whether a URL leads to this machine. */
+export function isLocalUrl(url: string): boolean {
+  return isLoopback(URL.parse(url)?.hostname.replace(/^\[|\]$/g, "") ?? "");
+}
+
+/** Reports whether others on the way to a URL can read and change what is sent: it is http, and of another machine. */
+export function isInClear(url: string): boolean {
+  return URL.parse(url)?.protocol === "http:" && !isLocalUrl(url);
+}
+
 /** A listening address. Port 0 (any free port) is rejected, because clients must know the port in advance. */
 export const listenAddress: Kind<Address> = {
   allowed: "host:port or [IPv6]:port with a port from 1 to 65535",

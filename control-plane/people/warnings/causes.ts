@@ -1,5 +1,5 @@
 import { LAUNCHER } from "#shared/settings/launcher.ts";
-import { isLoopback } from "#shared/settings/address.ts";
+import { isInClear } from "#shared/settings/address.ts";
 import { listFirst } from "#shared/text/list.ts";
 import type { FailingDeliveries } from "#control-plane/notify/deliveries/delivery.ts";
 import type { Faulty, Survey, WithoutAgent } from "#control-plane/watching/checking/survey.ts";
@@ -138,8 +138,7 @@ function isSupported(agent: string, own: string): boolean {
 
 /** Says how to upgrade an agent. A script that runs as root is not named where others on the way could change it. */
 function howToUpgrade(baseUrl: string): string {
-  const { protocol, hostname } = new URL(baseUrl);
-  if (protocol !== "https:" && !isLoopback(hostname.replace(/^\[|\]$/g, ""))) {
+  if (isInClear(baseUrl)) {
     return `Install them again, as \`${LAUNCHER} probes token\` describes it.`;
   }
   return `Run the install line again on each host: \`curl -fsS ${baseUrl}/install/agent.sh | sudo sh\`.`;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { isLoopback } from "#shared/settings/address.ts";
+import { isInClear } from "#shared/settings/address.ts";
 import { quoted } from "#shared/text/quoted.ts";
 import type { Config } from "#control-plane/core/config.ts";
 import { findBundle, type AgentBundle } from "#control-plane/surfaces/install/bundle.ts";
@@ -54,15 +54,13 @@ export function createInstaller(bundle: AgentBundle, baseUrl: string): Installer
     TEMPLATE,
   );
   const sha256 = createHash("sha256").update(text).digest("hex");
-  const { protocol, hostname } = new URL(baseUrl);
-  const isSafe = protocol === "https:" || isLoopback(hostname.replace(/^\[|\]$/g, ""));
   const url = quoted(`${baseUrl}/install/${SCRIPT}`);
   return {
     bundle,
     script: { text, sha256 },
     lineFor({ token, region, controlPlane }) {
       const environment = `VANTAGE_JOIN_TOKEN=${token} VANTAGE_REGION=${region} VANTAGE_CONTROL_PLANE=${quoted(controlPlane)}`;
-      if (isSafe) return `curl -fsS ${url} | ${environment} sh`;
+      if (!isInClear(baseUrl)) return `curl -fsS ${url} | ${environment} sh`;
       const verified = `curl -fsSO ${url} && echo '${sha256}  ${SCRIPT}' | sha256sum -c`;
       return `(cd "$(mktemp -d)" && ${verified} && ${environment} sh ${SCRIPT})`;
     },

@@ -23,7 +23,7 @@ import {
 } from "#shared/client/profiles.ts";
 import { cell } from "#shared/client/table.ts";
 import { describeError } from "#shared/contracts/error-code.ts";
-import { isLoopback } from "#shared/settings/address.ts";
+import { isInClear } from "#shared/settings/address.ts";
 import { baseUrl } from "#shared/settings/network.ts";
 
 /** A result of a step, or why the command ends. */
@@ -159,12 +159,6 @@ async function readKey({ input }: CommandContext, flags: ClientFlags): Promise<S
   // Other characters cannot be in a header field.
   if (!/^[\x21-\x7e]+$/.test(key)) return { ok: false, line: "the key must be one line, such as vtg_..." };
   return { ok: true, value: key };
-}
-
-/** Reports whether a request to this address can be read on its way. */
-function isInClear(base: string): boolean {
-  const url = URL.parse(base);
-  return url?.protocol === "http:" && !isLoopback(url.hostname.replace(/^\[|\]$/g, ""));
 }
 
 function describeAccount(base: string, data: unknown): string {

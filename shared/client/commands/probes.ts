@@ -4,7 +4,14 @@ import { adminAction, rowsOf, type Flags } from "#shared/client/commands/admin-a
 import type { CommandContext } from "#shared/client/context.ts";
 import { cell, table } from "#shared/client/table.ts";
 import { LAUNCHER } from "#shared/settings/launcher.ts";
-import { dialTarget, formatAddress, isLoopback, ownAddress, parseHostPort } from "#shared/settings/address.ts";
+import {
+  dialTarget,
+  formatAddress,
+  isLocalUrl,
+  isLoopback,
+  ownAddress,
+  parseHostPort,
+} from "#shared/settings/address.ts";
 import type { Kind } from "#shared/settings/kind.ts";
 import { duration } from "#shared/settings/kinds.ts";
 import { LAUNCHER_PATH } from "#shared/client/programs.ts";
@@ -142,7 +149,7 @@ function describeToken(data: unknown, flags: Flags, environment: Environment): s
     token,
     `(${who} to join region ${String(region)} until ${cell(field(data, "expires_at"))}; not shown again)`,
     ...(isPackaged ? ["", "Install the agent as a service, in a root shell of its host:", `  ${install}`] : []),
-    ...(isPackaged && /\bhttps?:\/\/(?:localhost|127\.|\[::1\])/.test(install)
+    ...(isPackaged && isLocalUrl(/https?:[^\s']+/.exec(install)?.[0] ?? "")
       ? ["  (its URL is one of this machine: set VANTAGE_BASE_URL to one that other hosts reach)"]
       : []),
     ...(here ? ["", "Start the agent on this machine:", `  ${start}`] : []),
