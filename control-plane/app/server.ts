@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { formatAddress, ownAddress } from "#shared/settings/address.ts";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import type { Replica } from "#control-plane/app/replica.ts";
@@ -9,7 +8,7 @@ import { registerChanges } from "#control-plane/accounts/changes/routes.ts";
 import { createGatedServer } from "#control-plane/accounts/gated-server.ts";
 import { readIncidentEvidence } from "#control-plane/watching/evidence/requests.ts";
 import type { Gate, Hook } from "#control-plane/http/gate.ts";
-import { createServer, type ServerTls } from "#control-plane/http/server.ts";
+import { createServer, readTls } from "#control-plane/http/server.ts";
 import { createWrites, type Writes } from "#control-plane/http/writes.ts";
 import { createVisitLimiter } from "#control-plane/http/limits/visits.ts";
 import { createIncidentWrites } from "#control-plane/outages/incidents/writes.ts";
@@ -97,6 +96,8 @@ export interface ServeOptions extends PartOptions {
   readonly connections?: Partial<ConnectionPlan & ConnectionLimits>;
   /** Folder of this program, which has the files of agents if it is a package. */
   readonly root: string;
+  /** Called when everything is open, before the service listens for requests. */
+  readonly beforeListen?: () => Promise<void>;
 }
 
 /** Opens hub and surfaces over an open replica and listens. If a part cannot be opened, closes the others and rejects. */
@@ -126,6 +127,7 @@ async function openService(replica: Replica, options: ServeOptions, teardown: Te
     replicaId: hub.replicaId,
     hasRemoteAgents: () => grpc.hasRemoteAgents(),
   });
+  await options.beforeListen?.();
   await server.listen({ host: config.http.host, port: config.http.port });
   // Requests and jobs in progress need the agents: both finish before anything else closes.
   teardown.push(async () => {
@@ -345,8 +347,4 @@ function registerOperator(
   });
   const { record } = replica.changes;
   registerUserRoutes(server, admin, { ...replica, users, record, baseUrl: replica.config.baseUrl });
-}
-
-function readTls(tls: Replica["config"]["tls"]): ServerTls | undefined {
-  return tls === null ? undefined : { cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) };
 }
