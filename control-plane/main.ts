@@ -130,6 +130,7 @@ async function main(config: Config): Promise<void> {
     if (stopping) return; // Ctrl-C arrives twice: from the terminal and from npm
     stopping = true;
     log.info({ signal }, "control plane stopping");
+    await service.leave();
     await service.stop();
     await metrics?.close();
     await replica.close();

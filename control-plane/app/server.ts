@@ -72,6 +72,7 @@ import { ENOUGH_DESCRIPTORS } from "#shared/process/descriptor-limit.ts";
 import { type ConnectionPlan, planConnections } from "#control-plane/checks/descriptors.ts";
 import { CONNECTION_LIMITS, type ConnectionLimits } from "#control-plane/checks/dispatch/grpc/limits.ts";
 import { listenGrpc } from "#control-plane/checks/dispatch/grpc.ts";
+import { letClientsLeave } from "#control-plane/http/connection/leave.ts";
 import { limitConnections } from "#control-plane/http/connection/connections.ts";
 import type { Queryable } from "#control-plane/core/database/connect.ts";
 
@@ -81,6 +82,8 @@ type HttpServer = ReturnType<typeof createServer>;
 interface Service {
   /** Ports in use; the chosen ones if 0 was configured. */
   readonly ports: { readonly http: number; readonly grpc: number };
+  /** Becomes not ready, and answers until the clients have gone to other replicas, if there are any. */
+  leave(): Promise<void>;
   /** Stops accepting requests, lets those in progress finish, then ends the agents' streams. */
   stop(): Promise<void>;
 }
@@ -137,6 +140,10 @@ async function openService(replica: Replica, options: ServeOptions, teardown: Te
   });
   return {
     ports: { http: portOf(server.server.address()) ?? config.http.port, grpc: grpc.port },
+    async leave() {
+      replica.drain();
+      if (presence.replicas().length > 1) await letClientsLeave(server.server);
+    },
     stop() {
       replica.drain();
       return teardown.run();
