@@ -49,6 +49,7 @@ import { addComponents } from "#control-plane/surfaces/api-document/components.t
 import { collectRoutes, registerDocs } from "#control-plane/surfaces/api-document/routes.ts";
 import { registerRegions } from "#control-plane/surfaces/catalogue/region-routes.ts";
 import { registerAdminProbeLogs } from "#control-plane/surfaces/operator/probe-logs.ts";
+import { registerAdminRequest } from "#control-plane/surfaces/operator/request.ts";
 import { registerServiceDiscovery } from "#control-plane/surfaces/operator/service-discovery.ts";
 import { findInstaller, type Installer } from "#control-plane/surfaces/install/installer.ts";
 import { registerInstall } from "#control-plane/surfaces/install/routes.ts";
@@ -347,6 +348,7 @@ function registerOperator(
   registerAdminProbeLogs(server, admin, { probes: listing, hub });
   registerServiceDiscovery(server, admin, listing, replica.config.baseUrl);
   registerAdminWarnings(server, admin, warnings);
+  registerAdminRequest(server, admin, replica.config);
   const { grpc, grpcAdvertise } = replica.config;
   registerProbeRoutes(server, admin, probes, {
     controlPlane: grpcAdvertise ?? formatAddress(ownAddress(grpc)),

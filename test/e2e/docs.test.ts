@@ -213,6 +213,7 @@ describe("GET /openapi.json", () => {
       "/api/admin/probes",
       "/api/admin/probes/logs",
       "/api/admin/queue",
+      "/api/admin/request",
       "/api/admin/sd/probes",
       "/api/admin/sign-in-links",
       "/api/admin/warnings",
