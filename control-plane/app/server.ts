@@ -1,4 +1,5 @@
 import { formatAddress, ownAddress } from "#shared/settings/address.ts";
+import { withoutTrailing } from "#shared/text/strip-trailing.ts";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import type { Replica } from "#control-plane/app/replica.ts";
 import { restWhenIdle } from "#control-plane/app/rest.ts";
@@ -161,8 +162,12 @@ async function buildServer(replica: Replica, parts: Parts, { version, root }: Se
   const { config } = replica;
   const { hub, presence, checks, background } = parts;
   const { monitors, statusPages } = background.monitoring;
-  const refuse = refuseOthersAtDomains((host) => statusPages.slugOfDomain(host));
-  const server = createServer({ ...replica, refuse }, readTls(config.tls));
+  const slugOfDomain = (host: string) => statusPages.slugOfDomain(host);
+  const refuse = refuseOthersAtDomains(slugOfDomain);
+  const basePath = withoutTrailing(new URL(config.baseUrl).pathname, (character) => character === "/");
+  // A status page is at the root of its own domain.
+  const basePathOf = (host: string) => (slugOfDomain(host) === null ? basePath : "");
+  const server = createServer({ ...replica, refuse, ...(basePath === "" ? {} : { basePathOf }) }, readTls(config.tls));
   teardown.push(() => server.close());
   await collectRoutes(server, { baseUrl: config.baseUrl, version });
   addComponents(server, CONTRACTS);
