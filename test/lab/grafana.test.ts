@@ -32,7 +32,7 @@ function fill(query: string, values: ReadonlyMap<string, string>): string {
 }
 
 /**
- * Returns a query without what stands for "nothing has happened", which would hide a wrong label: what it asks for has
+ * Returns a query without its answer where nothing has happened, which would hide a wrong label: what it asks for has
  * happened here. A count of all events has no label that could be wrong.
  */
 function withoutFallback(query: string): string {

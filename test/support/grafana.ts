@@ -30,7 +30,7 @@ export type Variable =
       readonly name: string;
       readonly datasource: DataSource;
       readonly query: { readonly query: string };
-      /** What stands for all values; without it, all of them do. */
+      /** The pattern of the choice "All"; without it, one of all values. */
       readonly allValue?: string;
     };
 
