@@ -148,10 +148,15 @@ it("are small, labelled, not root, with a health check and a list of what is in 
     expect(sbom).toMatch(/"purl": "pkg:npm\/prom-client@/);
     expect(sbom).not.toMatch(/vitest|https?:\/\/registry/);
   }
+  // Docker's own format is in the same file.
+  const loaded = open(`docker-archive:${folder}/vantage-agent-${VERSION}-amd64.oci.tar`);
+  expect(loaded.config).toEqual(agent.config);
+  expect(run("diff", ["--recursive", "--no-dereference", loaded.files, agent.files])).toBe("");
   const archive = join(folder, "archive");
   mkdirSync(archive);
   run("tar", ["xf", join(folder, `vantage-${VERSION}-amd64.oci.tar`), "-C", archive]);
   expect(run("grep", ["-rl", "Healthcheck", archive])).toContain("/blobs/sha256/");
+  expect(readFileSync(join(archive, "manifest.json"), "utf8")).toContain('"localhost/vantage:0.1.0_1.gtest"');
 });
 
 it("of the agent runs read-only and measures with CAP_NET_RAW; its identity survives the container", async () => {
