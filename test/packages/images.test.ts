@@ -115,10 +115,12 @@ function start(
 
 let agent: Image;
 let service: Image;
+let browsing: Image;
 beforeAll(() => {
-  make(folder);
+  make(folder, "--chromium");
   agent = open(`oci-archive:${folder}/vantage-agent-${VERSION}-amd64.oci.tar`);
   service = open(`oci-archive:${folder}/vantage-${VERSION}-amd64.oci.tar`);
+  browsing = open(`oci-archive:${folder}/vantage-agent-${VERSION}-amd64-chromium.oci.tar`);
 });
 
 const plane = await stopAfterAll(startControlPlane());
@@ -180,6 +182,18 @@ it("of the agent starts in a container without NET_RAW", async () => {
   const { output, closed } = start(agent, makeVolume(agent, "few"), [], ["--version"], few);
   expect(await closed, output()).toBe(0);
   expect(output()).toBe(`${VERSION}\n`);
+});
+
+it("of the agent with Chromium takes pictures of pages", async () => {
+  const { output } = start(browsing, makeVolume(browsing, "browsing"), await settings("agt-browsing"));
+  await expect.poll(output, { message: "the agent attaches" }).toContain('"attached"');
+  const key = await plane.createKey("captain");
+  const monitor = { url: site.url, check_type: "visual", locations: ["image"] };
+  const { status, body } = await plane.call("/api/v4/monitors", { key, body: monitor });
+  expect(status, JSON.stringify(body)).toBe(201);
+  const { id } = body.data as { readonly id: number };
+  const read = async (): Promise<unknown> => (await plane.call(`/api/v4/monitors?id=${id}`, { key })).body.data;
+  await expect.poll(read, { message: output(), interval: 1_000 }).toMatchObject({ status: "up" });
 });
 
 it("of the service runs read-only with its embedded database", async () => {
