@@ -6,6 +6,7 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
     "test/shared/client/up/backup.test.ts runs it",
   "deploy/vantage restore /backups/vantage.tar --dry-run": "test/control-plane/backups/refusals.test.ts runs it",
   "deploy/vantage restore /backups/vantage.tar": "test/shared/client/up/backup.test.ts runs it",
+  "deploy/vantage rotate master-key --yes": "test/shared/client/up/backup.test.ts runs it",
   "npm test": "this test is a part of it",
   "npm ci": "it would replace the installation that this test runs on",
   "npm run check": "CI runs it beside the tests",
