@@ -26,6 +26,7 @@ import { BUILT_IN_PLANS } from "#control-plane/core/plans.ts";
 import { readAdminToken } from "#control-plane/core/secrets/admin-token.ts";
 import { findCronProblem } from "#control-plane/watching/heartbeats/cron.ts";
 import { serve } from "#control-plane/app/server.ts";
+import { createUpgradeListener } from "#control-plane/http/upgrading.ts";
 
 const hostClock: Clock = { now: () => new Date(), monotonic: () => performance.now() };
 const random: Random = { bytes: (count) => randomBytes(count) };
@@ -50,11 +51,17 @@ function reasonOf(error: unknown): string {
 
 async function main(config: Config): Promise<void> {
   const command = process.argv[2] ?? "";
+  const log = createLog({ level: config.logLevel });
+  const upgrade = createUpgradeListener({ config, clock: hostClock, random, log });
   // Nobody else backs the embedded database up before its migrations, which go forward only.
-  const prepare = command === EMBEDDED ? createBackupBefore(config, random) : undefined;
-  const applied = await migrate(config.databaseUrl, undefined, prepare).catch((error: unknown) =>
-    fail(lineOf("the database cannot be used (DATABASE_URL)", error)),
-  );
+  const backUp = command === EMBEDDED ? createBackupBefore(config, random) : null;
+  const applied = await migrate(config.databaseUrl, undefined, {
+    async prepare(start) {
+      if (command !== "migrate") await upgrade.open();
+      await backUp?.(start);
+    },
+    report: (progress) => upgrade.report(progress),
+  }).catch((error: unknown) => fail(lineOf("the database cannot be used (DATABASE_URL)", error)));
   if (command === "migrate") {
     process.stdout.write(
       applied.applied.length === 0 ? "Nothing to do.\n" : `Applied ${applied.applied.join(", ")}.\n`,
@@ -63,7 +70,6 @@ async function main(config: Config): Promise<void> {
   }
   const plans = config.plansFile === null ? null : overridePlans(readJson("VANTAGE_PLANS", config.plansFile));
   if (plans !== null && !plans.ok) fail(`VANTAGE_PLANS ${config.plansFile}: ${plans.message}`);
-  const log = createLog({ level: config.logLevel });
   process.on("uncaughtException", (error) => {
     if (isLeftByLostConnection(error)) {
       log.debug({ err: error }, "a database connection was reset");
@@ -105,6 +111,7 @@ async function main(config: Config): Promise<void> {
     runBackup: createRunner(BACKUPS, process.execArgv, process.env),
     root: fileURLToPath(new URL("..", import.meta.url)),
     connections,
+    beforeListen: () => upgrade.close(),
   }).catch((error: unknown) => fail(`cannot listen: ${reasonOf(error)}`));
   const { address, defaulted } = config.metrics;
   const metrics =
@@ -123,6 +130,7 @@ async function main(config: Config): Promise<void> {
     if (stopping) return; // Ctrl-C arrives twice: from the terminal and from npm
     stopping = true;
     log.info({ signal }, "control plane stopping");
+    await service.leave();
     await service.stop();
     await metrics?.close();
     await replica.close();

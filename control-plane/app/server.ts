@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { formatAddress, ownAddress } from "#shared/settings/address.ts";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import type { Replica } from "#control-plane/app/replica.ts";
@@ -9,7 +8,7 @@ import { registerChanges } from "#control-plane/accounts/changes/routes.ts";
 import { createGatedServer } from "#control-plane/accounts/gated-server.ts";
 import { readIncidentEvidence } from "#control-plane/watching/evidence/requests.ts";
 import type { Gate, Hook } from "#control-plane/http/gate.ts";
-import { createServer, type ServerTls } from "#control-plane/http/server.ts";
+import { createServer, readTls } from "#control-plane/http/server.ts";
 import { createWrites, type Writes } from "#control-plane/http/writes.ts";
 import { createVisitLimiter } from "#control-plane/http/limits/visits.ts";
 import { createIncidentWrites } from "#control-plane/outages/incidents/writes.ts";
@@ -73,6 +72,7 @@ import { ENOUGH_DESCRIPTORS } from "#shared/process/descriptor-limit.ts";
 import { type ConnectionPlan, planConnections } from "#control-plane/checks/descriptors.ts";
 import { CONNECTION_LIMITS, type ConnectionLimits } from "#control-plane/checks/dispatch/grpc/limits.ts";
 import { listenGrpc } from "#control-plane/checks/dispatch/grpc.ts";
+import { letClientsLeave } from "#control-plane/http/connection/leave.ts";
 import { limitConnections } from "#control-plane/http/connection/connections.ts";
 import type { Queryable } from "#control-plane/core/database/connect.ts";
 
@@ -82,6 +82,8 @@ type HttpServer = ReturnType<typeof createServer>;
 interface Service {
   /** Ports in use; the chosen ones if 0 was configured. */
   readonly ports: { readonly http: number; readonly grpc: number };
+  /** Becomes not ready, and answers until the clients have gone to other replicas, if there are any. */
+  leave(): Promise<void>;
   /** Stops accepting requests, lets those in progress finish, then ends the agents' streams. */
   stop(): Promise<void>;
 }
@@ -97,6 +99,8 @@ export interface ServeOptions extends PartOptions {
   readonly connections?: Partial<ConnectionPlan & ConnectionLimits>;
   /** Folder of this program, which has the files of agents if it is a package. */
   readonly root: string;
+  /** Called when everything is open, before the service listens for requests. */
+  readonly beforeListen?: () => Promise<void>;
 }
 
 /** Opens hub and surfaces over an open replica and listens. If a part cannot be opened, closes the others and rejects. */
@@ -126,6 +130,7 @@ async function openService(replica: Replica, options: ServeOptions, teardown: Te
     replicaId: hub.replicaId,
     hasRemoteAgents: () => grpc.hasRemoteAgents(),
   });
+  await options.beforeListen?.();
   await server.listen({ host: config.http.host, port: config.http.port });
   // Requests and jobs in progress need the agents: both finish before anything else closes.
   teardown.push(async () => {
@@ -135,6 +140,10 @@ async function openService(replica: Replica, options: ServeOptions, teardown: Te
   });
   return {
     ports: { http: portOf(server.server.address()) ?? config.http.port, grpc: grpc.port },
+    async leave() {
+      replica.drain();
+      if (presence.replicas().length > 1) await letClientsLeave(server.server);
+    },
     stop() {
       replica.drain();
       return teardown.run();
@@ -345,8 +354,4 @@ function registerOperator(
   });
   const { record } = replica.changes;
   registerUserRoutes(server, admin, { ...replica, users, record, baseUrl: replica.config.baseUrl });
-}
-
-function readTls(tls: Replica["config"]["tls"]): ServerTls | undefined {
-  return tls === null ? undefined : { cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) };
 }

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import type { FastifyInstance, RouteHandlerMethod } from "fastify";
 import type { App } from "#control-plane/core/app.ts";
+import type { UpgradeProgress } from "#control-plane/core/migrations/migrate.ts";
 
 // The state of the database is cached for this time, so that probes of many load balancers cost one statement.
 const DATABASE_BELIEVED_MS = 1_000;
@@ -39,17 +40,9 @@ export function registerHealth(
     return reading.ready;
   }
 
-  const route = (url: string, summary: string, handler: RouteHandlerMethod): void => {
-    for (const method of ["GET", "HEAD"] as const) {
-      server.route({ method, url, schema: { ...describe(url, summary), hide: method === "HEAD" }, handler });
-    }
-  };
+  route(server, "/healthz", (_request, reply) => reply.header("cache-control", "no-store").send({ status: "ok" }));
 
-  route("/healthz", "Liveness: the process is running", (_request, reply) =>
-    reply.header("cache-control", "no-store").send({ status: "ok" }),
-  );
-
-  route("/readyz", "Readiness: the service can answer, or what prevents it", async (_request, reply) => {
+  route(server, "/readyz", async (_request, reply) => {
     const attached = deps.agents() > 0;
     agentSeen ||= attached;
     const waitsForAgent = !agentSeen && deps.clock.monotonic() - startedAt < AGENT_GRACE_MS;
@@ -64,8 +57,40 @@ export function registerHealth(
   });
 }
 
+/**
+ * Registers both for a process whose service cannot start yet because it upgrades the database: it is alive, and not ready.
+ * `progress` returns null before the first migration, while a backup is made.
+ */
+export function registerUpgradeHealth(server: FastifyInstance, progress: () => UpgradeProgress | null): void {
+  route(server, "/healthz", (_request, reply) =>
+    reply.header("cache-control", "no-store").send({ status: "upgrading" }),
+  );
+  route(server, "/readyz", (_request, reply) => {
+    const now = progress();
+    const upgrade =
+      now === null
+        ? {}
+        : { upgrade: { migration: now.migration, left: now.left, rows: now.rows, table_rows: now.tableRows } };
+    return reply
+      .code(503)
+      .header("cache-control", "no-store")
+      .send({ status: "unavailable", failing: ["migrations"], ...upgrade });
+  });
+}
+
+const SUMMARIES = {
+  "/healthz": "Liveness: the process is running",
+  "/readyz": "Readiness: the service can answer, or what prevents it",
+};
+
+function route(server: FastifyInstance, url: keyof typeof SUMMARIES, handler: RouteHandlerMethod): void {
+  for (const method of ["GET", "HEAD"] as const) {
+    server.route({ method, url, schema: { ...describe(url, SUMMARIES[url]), hide: method === "HEAD" }, handler });
+  }
+}
+
 const READINESS = Type.Object({
-  status: Type.String({ description: "ok, ready or unavailable" }),
+  status: Type.String({ description: "ok, upgrading, ready or unavailable" }),
   degraded: Type.Optional(
     Type.Array(Type.String(), {
       description:
@@ -73,7 +98,24 @@ const READINESS = Type.Object({
     }),
   ),
   failing: Type.Optional(
-    Type.Array(Type.String(), { description: "Reasons why the service cannot answer: draining, database, agents" }),
+    Type.Array(Type.String(), {
+      description: "Reasons why the service cannot answer: draining, database, agents, migrations",
+    }),
+  ),
+  upgrade: Type.Optional(
+    Type.Object(
+      {
+        migration: Type.String({ description: "File that is being applied" }),
+        left: Type.Integer({ description: "Number of files after it" }),
+        rows: Type.Union([Type.Integer(), Type.Null()], {
+          description: "Rows that it has moved since the start; null: it moves none",
+        }),
+        table_rows: Type.Union([Type.Number(), Type.Null()], {
+          description: "Rows of its table, by the statistics of the database",
+        }),
+      },
+      { description: "How far the upgrade of the database is" },
+    ),
   ),
 });
 

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { createServer as createHttpServer, type IncomingMessage } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { Socket } from "node:net";
@@ -49,9 +50,14 @@ export interface ServerDeps extends Pick<App, "clock" | "random" | "log" | "metr
 }
 
 /** Certificate chain and private key, PEM. */
-export interface ServerTls {
+interface ServerTls {
   readonly cert: string | Buffer;
   readonly key: string | Buffer;
+}
+
+/** Reads the files of a certificate; without any, the listener is in clear. */
+export function readTls(tls: { readonly certFile: string; readonly keyFile: string } | null): ServerTls | undefined {
+  return tls === null ? undefined : { cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) };
 }
 
 // Timeouts: 10 s for the headers and 30 s for the whole request, checked every 5 s; 72 s between two requests.

@@ -5,12 +5,16 @@ import {
   UNDEFINED_TABLE,
   UNIQUE_VIOLATION,
 } from "#control-plane/core/database/codes.ts";
-import { connect, type Sql, type Transaction } from "#control-plane/core/database/connect.ts";
+import { connect, type Queryable, type Sql, type Transaction } from "#control-plane/core/database/connect.ts";
 import {
   applyMigration,
+  databaseSize,
   listApplied,
   lockMigrations,
+  moveRows,
   readLedger,
+  recordMoved,
+  sizeOf,
   type AppliedMigration,
   type MigrationFile,
 } from "#control-plane/core/migrations/store.ts";
@@ -20,6 +24,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const FILE_NAME = /^(\d{4})-[a-z0-9-]+\.sql$/;
 
+/**
+ * First line of a file that moves history: its only statement changes some 10,000 rows of this table that are not moved yet, and
+ * runs until it changes none. Each run is a transaction, so what is moved stays moved if the process ends.
+ */
+const MOVES = /^-- Moves rows of ([a-z_]+), some at each run\.\n/;
+
 /** Reads the numbered .sql files of a folder, in order. Rejects if a number is missing or used twice. */
 async function readMigrations(folder: URL): Promise<readonly MigrationFile[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith(".sql")).toSorted();
@@ -28,7 +38,8 @@ async function readMigrations(folder: URL): Promise<readonly MigrationFile[]> {
       const number = Number(FILE_NAME.exec(name)?.[1]);
       if (number !== index + 1) throw new Error(`migration ${name}: expected number ${index + 1} and kebab-case`);
       const text = await readFile(new URL(name, folder), "utf8");
-      return { number, name, text, checksum: createHash("sha256").update(text).digest("hex") };
+      const checksum = createHash("sha256").update(text).digest("hex");
+      return { number, name, text, checksum, movesRowsOf: MOVES.exec(text)?.[1] ?? null };
     }),
   );
 }
@@ -59,15 +70,43 @@ export interface Migrated {
   readonly applied: readonly string[];
 }
 
+/** How far an upgrade is. */
+export interface UpgradeProgress {
+  /** Name of the file that is being applied. */
+  readonly migration: string;
+  /** Number of files after it. */
+  readonly left: number;
+  /** Rows that it has moved; null if it is no file that moves rows. Those of before an interruption do not count. */
+  readonly rows: number | null;
+  /** Number of rows of its table, by the statistics of the database. */
+  readonly tableRows: number | null;
+}
+
+/** What an upgrade begins with. */
+export interface UpgradeStart {
+  /** Number of the newest migration that the database has. */
+  readonly newest: number;
+  readonly databaseBytes: number;
+  /** Bytes of the tables whose rows will be moved: the old rows keep their space until the database cleans up. */
+  readonly movedBytes: number;
+}
+
+/** What is called during a run for a database that has older migrations. */
+export interface UpgradeHooks {
+  /** Called before the first new migration. If it rejects, none is applied. */
+  readonly prepare?: ((start: UpgradeStart) => Promise<void>) | undefined;
+  /** Called when a file begins, and after each transaction that has moved rows. */
+  readonly report?: ((progress: UpgradeProgress) => void) | undefined;
+}
+
 /**
  * Applies all new migrations, forward only. Any number of processes can call it at the same time: one applies a file,
- * the others wait and continue. `folder` holds the numbered .sql files; tests pass their own. `prepare` runs before the
- * first new migration of a database that has older ones.
+ * the others wait and continue. `folder` holds the numbered .sql files; tests pass their own.
  */
 export async function migrate(
   databaseUrl: string,
   folder: URL = FOLDER,
-  prepare?: (newest: number) => Promise<void>,
+  { prepare, report }: UpgradeHooks = {},
 ): Promise<Migrated> {
   const files = await readMigrations(folder);
   const sql = connect(databaseUrl, { connections: 1, name: "vantage migrate", statementTimeoutMs: 0 });
@@ -75,10 +114,15 @@ export async function migrate(
     const applied: string[] = [];
     const ledger = await readLedger(sql);
     const pending = pendingMigrations(files, ledger);
-    if (pending.length > 0 && ledger.length > 0) await prepare?.(Math.max(...ledger.map(({ number }) => number)));
-    for (const file of pending) {
+    if (prepare !== undefined && pending.length > 0 && ledger.length > 0) {
+      const newest = Math.max(...ledger.map(({ number }) => number));
+      await prepare({ newest, databaseBytes: await databaseSize(sql), movedBytes: await bytesOfMoved(sql, pending) });
+    }
+    const tell = ledger.length > 0 ? report : undefined;
+    for (const [index, file] of pending.entries()) {
+      const left = pending.length - index - 1;
       try {
-        await applyPatiently(sql, file);
+        await apply(sql, file, (moved) => tell?.({ migration: file.name, left, ...moved }));
         applied.push(file.name);
       } catch (error) {
         if (!hasErrorCode(error, UNIQUE_VIOLATION)) throw new Error(`migration ${file.name} failed`, { cause: error });
@@ -94,16 +138,42 @@ export async function migrate(
   }
 }
 
+async function bytesOfMoved(sql: Queryable, files: readonly MigrationFile[]): Promise<number> {
+  let bytes = 0;
+  for (const { movesRowsOf } of files) if (movesRowsOf !== null) bytes += (await sizeOf(sql, movesRowsOf)).bytes;
+  return bytes;
+}
+
+/** Applies a file: whole in one transaction, or some rows in each. */
+async function apply(
+  sql: Sql,
+  file: MigrationFile,
+  report: (moved: Pick<UpgradeProgress, "rows" | "tableRows">) => void,
+): Promise<void> {
+  if (file.movesRowsOf === null) {
+    report({ rows: null, tableRows: null });
+    return patiently(() => applyMigration(sql, file));
+  }
+  const { rows: tableRows } = await sizeOf(sql, file.movesRowsOf);
+  let rows = 0;
+  for (;;) {
+    report({ rows, tableRows });
+    const moved = await patiently(() => sql.begin((tx) => moveRows(tx, file)));
+    if (moved === 0) return recordMoved(sql, file);
+    rows += moved;
+  }
+}
+
 /** Time between attempts to get the locks of a migration, in which the statements that waited behind it run; milliseconds. */
 const PAUSE_MS = 1_000;
 /** With 2 s each, these take 5 minutes. */
 const MOST_ATTEMPTS = 100;
 
-/** Applies a file. While a transaction of somebody else holds its tables, it tries again. */
-async function applyPatiently(sql: Sql, file: MigrationFile): Promise<void> {
+/** Runs a transaction of a migration. While a transaction of somebody else holds its tables, it tries again. */
+async function patiently<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await applyMigration(sql, file);
+      return await run();
     } catch (error) {
       if (!hasErrorCode(error, LOCK_NOT_AVAILABLE) && !hasErrorCode(error, DEADLOCK_DETECTED)) throw error;
       if (attempt === MOST_ATTEMPTS) {
@@ -134,9 +204,15 @@ export async function rebuild(
   await lockMigrations(tx);
   await clear();
   await readLedger(tx);
-  for (const file of files.slice(0, from)) await applyMigration(tx, file);
+  for (const file of files.slice(0, from)) await applyIn(tx, file);
   await fill();
-  for (const file of files.slice(from)) await applyMigration(tx, file);
+  for (const file of files.slice(from)) await applyIn(tx, file);
+}
+
+async function applyIn(tx: Transaction, file: MigrationFile): Promise<void> {
+  if (file.movesRowsOf === null) return applyMigration(tx, file);
+  while ((await moveRows(tx, file)) > 0);
+  return recordMoved(tx, file);
 }
 
 /** Creates a function that reports whether the database has every migration of this release; false if it has none. */

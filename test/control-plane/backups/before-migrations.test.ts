@@ -19,7 +19,7 @@ it("new migrations of a database with data begin with a backup, which this relea
     insert into status_pages (account_id, slug, title, is_public, domain, group_names, created_at, updated_at)
     select id, 'slug', 'Title', true, 'status.example.com', '{}', now(), now() from accounts`;
   const prepare = createBackupBefore({ databaseUrl: old.url, dataDir, backups }, systemRandom);
-  await migrate(old.url, undefined, prepare);
+  await migrate(old.url, undefined, { prepare });
   const file = join(dataDir, "backups", "before-migration-0039.tar");
   expect(readdirSync(join(dataDir, "backups"))).toEqual(["before-migration-0039.tar"]);
 
@@ -39,9 +39,9 @@ it("new migrations of a database with data begin with a backup, which this relea
 it("a new database has none, and one without new migrations neither", async () => {
   const database = await stopAfterAll(openDatabase({ connections: 1 }));
   const never = (): Promise<void> => Promise.reject(new Error("a backup was made"));
-  expect((await migrate(database.url, undefined, never)).applied).toEqual([]);
+  expect((await migrate(database.url, undefined, { prepare: never })).applied).toEqual([]);
   await database.sql.unsafe("drop schema public cascade; create schema public");
-  expect((await migrate(database.url, undefined, never)).applied).not.toEqual([]);
+  expect((await migrate(database.url, undefined, { prepare: never })).applied).not.toEqual([]);
 });
 
 it("no migration is applied if the backup fails, and the one before the last ones stays until there is a new one", async () => {
@@ -50,9 +50,15 @@ it("no migration is applied if the backup fails, and the one before the last one
   const blocked = join(dataDir, "blocked");
   writeFileSync(blocked, "");
   const failing = createBackupBefore({ databaseUrl: old.url, dataDir: blocked, backups }, systemRandom);
-  await expect(migrate(old.url, undefined, failing)).rejects.toThrow(/no migration was applied/);
+  await expect(migrate(old.url, undefined, { prepare: failing })).rejects.toThrow(/no migration was applied/);
   expect(await old.sql`select max(number) as newest from schema_migrations`).toEqual([{ newest: 60 }]);
   expect(readdirSync(join(dataDir, "backups"))).toEqual(["before-migration-0039.tar"]);
-  await migrate(old.url, undefined, createBackupBefore({ databaseUrl: old.url, dataDir, backups }, systemRandom));
+  const prepare = createBackupBefore({ databaseUrl: old.url, dataDir, backups }, systemRandom);
+  const large = { newest: 60, databaseBytes: 1e15, movedBytes: 0 };
+  await expect(prepare(large)).rejects.toThrow(
+    /no migration was applied.* needs up to 10000000\d\d MB in .*, and \d+ MB are free$/,
+  );
+  expect(readdirSync(join(dataDir, "backups"))).toEqual(["before-migration-0039.tar"]);
+  await migrate(old.url, undefined, { prepare });
   expect(readdirSync(join(dataDir, "backups"))).toEqual(["before-migration-0061.tar"]);
 });

@@ -21,8 +21,8 @@ export function createAnswers(environment: Environment, directory: string): Omit
   const installation = readInstallation(environment, directory);
   return {
     checkDatabase: () => checkDatabase(installation.settings.databaseUrl ?? ""),
-    awaitHealthy: () => awaitAnswer(`${installation.own}/healthz`).then(() => null),
-    awaitReady: () => awaitAnswer(`${installation.own}/readyz`).then(readDegraded),
+    awaitHealthy: () => awaitAnswer(`${installation.own}/healthz`, "ok").then(() => null),
+    awaitReady: () => awaitAnswer(`${installation.own}/readyz`, "ready").then(readDegraded),
     joinToken: () => joinToken(installation),
     welcome: (started) => welcome(installation, started),
   };
@@ -61,11 +61,11 @@ async function checkDatabase(url: string): Promise<{ ok: true } | Problem> {
   }
 }
 
-/** Waits until a URL of the control plane's own listener answers 200; returns the body. */
-async function awaitAnswer(url: string): Promise<unknown> {
+/** Waits until a health URL of the control plane's own listener answers with a status; returns the body. */
+async function awaitAnswer(url: string, status: string): Promise<unknown> {
   for (;;) {
     const answer = await callService(url, { own: true, timeoutMs: 2_000 }).catch(() => null);
-    if (answer?.status === 200) return answer.body;
+    if (answer?.status === 200 && field(answer.body, "status") === status) return answer.body;
     await sleep(EVERY_MS);
   }
 }

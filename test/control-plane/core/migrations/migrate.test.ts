@@ -1,11 +1,15 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createMigrationCheck, migrate } from "#control-plane/core/migrations/migrate.ts";
+import { createMigrationCheck, migrate, type UpgradeProgress } from "#control-plane/core/migrations/migrate.ts";
 import { openDatabase } from "#test/support/postgres.ts";
 import { stopAfterAll } from "#test/support/stop-after-all.ts";
+
+const MIGRATE = new URL("../../../../control-plane/core/migrations/migrate.ts", import.meta.url).href;
 
 let folder: string;
 
@@ -78,6 +82,54 @@ describe("migrations", () => {
     await holder;
     expect(await running).toEqual({ applied: ["0003-third.sql"] });
     expect(await sql`select more from first`).toEqual([{ more: null }]);
+  });
+
+  it("that move rows commit each run: after a kill in the middle the next process moves the rest, and says how far it is", async () => {
+    await run();
+    await sql.unsafe(
+      "create table history (n integer, moved integer); insert into history select generate_series(1, 25)",
+    );
+    await sql.unsafe("analyze history");
+    write(
+      "0003-history.sql",
+      "-- Moves rows of history, some at each run.\n" +
+        "update history set moved = n * 2 where n in (select n from history where moved is null order by n limit 10);",
+    );
+    const killed = spawn(
+      process.execPath,
+      [
+        "--input-type=module",
+        "--eval",
+        `const { migrate } = await import(${JSON.stringify(MIGRATE)});
+         await migrate(process.env.DATABASE_URL, new URL(process.env.FOLDER), { report({ rows }) {
+           if (rows !== 10) return;
+           process.stdout.write("in the middle\\n");
+           Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+         } });`,
+      ],
+      {
+        env: { DATABASE_URL: database.url, FOLDER: pathToFileURL(`${folder}/`).href },
+        stdio: ["ignore", "pipe", "inherit"],
+      },
+    );
+    await Promise.race([once(killed.stdout, "data"), once(killed, "exit")]);
+    expect(killed.exitCode).toBeNull();
+    killed.kill("SIGKILL");
+    await once(killed, "exit");
+    expect(await sql`select count(*)::integer as moved from history where moved is not null`).toEqual([{ moved: 10 }]);
+    expect(await isUpToDate()).toBe(false);
+
+    const reported: UpgradeProgress[] = [];
+    const report = (progress: UpgradeProgress) => void reported.push(progress);
+    expect(await migrate(database.url, pathToFileURL(`${folder}/`), { report })).toEqual({
+      applied: ["0003-history.sql"],
+    });
+    const of = { migration: "0003-history.sql", left: 0, tableRows: 25 };
+    expect(reported).toEqual([0, 10, 15].map((rows) => ({ ...of, rows })));
+    expect(await sql`select count(*)::integer as wrong from history where moved is distinct from n * 2`).toEqual([
+      { wrong: 0 },
+    ]);
+    expect(await isUpToDate()).toBe(true);
   });
 
   it("that violate a constraint themselves do not count as applied", async () => {
