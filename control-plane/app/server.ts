@@ -1,4 +1,5 @@
 import { formatAddress, ownAddress } from "#shared/settings/address.ts";
+import { withoutTrailing } from "#shared/text/strip-trailing.ts";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import type { Replica } from "#control-plane/app/replica.ts";
 import { restWhenIdle } from "#control-plane/app/rest.ts";
@@ -49,6 +50,7 @@ import { addComponents } from "#control-plane/surfaces/api-document/components.t
 import { collectRoutes, registerDocs } from "#control-plane/surfaces/api-document/routes.ts";
 import { registerRegions } from "#control-plane/surfaces/catalogue/region-routes.ts";
 import { registerAdminProbeLogs } from "#control-plane/surfaces/operator/probe-logs.ts";
+import { registerAdminRequest } from "#control-plane/surfaces/operator/request.ts";
 import { registerServiceDiscovery } from "#control-plane/surfaces/operator/service-discovery.ts";
 import { findInstaller, type Installer } from "#control-plane/surfaces/install/installer.ts";
 import { registerInstall } from "#control-plane/surfaces/install/routes.ts";
@@ -160,8 +162,12 @@ async function buildServer(replica: Replica, parts: Parts, { version, root }: Se
   const { config } = replica;
   const { hub, presence, checks, background } = parts;
   const { monitors, statusPages } = background.monitoring;
-  const refuse = refuseOthersAtDomains((host) => statusPages.slugOfDomain(host));
-  const server = createServer({ ...replica, refuse }, readTls(config.tls));
+  const slugOfDomain = (host: string) => statusPages.slugOfDomain(host);
+  const refuse = refuseOthersAtDomains(slugOfDomain);
+  const basePath = withoutTrailing(new URL(config.baseUrl).pathname, (character) => character === "/");
+  // A status page is at the root of its own domain.
+  const basePathOf = (host: string) => (slugOfDomain(host) === null ? basePath : "");
+  const server = createServer({ ...replica, refuse, ...(basePath === "" ? {} : { basePathOf }) }, readTls(config.tls));
   teardown.push(() => server.close());
   await collectRoutes(server, { baseUrl: config.baseUrl, version });
   addComponents(server, CONTRACTS);
@@ -347,6 +353,7 @@ function registerOperator(
   registerAdminProbeLogs(server, admin, { probes: listing, hub });
   registerServiceDiscovery(server, admin, listing, replica.config.baseUrl);
   registerAdminWarnings(server, admin, warnings);
+  registerAdminRequest(server, admin, replica.config);
   const { grpc, grpcAdvertise } = replica.config;
   registerProbeRoutes(server, admin, probes, {
     controlPlane: grpcAdvertise ?? formatAddress(ownAddress(grpc)),

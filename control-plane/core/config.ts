@@ -12,7 +12,7 @@ export interface Config {
   /** host:port at which agents reach this replica; null if not set. */
   readonly grpcAdvertise: string | null;
   readonly metrics: MetricsListener;
-  /** Without a trailing slash. */
+  /** Without a trailing slash, with the path that is before all paths of the service, if there is one. */
   readonly baseUrl: string;
   /** Whether that is VANTAGE_BASE_URL; else it is made of the listener's address. */
   readonly isBaseUrlSet: boolean;

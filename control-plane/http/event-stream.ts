@@ -29,12 +29,12 @@ export function wantsEvents(request: FastifyRequest): boolean {
 
 /**
  * Sends a stream as the answer. The connection closes with it: a connection that becomes idle after the server has
- * begun to stop would delay the stop.
+ * begun to stop would delay the stop. nginx buffers no answer that says so itself (ngx_http_proxy_module, proxy_buffering).
  */
 export function replyWithStream(reply: FastifyReply, stream: EventStream): FastifyReply {
   return reply
     .type("text/event-stream; charset=utf-8")
-    .headers({ "cache-control": "no-store", connection: "close" })
+    .headers({ "cache-control": "no-store", connection: "close", "x-accel-buffering": "no" })
     .send(stream.body);
 }
 

@@ -24,6 +24,8 @@ declare module "fastify" {
     clientAddress: string;
     /** Arrival of the request's headers, monotonic milliseconds. */
     startedAt: number;
+    /** The path before all paths of the service at the host of the request; "": its root is that of the host. */
+    basePath: string;
     /** API version by the path's prefix; null for paths without a version. */
     apiVersion: Version | null;
     /** Returns the monotonic milliseconds of the app's clock. */

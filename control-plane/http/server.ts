@@ -7,6 +7,7 @@ import type { Logger } from "pino";
 import type { Random } from "#shared/time/clock.ts";
 import { cutStalledClients, type StallOptions } from "#shared/process/stalled-clients.ts";
 import type { App } from "#control-plane/core/app.ts";
+import { placeAnswers, withoutBasePath } from "#control-plane/http/base-path.ts";
 import { acceptBodies, BODY_LIMIT } from "#control-plane/http/body.ts";
 import { createClientAddress } from "#control-plane/http/connection/client-address.ts";
 import { answerBrokenRequest } from "#control-plane/http/connection/unparsable-request.ts";
@@ -45,6 +46,11 @@ export interface ServerDeps extends Pick<App, "clock" | "random" | "log" | "metr
     /** From this time on v1 and v2 answer 410. */
     readonly v1V2Sunset: Date;
   };
+  /**
+   * Returns the path before all paths of the service at a host, such as "/vantage"; "": its root is that of the host. Default:
+   * it is that of every host.
+   */
+  readonly basePathOf?: (host: string) => string;
   /** Refuses requests before everything else, also those for paths without a route. Default: none. */
   readonly refuse?: (request: FastifyRequest) => Refusal | undefined;
 }
@@ -76,7 +82,7 @@ const TLS_OPTIONS = { handshakeTimeout: 10_000 };
  * API version, 404 and 405 before anything else, limits for bodies and waits.
  */
 export function createServer(deps: ServerDeps, tls?: ServerTls, stall?: StallOptions): FastifyInstance {
-  const { clock, random, log, metrics, config, refuse } = deps;
+  const { clock, random, log, metrics, config, refuse, basePathOf } = deps;
   const nextId = createRequestIds(random);
   const routes = createRegisteredRoutes();
   const handleError = createErrorHandler(log, metrics, (request) => routes.rendererOf(pathOf(request.raw.url ?? "/")));
@@ -88,12 +94,14 @@ export function createServer(deps: ServerDeps, tls?: ServerTls, stall?: StallOpt
   function receive(request: FastifyRequest, setHeader: (name: string, value: string) => void): void {
     request.startedAt = clock.monotonic();
     request.clientAddress = clientAddress(request.socket.remoteAddress, forwardedFor(request));
+    request.basePath = basePathOf?.(request.headers.host ?? "") ?? "";
     setHeader("x-request-id", request.id);
     const target = request.raw.url ?? "";
     const version = versionOfPath(target);
     request.apiVersion = version;
     if (isDeprecated(version)) {
-      for (const [name, value] of Object.entries(deprecationHeaders(target, config.v1V2Sunset))) setHeader(name, value);
+      const fields = deprecationHeaders(target, config.v1V2Sunset, request.basePath);
+      for (const [name, value] of Object.entries(fields)) setHeader(name, value);
     }
   }
 
@@ -117,7 +125,11 @@ export function createServer(deps: ServerDeps, tls?: ServerTls, stall?: StallOpt
     forceCloseConnections: "idle",
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
     genReqId: nextId,
-    rewriteUrl: (request) => acceptLiteralPath(withoutSuffix(readTarget(request))),
+    rewriteUrl: (request) => {
+      const target = readTarget(request);
+      const basePath = basePathOf?.(request.headers.host ?? "") ?? "";
+      return acceptLiteralPath(withoutSuffix(withoutBasePath(target, basePath)));
+    },
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, nextId()),
     // The router cannot parse the path: Fastify runs no decorators and no hooks for this request, and its query is null.
     frameworkErrors: (error, request, reply) => {
@@ -132,6 +144,7 @@ export function createServer(deps: ServerDeps, tls?: ServerTls, stall?: StallOpt
   server.decorateRequest("startedAt", 0);
   server.decorateRequest("clientAddress", "");
   server.decorateRequest("apiVersion", null);
+  server.decorateRequest("basePath", "");
   server.decorateRequest("monotonic", monotonic);
   server.decorateRequest("ignored", null);
   acceptBodies(server);
@@ -156,6 +169,7 @@ export function createServer(deps: ServerDeps, tls?: ServerTls, stall?: StallOpt
     else if (request.is404) done(unmatched(request, routes));
     else done(refuseHost(request.raw) ?? (isNameable(request.params) ? undefined : notFound()));
   });
+  if (basePathOf !== undefined) placeAnswers(server);
   observeRequests(server, log, metrics);
   awaitRestOfBody(server);
   sendTogether(server);

@@ -39,11 +39,11 @@ export function isDeprecated(version: Version | null): version is "v1" | "v2" {
 }
 
 /** Returns the header fields of v1 and v2 answers: Deprecation (RFC 9745), Sunset (RFC 8594), successor (RFC 5829). */
-export function deprecationHeaders(target: string, sunset: Date): Readonly<Record<string, string>> {
+export function deprecationHeaders(target: string, sunset: Date, basePath: string): Readonly<Record<string, string>> {
   return {
     deprecation: DEPRECATED_SINCE,
     sunset: sunset.toUTCString(),
-    link: `<${successorOf(target)}>; rel="successor-version"`,
+    link: `<${basePath}${successorOf(target)}>; rel="successor-version"`,
   };
 }
 

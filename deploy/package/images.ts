@@ -76,7 +76,7 @@ export function writeImage(release: Release, { name, target, tree, path }: Image
     const { Docker } = JSON.parse(buildah("inspect", "--type=image", "localhost/image")) as {
       readonly Docker: { readonly config: { readonly Healthcheck?: object } };
     };
-    addHealthCheck(layout, Docker.config.Healthcheck);
+    addForDocker(layout, reference, Docker.config.Healthcheck);
     const order = [
       "--sort=name",
       `--mtime=@${time}`,
@@ -117,8 +117,11 @@ interface Descriptor {
   size: number;
 }
 
-/** Adds to the configuration of an image in an OCI layout the health check, which Docker reads there too. */
-function addHealthCheck(layout: string, check: object | undefined): void {
+/**
+ * Adds to an image in an OCI layout what Docker reads: the health check in its configuration, and manifest.json, without
+ * which `docker load` takes it into the image store of containerd alone.
+ */
+function addForDocker(layout: string, reference: string, check: object | undefined): void {
   const read = (path: string): unknown => JSON.parse(readFileSync(join(layout, path), "utf8"));
   const blob = ({ digest }: Descriptor): string => `blobs/${digest.replace(":", "/")}`;
   const replace = (descriptor: Descriptor, content: object): void => {
@@ -130,9 +133,11 @@ function addHealthCheck(layout: string, check: object | undefined): void {
   };
   if (check === undefined) throw new Error("the image has no health check");
   const index = read("index.json") as { manifests: [Descriptor] };
-  const manifest = read(blob(index.manifests[0])) as { config: Descriptor };
+  const manifest = read(blob(index.manifests[0])) as { config: Descriptor; layers: readonly Descriptor[] };
   const image = read(blob(manifest.config)) as { config: object };
   replace(manifest.config, { ...image, config: { ...image.config, Healthcheck: check } });
   replace(index.manifests[0], manifest);
   writeFileSync(join(layout, "index.json"), JSON.stringify(index));
+  const forDocker = { Config: blob(manifest.config), RepoTags: [reference], Layers: manifest.layers.map(blob) };
+  writeFileSync(join(layout, "manifest.json"), JSON.stringify([forDocker]));
 }

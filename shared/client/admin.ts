@@ -53,7 +53,8 @@ export async function askAdmin(
   }
 }
 
-function operatorToken(settings: Settings, directory: string): string | null {
+/** Returns the operator's token: the configured one, or that of the data directory; null if it cannot be read. */
+export function operatorToken(settings: Settings, directory: string): string | null {
   if (settings.adminToken !== null) return settings.adminToken;
   try {
     return readFileSync(join(resolve(directory, settings.dataDir), "admin-token"), "utf8").trim();

@@ -35,10 +35,17 @@ export const httpUrl: Kind<string> = {
   },
 };
 
-/** The public address of the service: scheme, host, port and an optional path. */
+/** Segments of a path that proxies, cookies and headers take as they are. */
+const PLAIN_PATH = /^(?:\/(?!\.{0,2}(?:\/|$))[A-Za-z0-9._~-]{1,100}){0,10}$/;
+
+/** The public address of the service: scheme, host, port and an optional path, whose characters need no escape. */
 export const baseUrl: Kind<string> = {
-  allowed: "an http or https URL without query, for example https://status.example.com",
-  parse: (value) => (value.includes("?") ? undefined : httpUrl.parse(value)),
+  allowed: "an http or https URL without query, whose path has only letters, digits and -._~",
+  parse(value) {
+    const parsed = value.includes("?") ? undefined : httpUrl.parse(value);
+    const path = parsed?.replace(/^[a-z]+:\/\/[^/]*/i, "") ?? "";
+    return PLAIN_PATH.test(path) ? parsed : undefined;
+  },
 };
 
 /** An address range; host bits are allowed. A bare address is a range of one address. */

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { examine } from "#shared/client/doctor/examine.ts";
+import { ADMIN_TOKEN } from "#test/support/control-plane.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlaneProcess, type ControlPlaneProcess } from "#test/support/control-plane-process.ts";
 import { freePort } from "#test/support/free-port.ts";
@@ -91,6 +93,11 @@ describe("GET /api/admin/warnings", () => {
     expect(warning).toMatchObject({ monitor_ids: ids, monitor_count: 3 });
     expect(warning?.message).toContain("No probe agent is connected.");
     for (const replica of planes) expect(await warningsOf(replica)).toEqual([warning]);
+    const environment = { VANTAGE_HTTP_ADDR: new URL(plane().url).host, VANTAGE_ADMIN_TOKEN: ADMIN_TOKEN };
+    const findings = await examine({ environment, directory: "/", now: () => new Date(), report: () => {} });
+    expect(findings.filter(({ subject }) => subject === "service")).toMatchObject([
+      { level: "warn", message: expect.stringMatching(/^no_agents: No probe agent is connected\./) },
+    ]);
     const scrape = async () => (await fetch(metricsUrl)).text();
     expect(await scrape()).toContain('vantage_warning{code="no_agents"} 1');
 

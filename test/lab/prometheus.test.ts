@@ -1,10 +1,9 @@
-import { execFileSync, spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { replaceIn, startPrometheus, whyNoPrometheus, type Prometheus } from "#test/lab/prometheus.ts";
 import { freePort } from "#test/support/free-port.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
@@ -13,15 +12,6 @@ import { ADMIN_TOKEN, startControlPlane, type TestControlPlane } from "#test/sup
 // Runs the operator guide's own scrape configuration in a real Prometheus. Only addresses, paths and the target are replaced,
 // and the scrape interval is shortened.
 const GUIDE = fileURLToPath(new URL("../../deploy/README.md", import.meta.url));
-
-function whyNoPrometheus(): string | null {
-  try {
-    execFileSync("prometheus", ["--version"], { stdio: "pipe" });
-    return null;
-  } catch {
-    return "skipped: prometheus is not installed (Debian: prometheus)";
-  }
-}
 
 const missing = whyNoPrometheus();
 if (missing !== null) console.warn(`prometheus.test.ts ${missing}`);
@@ -32,42 +22,17 @@ interface Target {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-interface Series {
-  readonly metric: Readonly<Record<string, string>>;
-  readonly value: readonly [number, string];
-}
-
-/** Replaces text that must exist. Otherwise a change of the operator guide would stay unnoticed. */
-function replaceIn(text: string, changes: readonly (readonly [from: string, to: string])[]): string {
-  return changes.reduce((changed, [from, to]) => {
-    expect(changed, "deploy/README.md").toContain(from);
-    return changed.replaceAll(from, to);
-  }, text);
-}
-
 describe.skipIf(missing !== null)("a Prometheus with the operator guide's scrape configuration", () => {
   let plane: TestControlPlane;
   let agents: readonly AgentProcess[];
   let web: HttpServer;
   let folder: string;
-  let prometheus: ChildProcess;
-  let api: string;
-  let said = "";
-
-  /** Returns the answer of Prometheus's own API; null while it does not listen yet. */
-  async function ask<T>(path: string): Promise<T | null> {
-    const response = await fetch(`${api}/api/v1/${path}`, { signal: AbortSignal.timeout(5_000) }).catch(() => null);
-    if (response?.ok !== true) return null;
-    return ((await response.json()) as { readonly data: T }).data;
-  }
+  let prometheus: Prometheus;
 
   async function targets(): Promise<readonly Target[]> {
-    return (await ask<{ readonly activeTargets: readonly Target[] }>("targets?state=active"))?.activeTargets ?? [];
-  }
-
-  async function query(expression: string): Promise<readonly Series[]> {
-    const path = `query?query=${encodeURIComponent(expression)}`;
-    return (await ask<{ readonly result: readonly Series[] }>(path))?.result ?? [];
+    return (
+      (await prometheus.ask<{ readonly activeTargets: readonly Target[] }>("targets?state=active"))?.activeTargets ?? []
+    );
   }
 
   beforeAll(async () => {
@@ -89,22 +54,10 @@ describe.skipIf(missing !== null)("a Prometheus with the operator guide's scrape
       ["https://example.com", `${web.url}/status/200`],
     ]);
     writeFileSync(join(folder, "prometheus.yml"), `global: { scrape_interval: 1s }\n${changed}`);
-    const listen = `127.0.0.1:${await freePort()}`;
-    api = `http://${listen}`;
-    mkdirSync(join(folder, "data"));
-    const words = [`--config.file=${folder}/prometheus.yml`, `--storage.tsdb.path=${folder}/data`];
-    prometheus = spawn("prometheus", [...words, `--web.listen-address=${listen}`, "--log.level=warn"], {
-      stdio: ["ignore", "ignore", "pipe"],
-    });
-    prometheus.stderr?.on("data", (chunk: Buffer) => (said += chunk.toString()));
-    prometheus.once("error", (error) => (said += String(error)));
+    prometheus = await startPrometheus(folder);
   });
   afterAll(async () => {
-    if (prometheus?.exitCode === null) {
-      const exited = once(prometheus, "exit");
-      prometheus.kill("SIGTERM");
-      await exited;
-    }
+    await prometheus?.stop();
     await Promise.all((agents ?? []).map((agent) => agent.stop()));
     await plane?.stop();
     rmSync(folder, { recursive: true, force: true });
@@ -127,9 +80,9 @@ describe.skipIf(missing !== null)("a Prometheus with the operator guide's scrape
 
   it("has probe_success of every probe under its own instance", async () => {
     // The first probe of an agent also loads its code, which can take longer than the half second of these scrapes.
-    const values = async () => (await query("probe_success")).map(({ value: [, value] }) => value);
+    const values = async () => (await prometheus.query("probe_success")).map(({ value: [, value] }) => value);
     await expect.poll(values, { interval: 200 }).toEqual(["1", "1", "1", "1"]);
-    const told = await query('vantage_probe_info{job="website-from-every-probe"}');
+    const told = await prometheus.query('vantage_probe_info{job="website-from-every-probe"}');
     for (const { metric } of told) {
       expect(metric["probe_id"]).toBe(metric["instance"]);
       // The target's label has priority; the metric's own label keeps its value under another name.
@@ -140,7 +93,8 @@ describe.skipIf(missing !== null)("a Prometheus with the operator guide's scrape
 
   it("reports from every probe why a site that stops fails", async () => {
     await web.close();
-    const reasons = async () => (await query("vantage_probe_failure_info")).map(({ metric }) => metric["reason"]);
+    const reasons = async () =>
+      (await prometheus.query("vantage_probe_failure_info")).map(({ metric }) => metric["reason"]);
     await expect.poll(reasons, { interval: 200 }).toEqual(["refused", "refused", "refused", "refused"]);
   });
 });

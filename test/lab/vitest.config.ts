@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Files that only query servers. */
 const SERVICES = [
-  "test/lab/{differential-*,dns-*,http-tools,prometheus,promtool,propagation-*,smtp-*,tls-*,whois-*,wrong-clock}.test.ts",
+  "test/lab/{differential-*,dns-*,grafana,http-tools,prometheus,promtool,propagation-*,smtp-*,tls-*,whois-*,wrong-clock}.test.ts",
 ];
 
 /** Files that compare times with a table or with other programs: one at a time, so that nothing else takes a core. */

@@ -187,6 +187,15 @@ describe("the place of code", () => {
     expect(breakers(product, (file) => !allowed.test(file.path) && found(file))).toEqual([]);
   });
 
+  it("an address of the service is its base URL and a path, one after the other: resolving the path loses that of the base", () => {
+    const callers = product.filter(({ path }) => /^(?:control-plane|shared)\//.test(path));
+    // Their bases are folders of this program.
+    const ofFiles = /^control-plane\/(?:core\/migrations\/migrate|surfaces\/api-document\/components)\.ts$/;
+    const resolves = /(?:new URL|URL\.(?:parse|canParse))\([^()]*,\s*(?!import\.meta\.url)\w/;
+    const found = ({ path, code }: SourceFile) => !ofFiles.test(path) && (resolves.exec(code)?.[0] ?? false);
+    expect(breakers(callers, found)).toEqual([]);
+  });
+
   it("a Refusal is thrown only by the HTTP side", () => {
     const allowed = /^control-plane\/(http|surfaces|checks\/tool-requests)\/|\/([a-z-]+-)?routes(\.ts$|\/)/;
     expect(

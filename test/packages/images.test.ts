@@ -19,6 +19,9 @@ const EPOCH = "1700000000";
 const CAPABILITIES =
   "chown,dac_override,fsetid,fowner,mknod,net_raw,setgid,setuid,setfcap,setpcap,net_bind_service,sys_chroot,kill";
 
+/** What `--cap-drop ALL` leaves (deploy/compose.yaml), and what makes the container here: it is gone in it. */
+const NONE = "setgid,setuid,sys_chroot";
+
 const folder = mkdtempSync(join(tmpdir(), "vantage-images-"));
 const storage = ["--storage-driver=vfs", `--root=${folder}/root`, `--runroot=${folder}/run`];
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -145,15 +148,20 @@ it("are small, labelled, not root, with a health check and a list of what is in 
     expect(sbom).toMatch(/"purl": "pkg:npm\/prom-client@/);
     expect(sbom).not.toMatch(/vitest|https?:\/\/registry/);
   }
+  // Docker's own format is in the same file.
+  const loaded = open(`docker-archive:${folder}/vantage-agent-${VERSION}-amd64.oci.tar`);
+  expect(loaded.config).toEqual(agent.config);
+  expect(run("diff", ["--recursive", "--no-dereference", loaded.files, agent.files])).toBe("");
   const archive = join(folder, "archive");
   mkdirSync(archive);
   run("tar", ["xf", join(folder, `vantage-${VERSION}-amd64.oci.tar`), "-C", archive]);
   expect(run("grep", ["-rl", "Healthcheck", archive])).toContain("/blobs/sha256/");
+  expect(readFileSync(join(archive, "manifest.json"), "utf8")).toContain('"localhost/vantage:0.1.0_1.gtest"');
 });
 
 it("of the agent runs read-only and measures with CAP_NET_RAW; its identity survives the container", async () => {
   const volume = makeVolume(agent, "agent");
-  const first = start(agent, volume, await settings("agt-image"));
+  const first = start(agent, volume, await settings("agt-image"), agent.config.Cmd, `${NONE},net_raw`);
   await expect.poll(first.output, { message: "the agent attaches" }).toContain('"attached"');
   const key = await plane.createKey("captain");
   const check = await plane.call(`/api/v4/check?url=${encodeURIComponent(site.url)}`, { key });
@@ -176,13 +184,14 @@ it("of the agent starts in a container without NET_RAW", async () => {
 
 it("of the service runs read-only with its embedded database", async () => {
   const port = await freePort();
-  const { output } = start(service, makeVolume(service, "service"), [
+  const environment = [
     `VANTAGE_HTTP_ADDR=127.0.0.1:${port}`,
     `VANTAGE_GRPC_ADDR=127.0.0.1:${await freePort()}`,
     "VANTAGE_METRICS_ADDR=off",
     "VANTAGE_AGENT_METRICS_ADDR=off",
     "VANTAGE_ALLOW_TARGETS=127.0.0.0/8",
-  ]);
+  ];
+  const { output } = start(service, makeVolume(service, "service"), environment, service.config.Cmd, NONE);
   await expect.poll(output, { message: "the service is ready" }).toContain("Ctrl-C stops everything");
   const key = /vtg_[0-9A-Za-z]{36}/.exec(output())?.[0] ?? "";
   const url = `http://127.0.0.1:${port}/api/v4/check?url=${encodeURIComponent(site.url)}`;

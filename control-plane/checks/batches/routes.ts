@@ -54,7 +54,7 @@ export function registerBatches(
       const paged = pageOf({ per_page: perPage, ...(page === undefined ? {} : { page }) });
       const found = requireFound(await batches.find(callerOf(request).accountId, id, paged));
       requireTool(callerOf(request), batches.contract(found.batch.tool));
-      return answer(request, showProgress(found.batch, found.targets), {
+      return answer(request, showProgress(found.batch, found.targets, request.basePath), {
         pagination: paged.pagination(found.batch.total),
       });
     },
@@ -78,7 +78,7 @@ export function registerBatches(
       return writes.run(request, reply, async (tx) => {
         const found = requireFound(await batches.cancel(tx, accountId, id));
         requireTool(callerOf(request), batches.contract(found.batch.tool));
-        return { data: showProgress(found.batch, found.targets), changes: [] };
+        return { data: showProgress(found.batch, found.targets, request.basePath), changes: [] };
       });
     },
   });
@@ -102,7 +102,7 @@ function readSubmission(batches: Batches, request: FastifyRequest): Write {
       throw refuseField({ field: "urls", reason: "invalid_url", message: `contains no valid target${why}` });
     }
     const made = { id: batch.id, status: "pending", tool: contract.name, invalid: JSON.stringify(invalid) } as const;
-    return { status: 202, data: showBatch(made, batch.total), changes: [] };
+    return { status: 202, data: showBatch(made, batch.total, request.basePath), changes: [] };
   };
 }
 

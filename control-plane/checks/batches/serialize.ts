@@ -11,24 +11,28 @@ export interface InvalidTarget {
   readonly message: string;
 }
 
-/** Returns the data of the answer to a submission. */
-export function showBatch(batch: Pick<StoredBatch, "id" | "status" | "tool" | "invalid">, total: number) {
+/** Returns the data of the answer to a submission. `basePath`: of the request; outside of one there is none. */
+export function showBatch(
+  batch: Pick<StoredBatch, "id" | "status" | "tool" | "invalid">,
+  total: number,
+  basePath = "",
+) {
   const invalid = JSON.parse(batch.invalid) as readonly InvalidTarget[];
   return {
     job_id: batch.id,
     status: batch.status,
     type: batch.tool,
     total,
-    poll_url: `${BATCH_URL}?job_id=${batch.id}`,
+    poll_url: `${basePath}${BATCH_URL}?job_id=${batch.id}`,
     invalid_urls: invalid.map(({ url }) => url),
     invalid_reasons: invalid,
   };
 }
 
 /** Returns a batch with its counts and the results that a page of its targets has so far. */
-export function showProgress(batch: CountedBatch, targets: readonly StoredTarget[]) {
+export function showProgress(batch: CountedBatch, targets: readonly StoredTarget[], basePath = "") {
   return {
-    ...showBatch(batch, batch.total),
+    ...showBatch(batch, batch.total, basePath),
     completed: batch.ok + batch.failed,
     failed: batch.failed,
     results: targets.flatMap((target) => showResult(target) ?? []),

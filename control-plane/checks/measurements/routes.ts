@@ -151,7 +151,7 @@ function readCreation(
       status: "pending",
       tool: contract.name,
       total: places.length,
-      poll_url: `${URL}?id=${made.id}`,
+      poll_url: `${request.basePath}${URL}?id=${made.id}`,
       share_id: made.shareId,
     };
     const extras = made.shareId === null ? {} : { extras: { share_id: made.shareId } };

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { placePaths } from "#control-plane/http/base-path.ts";
 import { chooseCoding, type Coding } from "#control-plane/http/accept-encoding.ts";
 import { codeText, joinCoded } from "#control-plane/http/coded-text.ts";
 
@@ -11,6 +12,8 @@ export interface Document {
   /** Hash of the content; the entity tag of each coding is derived from it. */
   readonly hash: string;
   coded(coding: Coding): Promise<Buffer>;
+  /** Returns the document below a base path: a page with other paths. */
+  below(basePath: string): Pick<Document, "hash" | "coded">;
 }
 
 /** Header fields of a document. */
@@ -31,6 +34,7 @@ export function createDocument(content: string | Buffer, { type, cacheControl }:
   const raw = typeof content === "string" ? Buffer.from(content) : content;
   const text = codeText(raw);
   const bodies = new Map<Coding, Promise<Buffer>>([["identity", Promise.resolve(raw)]]);
+  let placed: readonly [basePath: string, document: Document] | undefined;
   return {
     type,
     cacheControl: cacheControl ?? "public, no-cache",
@@ -41,6 +45,12 @@ export function createDocument(content: string | Buffer, { type, cacheControl }:
       bodies.set(coding, body);
       return body;
     },
+    below(basePath) {
+      if (basePath === "" || typeof content !== "string" || !type.startsWith("text/html")) return this;
+      // A document is that of one service, which has one base path.
+      if (placed?.[0] !== basePath) placed = [basePath, createDocument(placePaths(content, basePath), { type })];
+      return placed[1];
+    },
   };
 }
 
@@ -50,15 +60,16 @@ export function hashOf(content: string | Buffer): string {
 }
 
 /** Sets status and headers of the answer and returns its body; null (304) if the client has the current document. */
-export async function prepareDocument(
+async function prepareDocument(
   request: FastifyRequest,
   reply: FastifyReply,
   document: Document,
 ): Promise<Buffer | Readable | null> {
   const asked = chooseCoding(request.headers["accept-encoding"]);
-  const body = await document.coded(asked);
-  const coding = body === (await document.coded("identity")) ? "identity" : asked;
-  const tag = coding === "identity" ? document.hash : `${document.hash}.${coding}`;
+  const placed = document.below(request.basePath);
+  const body = await placed.coded(asked);
+  const coding = body === (await placed.coded("identity")) ? "identity" : asked;
+  const tag = coding === "identity" ? placed.hash : `${placed.hash}.${coding}`;
   reply.headers({ "cache-control": document.cacheControl, vary: "accept-encoding", etag: `"${tag}"` });
   if (hasTag(request.headers["if-none-match"], tag)) {
     reply.code(304).removeHeader("content-type");

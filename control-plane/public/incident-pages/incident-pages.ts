@@ -73,7 +73,7 @@ export function createIncidentPages(deps: IncidentPagesDeps): IncidentPages {
     const { eventId: id } = subject;
     const event = await events.find(sql, accountId, id);
     if (event === null) return UNKNOWN;
-    const addressOf = (name: string): string => `${new URL(`${baseUrl}/i/`).pathname}${token}/${name}`;
+    const addressOf = (name: string): string => `/i/${token}/${name}`;
     return found(showNoticePage({ id, ...event }, { baseUrl, expiresAt, addressOf }));
   }
 

@@ -9,7 +9,6 @@ export type AddressedPage = Pick<StatusPage, "slug" | "domain" | "domainState">;
  */
 export function createPageUrls(baseUrl: string): (page: AddressedPage) => string {
   const { protocol } = new URL(baseUrl);
-  const base = baseUrl.endsWith("/") ? baseUrl.slice(0, -1) : baseUrl;
   return ({ slug, domain, domainState }) =>
-    domainState === "verified" ? `${protocol}//${domain}` : `${base}/status/${slug}`;
+    domainState === "verified" ? `${protocol}//${domain}` : `${baseUrl}/status/${slug}`;
 }

@@ -2,12 +2,7 @@ import swagger from "@fastify/swagger";
 import { LAUNCHER } from "#shared/settings/launcher.ts";
 import { escapeDescriptions } from "#control-plane/surfaces/api-document/escape-markdown.ts";
 import { fastify, type FastifyInstance } from "fastify";
-import {
-  createDocument,
-  prepareDocument,
-  sendDocument,
-  type Document,
-} from "#control-plane/http/operations/document.ts";
+import { createDocument, sendDocument, type Document } from "#control-plane/http/operations/document.ts";
 
 /** Groups of operations in the API document, in the order of the page /docs. */
 const TAGS: readonly { readonly name: string; readonly description: string }[] = [
@@ -98,14 +93,11 @@ function introduce(baseUrl: string): string {
   ].join("\n\n");
 }
 
-/** Path of the document that the page /docs shows. */
-const READING_PATH = "/docs/reading.json";
-
 /** Registers GET /openapi.json and the page /docs, generated from all routes; call after the last route. */
 export async function registerDocs(server: FastifyInstance): Promise<void> {
   const documents = [
     ["/openapi.json", () => server.swagger()],
-    [READING_PATH, () => toReadingDocument(server.swagger())],
+    ["/docs/reading.json", () => toReadingDocument(server.swagger())],
   ] as const;
   for (const [url, make] of documents) {
     let document: Document | undefined;
@@ -121,43 +113,31 @@ export async function registerDocs(server: FastifyInstance): Promise<void> {
       },
     });
   }
-  await server.register(async (pages) => {
-    cacheDocuments(pages);
-    await registerPages(pages);
-  });
+  registerPages(server);
 }
 
-/** Caches the answers of the routes of a scope: they are the same for every client. */
-function cacheDocuments(scope: FastifyInstance): void {
-  const documents = new Map<string, Document>();
-  scope.addHook("onSend", async (request, reply, payload) => {
-    if (reply.statusCode !== 200 || typeof payload !== "string") return payload;
-    const [path = ""] = request.url.split("?", 1);
-    const document = documents.get(path) ?? createDocument(payload, { type: String(reply.getHeader("content-type")) });
-    documents.set(path, document);
-    return prepareDocument(request, reply, document);
-  });
-}
+/** The page /docs and its script, as their package names them. */
+const PAGES = ["/docs/", "/docs/js/scalar.js"] as const;
 
-/** Registers the page /docs with its files. Its package is loaded with the first request: it takes 20 MB. */
-async function registerPages(server: FastifyInstance): Promise<void> {
-  let opening: Promise<FastifyInstance> | null = null;
-  for (const url of ["/docs", "/docs/*"]) {
+/** Registers the page /docs with its script. Their package is loaded with the first request: it takes 20 MB. */
+function registerPages(server: FastifyInstance): void {
+  let opening: Promise<FastifyInstance> | undefined;
+  const open = async (url: string): Promise<Document> => {
+    opening ??= openReference();
+    const { headers, payload } = await (await opening).inject({ method: "GET", url });
+    return createDocument(payload, { type: headers["content-type"] ?? "" });
+  };
+  for (const url of PAGES) {
+    let document: Promise<Document> | undefined;
     server.route({
       method: "GET",
       url,
       schema: { hide: true },
       handler: async (request, reply) => {
-        opening ??= openReference();
-        const reference = await opening;
-        const { statusCode, headers, payload } = await reference.inject({ method: "GET", url: request.url });
-        if (statusCode === 404) return reply.callNotFound();
-        const { "content-type": type, location } = headers;
-        if (location !== undefined) return reply.redirect(location, statusCode);
-        return reply
-          .code(statusCode)
-          .type(type ?? "")
-          .send(payload);
+        // The page names its files from where it is.
+        if (url === "/docs/" && !/\/(?:\?|$)/.test(request.url)) return reply.redirect(url, 301);
+        document ??= open(url);
+        return sendDocument(request, reply, await document);
       },
     });
   }
@@ -174,7 +154,8 @@ async function openReference(): Promise<FastifyInstance> {
     routePrefix: "/docs",
     // The page calls only this server.
     configuration: {
-      url: READING_PATH,
+      // Beside the page, at any base path.
+      url: "./reading.json",
       pageTitle: "Vantage API",
       withDefaultFonts: false,
       telemetry: false,

@@ -197,10 +197,14 @@ function usesStdin(flags: ClientFlags, typed: readonly TypedField[]): boolean {
   return flags["input"] === "-" || typed.some(({ text, as }) => as === "typed" && text.endsWith("=@-"));
 }
 
-/** Returns the URL of a path: `v4/monitors` is below /api/, `monitors` below /api/v4/. Null if it names another host. */
+/**
+ * Returns the URL of a path: `v4/monitors` is below /api/, `monitors` below /api/v4/. A path of an answer can begin with that
+ * of the base. Null if it names another host.
+ */
 export function urlOf(base: string, path: string): URL | null {
   if (/^[a-z][a-z0-9+.-]*:/i.test(path)) return null;
-  const bare = path.replace(/^\/+/, "");
+  const { pathname } = new URL(base);
+  const bare = (path.startsWith(`${pathname}/`) ? path.slice(pathname.length) : path).replace(/^\/+/, "");
   const isBelowApi = /^(?:v\d+|admin|open|heartbeat)(?:[/?]|$)/.test(bare);
   const isWhole = path.startsWith("/") || /^(?:api|mcp)(?:\/|$)/.test(bare);
   const root = isBelowApi ? "api/" : isWhole ? "" : "api/v4/";

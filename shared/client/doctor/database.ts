@@ -27,6 +27,7 @@ export async function checkDatabase({ settings, dataDirectory, now }: Patient): 
     const apart = Math.max(0, before - theirs, theirs - now().getTime());
     const reached = [
       ok("database", `PostgreSQL ${Math.floor(version / 10_000)} answers`),
+      ...(await checkText(session)),
       ...(await checkReplicas(session, settings)),
       ...(await checkAddresses(session)),
       ...(await checkBackups(session, settings)),
@@ -69,6 +70,28 @@ async function checkReplicas(session: Session, settings: Settings): Promise<Find
   ];
 }
 
+/** Checks how the database stores and sorts text. */
+async function checkText(session: Session): Promise<Finding[]> {
+  const { name, encoding, madeWith, sortsWith } = await session.text();
+  if (encoding !== "UTF8") {
+    return [
+      fail(
+        "database encoding",
+        `the encoding of the database is ${encoding}: most text cannot be stored`,
+        `make another one (createdb --encoding=UTF8 --template=template0), and restore a backup into it`,
+      ),
+    ];
+  }
+  if (madeWith === null || madeWith === sortsWith) return [ok("database encoding", "UTF8")];
+  return [
+    warn(
+      "database encoding",
+      `the operating system sorts text in another way than when the database was made (${madeWith} then, ${sortsWith ?? "none"} now): indexes can miss rows`,
+      `in psql: REINDEX DATABASE "${name}"; ALTER DATABASE "${name}" REFRESH COLLATION VERSION`,
+    ),
+  ];
+}
+
 /** Checks the addresses of accounts: one that has no normal form is compared by its text alone, and not mailed. */
 async function checkAddresses(session: Session): Promise<Finding[]> {
   const odd = await session.oddAddresses();
@@ -105,7 +128,12 @@ async function checkEmbedded(dataDirectory: string, settings: Settings): Promise
   if (url === null) return [found];
   const session = openSession(url);
   try {
-    return [found, ...(await checkAddresses(session)), ...(await checkBackups(session, settings))];
+    return [
+      found,
+      ...(await checkText(session)),
+      ...(await checkAddresses(session)),
+      ...(await checkBackups(session, settings)),
+    ];
   } catch {
     // It is starting or stopping at this moment.
     return [found];

@@ -1,10 +1,20 @@
 import { resolve, join } from "node:path";
 import { checkDatabase } from "#shared/client/doctor/database.ts";
 import { fail, ok, type Finding, type Patient, warn } from "#shared/client/doctor/finding.ts";
+import {
+  checkChromium,
+  checkClock,
+  checkDescriptors,
+  checkDisk,
+  checkDns,
+  checkMemory,
+  checkRawSockets,
+} from "#shared/client/doctor/host.ts";
 import { checkMail } from "#shared/client/doctor/mail.ts";
+import { checkService } from "#shared/client/doctor/service.ts";
 import { checkPorts, checkTransport } from "#shared/client/doctor/network.ts";
 import { readSettings, type Environment } from "#shared/settings/settings-parse.ts";
-import { searchPathOf, browserAccount, findChromium, whyNoSandbox } from "#shared/process/chromium.ts";
+import { searchPathOf } from "#shared/process/chromium.ts";
 import { X509Certificate } from "node:crypto";
 import { readFileSync, statSync, accessSync, constants } from "node:fs";
 import { describeError } from "#shared/contracts/error-code.ts";
@@ -12,89 +22,6 @@ import { IDENTITY_ENTRY, stateDirOf } from "#shared/settings/agent-state.ts";
 import { LAUNCHER } from "#shared/settings/launcher.ts";
 import { base64Key } from "#shared/settings/kinds.ts";
 import type { Settings } from "#shared/settings/settings.ts";
-import { execFile } from "node:child_process";
-import { Resolver } from "node:dns/promises";
-import { promisify } from "node:util";
-import { findRawSocketProblem, readRawSocketFacts } from "#shared/client/raw-sockets.ts";
-import { ENOUGH_DESCRIPTORS, readDescriptorLimit } from "#shared/process/descriptor-limit.ts";
-import { formatAddress } from "#shared/settings/address.ts";
-
-/** Checks for the compiled addon and for CAP_NET_RAW, which ICMP and traceroute need. */
-function checkRawSockets({ searchPath }: Patient): Finding {
-  const found = findRawSocketProblem(readRawSocketFacts(searchPath));
-  if (found === null) return ok("raw sockets", "the addon is built and CAP_NET_RAW is granted");
-  return warn("raw sockets", `ICMP and traceroute are off: ${found.why}; ping uses TCP`, found.todo);
-}
-
-/** Checks the limit of open files of processes started here. */
-function checkDescriptors(): Finding {
-  return rateDescriptorLimit(readDescriptorLimit());
-}
-
-/** Rates a limit of open files. */
-export function rateDescriptorLimit(limit: number): Finding {
-  if (limit >= ENOUGH_DESCRIPTORS) return ok("descriptors", `${limit} open files and sockets allowed`);
-  return warn(
-    "descriptors",
-    `only ${limit} open files and sockets allowed: the control plane can hold few connections`,
-    `raise the limit to ${ENOUGH_DESCRIPTORS} or more (ulimit -Hn, LimitNOFILE= in systemd, --ulimit in docker)`,
-  );
-}
-
-/** Checks that the agent's name servers resolve a name. */
-async function checkDns({ settings }: Patient): Promise<Finding> {
-  const resolver = new Resolver({ timeout: 2_000, tries: 2 });
-  if (settings.dnsServers !== null) resolver.setServers(settings.dnsServers.map(formatAddress));
-  const servers = resolver.getServers().join(", ");
-  try {
-    await resolver.resolve4("example.com");
-    return ok("dns", `${servers} answers`);
-  } catch (error) {
-    return warn(
-      "dns",
-      `lookup of example.com through ${servers || "any server"} failed (${describeError(error)})`,
-      "check the network and VANTAGE_DNS_SERVERS",
-    );
-  }
-}
-
-/** An earlier year means a clock that was never set; every certificate would seem not yet valid. */
-const FIRST_YEAR = 2026;
-
-/** Checks that the clock is plausible and synchronized. */
-async function checkClock({ now }: Patient): Promise<Finding> {
-  if (now().getUTCFullYear() < FIRST_YEAR)
-    return fail("clock", `the clock shows ${now().toISOString()}`, "set the clock and enable NTP");
-  try {
-    const shown = await promisify(execFile)("timedatectl", ["show", "-p", "NTPSynchronized", "--value"], {
-      timeout: 2_000,
-    });
-    if (shown.stdout.trim() === "no")
-      return warn("clock", "the clock is not synchronized", "enable NTP (timedatectl set-ntp true)");
-    if (shown.stdout.trim() === "yes") return ok("clock", "synchronized by NTP");
-  } catch {
-    // No systemd, as in most containers: the host synchronizes the clock.
-  }
-  return ok("clock", `${now().toISOString()} (synchronization by NTP unknown)`);
-}
-
-/** Checks for a browser. */
-function checkChromium({ settings, searchPath }: Patient): Finding {
-  const found = findChromium(settings.chromium, searchPath);
-  const account = browserAccount();
-  if (found !== null) {
-    const why = account === null ? null : whyNoSandbox(found, account);
-    if (why === null) return ok("chromium", account === null ? found : `${found}, as the user nobody`);
-    return warn("chromium", `${found} is not used: ${why}`, "do this, or run the agent as another user than root");
-  }
-  if (settings.chromium !== null)
-    return fail("chromium", `VANTAGE_CHROMIUM ${settings.chromium} cannot be run`, "correct the path");
-  return warn(
-    "chromium",
-    "none on PATH: no screenshots, no visual monitors, no pagespeed measurements by the agent",
-    "install chromium or set VANTAGE_CHROMIUM",
-  );
-}
 
 /** Anyone who can reach the API can guess a shorter token, characters. */
 const SHORT_TOKEN = 16;
@@ -243,6 +170,8 @@ const CHECKS: readonly ((patient: Patient) => Finding | Finding[] | Promise<Find
   checkValues,
   checkFiles,
   checkDataDirectory,
+  checkDisk,
+  checkMemory,
   checkMasterKeyFile,
   checkIdentity,
   checkDatabase,
@@ -254,6 +183,7 @@ const CHECKS: readonly ((patient: Patient) => Finding | Finding[] | Promise<Find
   checkMail,
   checkClock,
   checkChromium,
+  checkService,
 ];
 
 /** Checks this machine and its settings. Calls `report` for each finding as soon as it is known; returns all of them. */

@@ -29,15 +29,15 @@ describe("the headers of a deprecated version", () => {
   const sunset = new Date("2026-10-01T00:00:00Z");
 
   it("name the dates and the successor of the path", () => {
-    expect(deprecationHeaders("/api/v1/check.php?url=x", sunset)).toEqual({
+    expect(deprecationHeaders("/api/v1/check.php?url=x", sunset, "/vantage")).toEqual({
       deprecation: "@1767225600",
       sunset: "Thu, 01 Oct 2026 00:00:00 GMT",
-      link: '</api/v4/check.php>; rel="successor-version"',
+      link: '</vantage/api/v4/check.php>; rel="successor-version"',
     });
   });
 
   it("name the catalogue if the path is not valid in a header", () => {
-    expect(deprecationHeaders('/api/v2/a>;"b', sunset)["link"]).toBe('</api/v4/tools>; rel="successor-version"');
+    expect(deprecationHeaders('/api/v2/a>;"b', sunset, "")["link"]).toBe('</api/v4/tools>; rel="successor-version"');
   });
 });
 

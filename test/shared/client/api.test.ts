@@ -152,6 +152,12 @@ describe("paths", () => {
     expect(urlOf("https://vantage.example", path)?.href).toBe(`https://vantage.example${expected}`);
   });
 
+  it("of an answer can begin with the base path", () => {
+    const base = "https://vantage.example/vantage";
+    for (const path of ["/vantage/api/v4/batch", "/api/v4/batch", "v4/batch", "batch"])
+      expect(urlOf(base, path)?.href).toBe(`${base}/api/v4/batch`);
+  });
+
   it("never name another host, which would get the key", () => {
     for (const path of ["https://evil.example/", "HTTP://evil.example", "file:///etc/passwd"]) {
       expect(urlOf("https://vantage.example", path), path).toBeNull();

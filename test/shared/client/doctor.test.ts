@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import postgres from "postgres";
 import { afterAll, expect, test } from "vitest";
-import { examine, rateDescriptorLimit } from "#shared/client/doctor/examine.ts";
+import { examine } from "#shared/client/doctor/examine.ts";
+import { rateDescriptorLimit, rateDisk, rateMemory } from "#shared/client/doctor/host.ts";
 import type { Finding } from "#shared/client/doctor/finding.ts";
 import { freePort } from "#test/support/free-port.ts";
 import { daysFromNow, issue } from "#test/servers/pki.ts";
@@ -49,6 +50,8 @@ test("a new machine has no failure, and each finding that is not ok has a remedy
       "node",
       "settings",
       "data directory",
+      "disk",
+      "memory",
       "master key",
       "agent identity",
       "database",
@@ -71,6 +74,44 @@ test("too few descriptors are reported with the ways to raise the limit", () => 
     message: expect.stringContaining("only 200"),
     todo: expect.stringContaining("LimitNOFILE="),
   });
+});
+
+test("a disk without room for data or for files, and too little memory, are reported", () => {
+  const many = 1_000_000;
+  expect(rateDisk("here", { bytes: 5e9, files: many })).toMatchObject({ level: "ok" });
+  expect(rateDisk("here", { bytes: 9e8, files: many })).toMatchObject({
+    level: "warn",
+    message: "here: only 900 MB are free",
+  });
+  expect(rateDisk("here", { bytes: 9e7, files: many })).toMatchObject({ level: "fail" });
+  expect(rateDisk("here", { bytes: 5e9, files: 9 })).toMatchObject({
+    level: "fail",
+    message: expect.stringContaining("9 more files"),
+  });
+  expect(rateMemory(1e9)).toMatchObject({ level: "ok" });
+  expect(rateMemory(3e8)).toMatchObject({ level: "warn", todo: expect.stringContaining("MemoryMax=") });
+});
+
+test("a database that cannot store all text fails, and one whose rules of sorting have changed is to be indexed again", async () => {
+  const own = await createTestDatabase();
+  const sql = postgres(own.url, { max: 1, onnotice: () => {} });
+  const [{ name } = { name: "" }] = await sql<{ name: string }[]>`select current_database() as name`;
+  await sql`update pg_database set datcollversion = '2.28' where datname = ${name}`;
+  expect(await findOn("database encoding", { DATABASE_URL: own.url })).toMatchObject({
+    level: "warn",
+    message: expect.stringContaining("2.28 then"),
+    todo: `in psql: REINDEX DATABASE "${name}"; ALTER DATABASE "${name}" REFRESH COLLATION VERSION`,
+  });
+  await sql.unsafe(`create database ${name}_ascii encoding 'SQL_ASCII' locale 'C' template template0`);
+  const url = own.url.replace(name, `${name}_ascii`);
+  expect(await findOn("database encoding", { DATABASE_URL: url })).toMatchObject({
+    level: "fail",
+    message: expect.stringContaining("SQL_ASCII"),
+    todo: expect.stringContaining("createdb --encoding=UTF8"),
+  });
+  await sql.unsafe(`drop database ${name}_ascii with (force)`);
+  await sql.end();
+  await own.drop();
 });
 
 test("the command prints a line for each finding and exits with 1 on a failure", async () => {

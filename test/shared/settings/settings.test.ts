@@ -71,6 +71,7 @@ const GOOD: readonly [keyof Settings, string, string, unknown][] = [
   ["metricsAddr", "VANTAGE_METRICS_ADDR", "off", "off"],
   ["metricsAddr", "VANTAGE_METRICS_ADDR", "0.0.0.0:0", { host: "0.0.0.0", port: 0 }],
   ["baseUrl", "VANTAGE_BASE_URL", "https://a.example/", "https://a.example"],
+  ["baseUrl", "VANTAGE_BASE_URL", "https://a.example/tools/vantage-2/", "https://a.example/tools/vantage-2"],
   ["databaseUrl", "DATABASE_URL", "postgres://u:p@a:1,b:2/db", "postgres://u:p@a:1,b:2/db"],
   ["trustedProxies", "VANTAGE_TRUSTED_PROXIES", "10.0.0.0/8, 2001:DB8::1", ["10.0.0.0/8", "2001:db8::1/128"]],
   ["controlPlane", "VANTAGE_CONTROL_PLANE", "a.example:1,dns:///b:2,[::1]:3", ["a.example:1", "dns:///b:2", "[::1]:3"]],
@@ -103,6 +104,11 @@ test.each(GOOD)("%s reads %s=%s", (key, name, text, expected) => {
 });
 
 const BAD: readonly [string, string][] = [
+  ["VANTAGE_BASE_URL", "https://a.example/a b"],
+  ["VANTAGE_BASE_URL", "https://a.example/a%20b"],
+  ["VANTAGE_BASE_URL", "https://a.example//a"],
+  ["VANTAGE_BASE_URL", "https://a.example/a/../b"],
+  ["VANTAGE_BASE_URL", "https://a.example/."],
   ["VANTAGE_HTTP_ADDR", "8080"],
   ["VANTAGE_HTTP_ADDR", ":8080"],
   ["VANTAGE_HTTP_ADDR", "127.0.0.1:0"],

@@ -73,7 +73,6 @@ export function registerPublicPages(
       readonly home?: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> | null;
     },
 ): void {
-  const serviceUrl = baseUrl.endsWith("/") ? baseUrl.slice(0, -1) : baseUrl;
   const sender = createPublicSender(clock);
   registerPageScripts(server);
   registerPastPages(server, { clock, ...deps });
@@ -95,7 +94,7 @@ export function registerPublicPages(
           const { found: view, isForAll } = await entrance.read(request, reply, readView, format.path === "");
           const base = entrance.baseOf(view);
           const document = sender.documentOf(view, `${base} ${format.path}`, format.type, () =>
-            format.render(view, { base, serviceUrl }),
+            format.render(view, { base, serviceUrl: baseUrl }),
           );
           reply.headers(format.headers(view));
           return await sender.send(request, reply, document, view, isForAll);

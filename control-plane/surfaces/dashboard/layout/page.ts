@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { ASSETS_PATH } from "#control-plane/surfaces/dashboard/layout/assets.ts";
 import { renderHidden } from "#control-plane/surfaces/dashboard/layout/fields.ts";
 import { viewerTimeOf } from "#control-plane/surfaces/dashboard/layout/times.ts";
+import { placePaths } from "#control-plane/http/base-path.ts";
 import { createDocument, sendDocument } from "#control-plane/http/operations/document.ts";
 import { html, type Html } from "#control-plane/core/pages/html.ts";
 import { isAllowed } from "#control-plane/people/users/roles.ts";
@@ -197,9 +198,9 @@ export function sendPageInPieces(
 ): FastifyReply {
   async function* pieces(): AsyncGenerator<string> {
     const [before, after] = renderAround((body) => renderPage({ ...page, body }, request));
-    yield before;
-    yield* parts;
-    yield after;
+    yield placePaths(before, request.basePath);
+    for await (const part of parts) yield placePaths(part, request.basePath);
+    yield placePaths(after, request.basePath);
   }
   return reply
     .headers({ ...HEADERS, "cache-control": "no-store", connection: "close", "x-accel-buffering": "no" })

@@ -19,13 +19,12 @@ export function sessionCookieOf({ headers }: FastifyRequest): string | null {
 
 /** Sets the session's cookie. `isSecure`: the service is reached under https. */
 export function setSessionCookie(reply: FastifyReply, token: string, isSecure: boolean): void {
-  const how = { path: "/", httpOnly: true, sameSite: "lax", secure: isSecure, maxAge: LIFE_SECONDS } as const;
-  void reply.setCookie(NAME, token, how);
+  void reply.setCookie(NAME, token, { ...howFor(reply, isSecure), maxAge: LIFE_SECONDS });
 }
 
 /** Removes the session's cookie. */
 export function clearSessionCookie(reply: FastifyReply, isSecure: boolean): void {
-  void reply.clearCookie(NAME, { path: "/", httpOnly: true, sameSite: "lax", secure: isSecure });
+  void reply.clearCookie(NAME, howFor(reply, isSecure));
 }
 
 /** Returns the value of the cookie of the client's device; null if there is none. */
@@ -35,6 +34,10 @@ export function deviceCookie(request: FastifyRequest): string | null {
 
 /** Sets the cookie of the client's device, which outlives sessions. `isSecure`: as for the session's. */
 export function setDeviceCookie(reply: FastifyReply, value: string, isSecure: boolean): void {
-  const how = { path: "/", httpOnly: true, sameSite: "lax", secure: isSecure, maxAge: DEVICE_SECONDS } as const;
-  void reply.setCookie(DEVICE_NAME, value, how);
+  void reply.setCookie(DEVICE_NAME, value, { ...howFor(reply, isSecure), maxAge: DEVICE_SECONDS });
+}
+
+/** Other services at the host of a base path do not get the cookies. */
+function howFor({ request }: FastifyReply, isSecure: boolean) {
+  return { path: request.basePath || "/", httpOnly: true, sameSite: "lax", secure: isSecure } as const;
 }

@@ -7,6 +7,16 @@ export interface Session {
   /** Returns the time of the server's clock. */
   now(): Promise<Date>;
   /**
+   * Returns the name of the database, the encoding of its text, and the versions of the rules by which the operating system sorted
+   * when it was made and sorts now; null where they have none.
+   */
+  text(): Promise<{
+    readonly name: string;
+    readonly encoding: string;
+    readonly madeWith: string | null;
+    readonly sortsWith: string | null;
+  }>;
+  /**
    * Counts live replicas of the control plane on this database, and those of them that advertise no address to agents. A
    * replica renews its row every second and counts as dead after five (control-plane/checks/probes/presence). 0 before the first
    * migration.
@@ -48,6 +58,14 @@ export function openSession(url: string): Session {
     async now() {
       const rows = await sql<{ now: Date }[]>`select clock_timestamp() as now`;
       return rows[0]?.now ?? new Date(Number.NaN);
+    },
+    async text() {
+      const [row] = await sql<Awaited<ReturnType<Session["text"]>>[]>`
+        select datname as name, pg_encoding_to_char(encoding) as encoding, datcollversion as "madeWith",
+          pg_database_collation_actual_version(oid) as "sortsWith"
+        from pg_database where datname = current_database()`;
+      if (row === undefined) throw new Error("the database does not list itself");
+      return row;
     },
     async replicas() {
       const [table] = await sql<{ name: string | null }[]>`select to_regclass('replicas')::text as name`;

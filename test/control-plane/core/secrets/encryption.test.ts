@@ -10,7 +10,9 @@ it("an encrypted secret, even an empty one, can be decrypted, and two encryption
   expect(encryption.open(sealed, "webhooks.secrets 1")).toEqual(secret);
   expect(Buffer.from(sealed).includes(secret)).toBe(false);
   expect(encryption.seal(secret, "webhooks.secrets 1")).not.toEqual(sealed);
-  expect(encryption.open(encryption.seal(Buffer.alloc(0), "webhooks.secrets"), "webhooks.secrets")).toEqual(Buffer.alloc(0));
+  expect(encryption.open(encryption.seal(Buffer.alloc(0), "webhooks.secrets"), "webhooks.secrets")).toEqual(
+    Buffer.alloc(0),
+  );
 });
 
 it("a secret cannot be decrypted for another purpose, with another key, or if it was altered or cut", () => {

@@ -52,7 +52,7 @@ const pages = createStatusPages({
   log: pino({ level: "silent" }),
   history,
   notifications,
-  baseUrl: "https://vantage.example.net/",
+  baseUrl: "https://vantage.example.net",
   canSubscribe: false,
 });
 await pages.start();
