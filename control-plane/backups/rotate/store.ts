@@ -2,7 +2,7 @@ import { quote } from "#control-plane/backups/tables-store.ts";
 import type { Queryable, Transaction } from "#control-plane/core/database/connect.ts";
 import type { SEALED } from "#control-plane/core/secrets/sealed.ts";
 
-/** Values that are in memory at a time: the longest are answers of a megabyte. */
+/** Values that are in memory at a time. */
 const AT_ONCE = 100;
 
 /** A sealed value. */
