@@ -9,7 +9,9 @@ import { SETTING_ROWS } from "#shared/settings/settings-parse.ts";
 export function addDoctor(program: Command, context: CommandContext): void {
   const doctor = program
     .command("doctor")
-    .description("check settings, database, permissions, DNS, mail server, clock, Chromium, TLS and ports")
+    .description(
+      "check settings, disk, memory, database, permissions, DNS, mail server, clock, Chromium, TLS, ports, and the proxy in front of a running service",
+    )
     .option("--settings", "list every setting with its default and its allowed values");
   addSettingFlags(doctor, SETTING_ROWS).action(async (flags: Record<string, unknown>) => {
     if (flags["settings"] === true) {
