@@ -11,12 +11,12 @@ import { createTimers, type Timers } from "#control-plane/core/timers.ts";
 import { createTurns, type Turns } from "#control-plane/core/database/turns.ts";
 import { createNotifications, type OwnNotifications } from "#control-plane/core/database/notifications.ts";
 import { readTime } from "#control-plane/core/database/store.ts";
-import { createEncryption, type Encryption } from "#control-plane/core/secrets/encryption.ts";
+import type { Encryption } from "#control-plane/core/secrets/encryption.ts";
 import { createKeys, type Keys } from "#control-plane/accounts/keys/keys.ts";
 import { createAddressLimiter } from "#control-plane/http/limits/address.ts";
 import { createAccountLimits } from "#control-plane/http/limits/account.ts";
 import { isInstallationCopy, readInstallation } from "#control-plane/core/secrets/installation.ts";
-import { checkMasterKey } from "#control-plane/core/secrets/master-key.ts";
+import { openEncryption } from "#control-plane/core/secrets/master-key.ts";
 import { createMetrics } from "#control-plane/core/metrics.ts";
 import { createMigrationCheck } from "#control-plane/core/migrations/migrate.ts";
 import type { Plans } from "#control-plane/core/plans.ts";
@@ -134,7 +134,7 @@ export async function openReplica<C extends ReplicaConfig>(
   const isMigrated = createMigrationCheck();
   let draining = false;
 
-  const replica: Omit<Replica<C>, "installation"> = {
+  const replica: Omit<Replica<C>, "installation" | "encryption"> = {
     config,
     adminToken: inputs.adminToken,
     plans,
@@ -147,7 +147,6 @@ export async function openReplica<C extends ReplicaConfig>(
     signInSql,
     turns: createTurns(),
     gate,
-    encryption: createEncryption(inputs.masterKey, random),
     notifications,
     accounts,
     keys,
@@ -170,11 +169,11 @@ export async function openReplica<C extends ReplicaConfig>(
   };
   try {
     await databaseClock.sync();
-    await gate.run((client) => checkMasterKey(client, inputs.masterKey));
+    const encryption = await gate.run((client) => openEncryption(client, inputs.masterKey, random));
     const installation = await gate.run((client) => readInstallation(client, random));
     // A copy beside another installation mails nobody.
     const isCopy = await gate.run((client) => isInstallationCopy(client));
-    return { ...replica, installation, config: isCopy ? { ...config, mail: null } : config };
+    return { ...replica, encryption, installation, config: isCopy ? { ...config, mail: null } : config };
   } catch (error) {
     await replica.close();
     throw error;

@@ -4,6 +4,7 @@ import { readBuild } from "#shared/process/build.ts";
 import { describeError } from "#shared/contracts/error-code.ts";
 import type { Random } from "#shared/time/clock.ts";
 import { BackupProblem, type BackupStatus } from "#control-plane/backups/problem.ts";
+import { rotateMasterKey } from "#control-plane/backups/rotate/rotate.ts";
 import { restoreBackup } from "#control-plane/backups/restore/restore.ts";
 import { writeBackup } from "#control-plane/backups/write/write.ts";
 import type { BackupConfig, Config } from "#control-plane/core/config.ts";
@@ -11,7 +12,7 @@ import { findMasterKey, WrongMasterKey } from "#control-plane/core/secrets/maste
 
 /** A command line, and what it is run with. */
 interface BackupCommand {
-  readonly command: "backup" | "restore";
+  readonly command: "backup" | "restore" | "rotate";
   readonly words: readonly string[];
   readonly config: Pick<Config, "databaseUrl" | "masterKey" | "dataDir" | "backups">;
   readonly random: Random;
@@ -25,10 +26,15 @@ export interface CommandEnd {
   readonly line: string;
 }
 
-/** Runs `backup FILE` or `restore FILE [--dry-run] [--yes] [--as-copy]`. */
+const RUN = { backup: backUp, restore, rotate };
+
+/**
+ * Runs `backup FILE`, `restore FILE [--dry-run] [--yes] [--as-copy]` or
+ * `rotate master-key [--new-key-file FILE] [--end-links] [--yes]`.
+ */
 export async function runBackupCommand(given: BackupCommand): Promise<CommandEnd> {
   try {
-    return { status: 0, line: await (given.command === "backup" ? backUp(given) : restore(given)) };
+    return { status: 0, line: await RUN[given.command](given) };
   } catch (error) {
     if (error instanceof BackupProblem) return { status: error.status, line: error.message };
     if (error instanceof WrongMasterKey) return { status: 4, line: error.message };
@@ -55,7 +61,7 @@ async function backUp({ words, config, random, signal }: BackupCommand): Promise
 }
 
 async function restore({ words, config, random }: BackupCommand): Promise<string> {
-  const { file, isDryRun, mayReplace, isCopy } = readWords(words);
+  const { file, isDryRun, isConfirmed, isCopy } = readWords(words);
   const { manifest, replaced, endedDeliveries } = await restoreBackup({
     databaseUrl: config.databaseUrl,
     file,
@@ -63,7 +69,7 @@ async function restore({ words, config, random }: BackupCommand): Promise<string
     masterKey: findMasterKey(config.masterKey, config.dataDir),
     random,
     isDryRun,
-    mayReplace,
+    mayReplace: isConfirmed,
     isCopy,
   });
   const rows = manifest.tables.reduce((total, table) => total + table.rows, 0);
@@ -77,10 +83,29 @@ async function restore({ words, config, random }: BackupCommand): Promise<string
   return `Restored ${what}. ${endedDeliveries} open deliveries of then will not be sent.${copy}`;
 }
 
+async function rotate({ words, config, random }: BackupCommand): Promise<string> {
+  const { file: what, newKeyFile, endsLinks, isConfirmed } = readWords(words);
+  if (what !== "master-key") throw new BackupProblem(`${what} cannot be rotated: name master-key`, 2);
+  const { databaseUrl, masterKey, dataDir } = config;
+  const order = { databaseUrl, masterKey, dataDir, newKeyFile, random, isConfirmed, endsLinks };
+  const { values, damaged, file, oldFile } = await rotateMasterKey(order);
+  const done = values === null ? "The database has the new master key already" : `Sealed ${values} values again`;
+  const others = damaged === 0 ? "" : ` (damaged before, and left as they were: ${damaged})`;
+  const next =
+    oldFile === null ? `Set VANTAGE_MASTER_KEY to the key in ${file} on every replica` : `The new key is in ${file}`;
+  return `${done}${others}. ${next}. Backups of before need the old key${oldFile === null ? "" : `, ${oldFile}`}: keep it with them.`;
+}
+
 /** Reads the words of a command line. */
 function readWords(words: readonly string[]) {
   const isFlag = { type: "boolean", default: false } as const;
-  const options = { "dry-run": isFlag, yes: isFlag, "as-copy": isFlag };
+  const options = {
+    "dry-run": isFlag,
+    yes: isFlag,
+    "as-copy": isFlag,
+    "end-links": isFlag,
+    "new-key-file": { type: "string" },
+  } as const;
   let read;
   try {
     read = parseArgs({ args: [...words], options, allowPositionals: true });
@@ -89,8 +114,8 @@ function readWords(words: readonly string[]) {
   }
   const [file, ...others] = read.positionals;
   if (file === undefined || others.length > 0) throw new BackupProblem("name one file", 2);
-  const { "dry-run": isDryRun, yes: mayReplace, "as-copy": isCopy } = read.values;
-  return { file, isDryRun, mayReplace, isCopy };
+  const { "dry-run": isDryRun, yes: isConfirmed, "as-copy": isCopy, "end-links": endsLinks } = read.values;
+  return { file, isDryRun, isConfirmed, isCopy, endsLinks, newKeyFile: read.values["new-key-file"] ?? null };
 }
 
 /** Reads the passphrase in the first line of the file that the settings name; null if they name none. */

@@ -1,19 +1,22 @@
-// The program of the commands backup and restore: environment -> config -> one file. It has none of the modules of a service,
-// beside which it runs.
+// The program of the commands backup, restore and rotate: environment -> config -> one file or database. It has none of the
+// modules of a service, beside which it runs, or which must not run.
 import { randomBytes } from "node:crypto";
 import { runBackupCommand } from "#control-plane/backups/command.ts";
 import { readConfig } from "#control-plane/core/config.ts";
 
 const [command, ...words] = process.argv.slice(2);
 const stop = new AbortController();
-// A restore has nothing to clean up: a signal ends it at once, also while it waits for a file, and its transaction with it.
-if (command !== "restore") {
+// The others have nothing to clean up: a signal ends them at once, also while they wait for a file, and their transaction with
+// them.
+if (command === "backup") {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop.abort());
 }
 process.exitCode = await run();
 
 async function run(): Promise<number> {
-  if (command !== "backup" && command !== "restore") return complain(`${command} is neither backup nor restore`, 2);
+  if (command !== "backup" && command !== "restore" && command !== "rotate") {
+    return complain(`${command} is no command of backup, restore and rotate`, 2);
+  }
   const read = readConfig(process.env);
   if (!read.ok) return complain(read.line, 2);
   const random = { bytes: (count: number) => randomBytes(count) };

@@ -7,7 +7,7 @@ import { createJobPool } from "#probe-agent/attachment/job-pool.ts";
 import { startSelfTest } from "#probe-agent/attachment/self-test.ts";
 import type { LoopWatch } from "#probe-agent/loop-watch.ts";
 import type { Config } from "#probe-agent/config.ts";
-import { expiryOf } from "#probe-agent/membership/identity.ts";
+import { expiryOf, trustsOnly } from "#probe-agent/membership/identity.ts";
 import { isUntrusted, type Membership } from "#probe-agent/membership/membership.ts";
 import { keepRenewed } from "#probe-agent/membership/renewal.ts";
 import type { AgentMetrics } from "#probe-agent/metrics/agent-metrics.ts";
@@ -99,8 +99,9 @@ export function serveControlPlane(options: ServeOptions): Service {
     log,
     logLines: options.logLines,
     loopLagMs: () => loopLag.worstMs(),
-    onWelcome({ timeMs }, controlPlane) {
+    onWelcome({ timeMs, authorities }, controlPlane) {
       renewal.recordTime(controlPlane, timeMs);
+      if (authorities.length > 0 && !trustsOnly(membership.identity(), authorities)) renewal.makeDue();
       options.onAttached();
     },
     onRejected({ retry, message }) {
@@ -111,7 +112,7 @@ export function serveControlPlane(options: ServeOptions): Service {
       if (!isUntrusted(detail)) return;
       log.error(
         { controlPlane: config.controlPlane, detail },
-        "the server's certificate is not from the authority that enrolled this agent: check VANTAGE_CONTROL_PLANE",
+        "the server's certificate is not from the authority that enrolled this agent: check VANTAGE_CONTROL_PLANE, or set a new VANTAGE_JOIN_TOKEN if the authority was replaced",
       );
       void membership.onForeignAuthority();
     },

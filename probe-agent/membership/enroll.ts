@@ -3,7 +3,7 @@ import { credentials, status, type ClientUnaryCall, type ServiceError } from "@g
 import { ProbeClient, type EnrollResponse } from "#shared/protocol/probe.ts";
 import { CONTROL_PLANE_NAME } from "#shared/protocol/wire.ts";
 import { makeCertificateRequest, type CertificateRequest } from "#probe-agent/membership/certificate-request.ts";
-import { findFault, fingerprintOf, fingerprintOfAuthority, type Identity } from "#probe-agent/membership/identity.ts";
+import { findFault, fingerprintOf, type Identity } from "#probe-agent/membership/identity.ts";
 import type { JoinToken } from "#probe-agent/membership/join-token.ts";
 import { connect, type DetailedPeerCertificate, type TLSSocket } from "node:tls";
 import { parseHostPort } from "#shared/settings/address.ts";
@@ -36,15 +36,17 @@ export async function enroll(
   return identityFrom(answer.response, key, { fingerprint: token.fingerprint, tokenDigest: token.digest });
 }
 
-/** Requests a new key and certificate for the same agent. */
+/**
+ * Requests a new key and certificate for the same agent. Its authority can be another one: the connection is to a server that
+ * a trusted authority has certified.
+ */
 export async function renew(address: string, identity: Identity): Promise<Enrolment> {
   const { key, request } = makeCertificateRequest();
   const client = open(address, identity.ca, identity);
-  const answer = await call((done) => client.renew({ certificateRequest: Buffer.from(request) }, done));
+  const answer = await call((done) => client.renew({ certificateRequest: Buffer.from(request), follows: true }, done));
   client.close();
   if (!answer.ok) return answer;
-  const fingerprint = fingerprintOfAuthority(identity);
-  const renewed = identityFrom(answer.response, key, { fingerprint, tokenDigest: identity.tokenDigest });
+  const renewed = identityFrom(answer.response, key, { fingerprint: null, tokenDigest: identity.tokenDigest });
   if (!renewed.ok || renewed.identity.agentId === identity.agentId) return renewed;
   return { ok: false, retry: true, detail: "the control plane returned another agent's certificate" };
 }
@@ -97,21 +99,23 @@ async function call(ask: (done: (error: ServiceError | null, response: EnrollRes
 function identityFrom(
   response: EnrollResponse,
   key: string,
-  expected: { readonly fingerprint: string; readonly tokenDigest: string },
+  expected: { readonly fingerprint: string | null; readonly tokenDigest: string },
 ): Enrolment {
   const fault = (detail: string): Enrolment => ({
     ok: false,
     retry: true,
     detail: `the control plane returned an unusable certificate: ${detail}`,
   });
-  if (fingerprintOf(response.caCertificate) !== expected.fingerprint)
+  if (expected.fingerprint !== null && fingerprintOf(response.caCertificate) !== expected.fingerprint)
     return fault("it has another authority's certificate");
   try {
+    const { caCertificate, leavingCaCertificate } = response;
+    const trusted = [caCertificate, ...(leavingCaCertificate.length === 0 ? [] : [leavingCaCertificate])];
     const identity: Identity = {
       agentId: response.agentId,
       key,
       certificate: new X509Certificate(response.certificate).toString(),
-      ca: new X509Certificate(response.caCertificate).toString(),
+      ca: trusted.map((der) => new X509Certificate(der).toString()).join(""),
       receivedAtMs: response.timeMs,
       tokenDigest: expected.tokenDigest,
     };

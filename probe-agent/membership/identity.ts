@@ -4,7 +4,10 @@ import { createHash, createPrivateKey, X509Certificate } from "node:crypto";
 export interface Credential {
   readonly key: string;
   readonly certificate: string;
-  /** The control plane's authority, the only trusted root of these connections. */
+  /**
+   * The control plane's authority, the only trusted root of these connections; another one follows while that one takes its
+   * place, or it that one's.
+   */
   readonly ca: string;
 }
 
@@ -45,6 +48,15 @@ export function fingerprintOf(der: Uint8Array): string {
 /** Returns the SHA-256 of the certificate of an identity's authority. */
 export function fingerprintOfAuthority({ ca }: Credential): string {
   return fingerprintOf(new X509Certificate(ca).raw);
+}
+
+/** Reports whether an identity trusts these authorities, given as SHA-256, and no others. */
+export function trustsOnly({ ca }: Credential, fingerprints: readonly Uint8Array[]): boolean {
+  const trusted = ca
+    .split(/(?<=-----END CERTIFICATE-----\n)/)
+    .map((pem) => fingerprintOf(new X509Certificate(pem).raw));
+  const wanted = fingerprints.map((one) => Buffer.from(one).toString("hex"));
+  return trusted.toSorted().join(" ") === wanted.toSorted().join(" ");
 }
 
 /** Returns the expiry of an identity's certificate in Unix milliseconds. */

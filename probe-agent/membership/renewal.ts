@@ -25,6 +25,8 @@ export interface Renewal {
    * wrong.
    */
   recordTime(controlPlane: string, timeMs: number): void;
+  /** Makes the certificate due: the control plane has said that it changes its authority. */
+  makeDue(): void;
   stop(): void;
 }
 
@@ -40,11 +42,12 @@ export function keepRenewed(options: RenewalOptions): Renewal {
   let failures = 0;
   let notBeforeMs = 0;
   let asking = false;
+  let isDue = false;
 
   async function renewIfDue(): Promise<void> {
     if (reported === null || asking || clock.monotonic() < notBeforeMs) return;
     const nowMs = reported.timeMs + (clock.monotonic() - reported.atMs);
-    if (nowMs < renewalDueAt(options.identity())) return;
+    if (!isDue && nowMs < renewalDueAt(options.identity())) return;
     asking = true;
     const { address } = reported;
     const answer = await ask(address, options.identity());
@@ -52,6 +55,7 @@ export function keepRenewed(options: RenewalOptions): Renewal {
     metrics.renewed(answer.ok ? "ok" : "failed");
     if (answer.ok) {
       failures = 0;
+      isDue = false;
       options.onRenewed(answer.identity);
       log.info({ controlPlane: address }, "certificate renewed");
       return;
@@ -70,6 +74,10 @@ export function keepRenewed(options: RenewalOptions): Renewal {
   return {
     recordTime(address, timeMs) {
       reported = { address, timeMs, atMs: clock.monotonic() };
+      void renewIfDue();
+    },
+    makeDue() {
+      isDue = true;
       void renewIfDue();
     },
     stop: () => clearInterval(timer),

@@ -64,6 +64,7 @@ export const COMMANDS: readonly CommandModule[] = [
     load: async () => (await import("#shared/client/commands/processes.ts")).addProcesses,
   },
   { names: ["backup", "restore"], load: async () => (await import("#shared/client/commands/backup.ts")).addBackup },
+  { names: ["rotate"], load: async () => (await import("#shared/client/commands/rotate.ts")).addRotate },
   { names: ["exporter"], load: async () => (await import("#shared/client/commands/exporter.ts")).addExporter },
   { names: ["doctor"], load: async () => (await import("#shared/client/commands/doctor.ts")).addDoctor },
   { names: ["keys"], load: async () => (await import("#shared/client/commands/keys.ts")).addKeys },

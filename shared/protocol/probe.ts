@@ -33,6 +33,8 @@ export interface EnrollRequest {
 export interface RenewRequest {
   /** PKCS #10, DER */
   certificateRequest: Uint8Array;
+  /** the agent accepts a certificate of another authority, and trusts that one from then on */
+  follows: boolean;
 }
 
 export interface EnrollResponse {
@@ -43,6 +45,8 @@ export interface EnrollResponse {
   agentId: string;
   /** the control plane's clock, Unix milliseconds */
   timeMs: number;
+  /** DER: an authority to trust too, until another one has taken its place; empty: none */
+  leavingCaCertificate: Uint8Array;
 }
 
 export interface AgentMessage {
@@ -213,7 +217,11 @@ export interface Welcome {
   /** the control plane's clock, Unix milliseconds */
   timeMs: number;
   /** since 1.1 */
-  replicas: Replicas | undefined;
+  replicas:
+    | Replicas
+    | undefined;
+  /** SHA-256 of the authorities that an agent is to trust: one that trusts others renews its certificate now. Empty: as it is. */
+  authorities: Uint8Array[];
 }
 
 export interface Job {
@@ -327,13 +335,16 @@ export const EnrollRequest: MessageFns<EnrollRequest> = {
 };
 
 function createBaseRenewRequest(): RenewRequest {
-  return { certificateRequest: new Uint8Array(0) };
+  return { certificateRequest: new Uint8Array(0), follows: false };
 }
 
 export const RenewRequest: MessageFns<RenewRequest> = {
   encode(message: RenewRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.certificateRequest.length !== 0) {
       writer.uint32(10).bytes(message.certificateRequest);
+    }
+    if (message.follows !== false) {
+      writer.uint32(16).bool(message.follows);
     }
     return writer;
   },
@@ -359,6 +370,14 @@ export const RenewRequest: MessageFns<RenewRequest> = {
             message.certificateRequest = reader.bytes();
             continue;
           }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.follows = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -377,12 +396,19 @@ export const RenewRequest: MessageFns<RenewRequest> = {
   fromPartial<I extends Exact<DeepPartial<RenewRequest>, I>>(object: I): RenewRequest {
     const message = createBaseRenewRequest();
     message.certificateRequest = object.certificateRequest ?? new Uint8Array(0);
+    message.follows = object.follows ?? false;
     return message;
   },
 };
 
 function createBaseEnrollResponse(): EnrollResponse {
-  return { certificate: new Uint8Array(0), caCertificate: new Uint8Array(0), agentId: "", timeMs: 0 };
+  return {
+    certificate: new Uint8Array(0),
+    caCertificate: new Uint8Array(0),
+    agentId: "",
+    timeMs: 0,
+    leavingCaCertificate: new Uint8Array(0),
+  };
 }
 
 export const EnrollResponse: MessageFns<EnrollResponse> = {
@@ -398,6 +424,9 @@ export const EnrollResponse: MessageFns<EnrollResponse> = {
     }
     if (message.timeMs !== 0) {
       writer.uint32(32).int64(message.timeMs);
+    }
+    if (message.leavingCaCertificate.length !== 0) {
+      writer.uint32(42).bytes(message.leavingCaCertificate);
     }
     return writer;
   },
@@ -447,6 +476,14 @@ export const EnrollResponse: MessageFns<EnrollResponse> = {
             message.timeMs = longToNumber(reader.int64());
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.leavingCaCertificate = reader.bytes();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -468,6 +505,7 @@ export const EnrollResponse: MessageFns<EnrollResponse> = {
     message.caCertificate = object.caCertificate ?? new Uint8Array(0);
     message.agentId = object.agentId ?? "";
     message.timeMs = object.timeMs ?? 0;
+    message.leavingCaCertificate = object.leavingCaCertificate ?? new Uint8Array(0);
     return message;
   },
 };
@@ -2006,7 +2044,7 @@ export const Replica: MessageFns<Replica> = {
 };
 
 function createBaseWelcome(): Welcome {
-  return { replicaId: "", protocol: undefined, timeMs: 0, replicas: undefined };
+  return { replicaId: "", protocol: undefined, timeMs: 0, replicas: undefined, authorities: [] };
 }
 
 export const Welcome: MessageFns<Welcome> = {
@@ -2022,6 +2060,9 @@ export const Welcome: MessageFns<Welcome> = {
     }
     if (message.replicas !== undefined) {
       Replicas.encode(message.replicas, writer.uint32(34).fork()).join();
+    }
+    for (const v of message.authorities) {
+      writer.uint32(42).bytes(v!);
     }
     return writer;
   },
@@ -2071,6 +2112,14 @@ export const Welcome: MessageFns<Welcome> = {
             message.replicas = Replicas.decode(reader, reader.uint32());
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.authorities.push(reader.bytes());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2096,6 +2145,7 @@ export const Welcome: MessageFns<Welcome> = {
     message.replicas = (object.replicas !== undefined && object.replicas !== null)
       ? Replicas.fromPartial(object.replicas)
       : undefined;
+    message.authorities = object.authorities?.map((e) => e) || [];
     return message;
   },
 };

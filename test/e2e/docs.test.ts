@@ -210,6 +210,7 @@ describe("GET /openapi.json", () => {
       "/api/admin/audit-verify",
       "/api/admin/invites",
       "/api/admin/keys",
+      "/api/admin/probe-ca",
       "/api/admin/probe-tokens",
       "/api/admin/probes",
       "/api/admin/probes/logs",

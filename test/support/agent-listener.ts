@@ -75,18 +75,18 @@ async function secure(
   authority: Authority,
   expected: ReadonlyMap<string, { agentId: string; region: string }>,
 ): Promise<Security> {
-  const identity = await authority.issueServer();
+  const identity = { ...(await authority.issueServer()), authorities: [authority.pem] };
   const regions = new Map<string, string>();
   const issue = async (agentId: string, request: Uint8Array) => {
     const key = await parseCertificateRequest(request);
     if (key === null) return { ok: false, fault: "request", message: "no request" } as const;
     const certificate = await authority.issueClient({ ...authority.plan(), agentId }, key);
-    const timeMs = Date.now();
-    return { ok: true, issued: { certificate, caCertificate: authority.certificate, agentId, timeMs } } as const;
+    const ca = { caCertificate: authority.certificate, leavingCaCertificate: new Uint8Array() };
+    return { ok: true, issued: { certificate, ...ca, agentId, timeMs: Date.now() } } as const;
   };
   const nobody = { ok: false, fault: "identity", message: "not expected here" } as const;
   return {
-    authority: authority.pem,
+    authorities: () => [],
     identity: { current: () => identity, onRenew: () => {} },
     enrolment: {
       enroll(token, request) {

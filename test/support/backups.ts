@@ -25,17 +25,19 @@ export function backupDirectory(): string {
 /** What a test gives a command besides its words. */
 interface Given {
   readonly passphraseFile?: string;
-  readonly masterKey?: Uint8Array;
+  /** null: it is in the data directory. */
+  readonly masterKey?: Uint8Array | null;
+  readonly dataDir?: string;
 }
 
-/** Runs `backup ...` or `restore ...` on a database, in this process. */
+/** Runs `backup ...`, `restore ...` or `rotate ...` on a database, in this process. */
 export function runCommand(
   databaseUrl: string,
-  [command, ...words]: readonly ["backup" | "restore", ...string[]],
-  { passphraseFile, masterKey = MASTER_KEY }: Given = {},
+  [command, ...words]: readonly ["backup" | "restore" | "rotate", ...string[]],
+  { passphraseFile, masterKey = MASTER_KEY, dataDir = "/nonexistent" }: Given = {},
 ): Promise<CommandEnd> {
   const backups = { directory: null, schedule: null, keep: 7, passphraseFile: passphraseFile ?? null };
-  const config = { databaseUrl, masterKey, dataDir: "/nonexistent", backups };
+  const config = { databaseUrl, masterKey, dataDir, backups };
   return runBackupCommand({ command, words, config, random: systemRandom });
 }
 
@@ -57,8 +59,13 @@ export function commandEnvironment(databaseUrl: string): Record<string, string |
 }
 
 /** Starts the same in a process of its own. */
-export function startCommand(databaseUrl: string, words: readonly string[]): ChildProcess {
-  return spawn(process.execPath, [COMMAND_ENTRY, ...words], { env: commandEnvironment(databaseUrl), stdio: "ignore" });
+export function startCommand(
+  databaseUrl: string,
+  words: readonly string[],
+  more: Readonly<Record<string, string | undefined>> = {},
+): ChildProcess {
+  const env = { ...commandEnvironment(databaseUrl), ...more };
+  return spawn(process.execPath, [COMMAND_ENTRY, ...words], { env, stdio: "ignore" });
 }
 
 /** Stores what any service has that was once started: the check of its master key, its id, and an account. */

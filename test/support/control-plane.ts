@@ -55,6 +55,8 @@ export interface ControlPlaneOptions {
   /** For a second replica on this database. The first one drops the database. */
   readonly databaseUrl?: string;
   readonly connections?: NonNullable<ServeOptions["connections"]>;
+  /** Default: that of every control plane under test. */
+  readonly masterKey?: Uint8Array;
   /** Folder of the program. Default: this clone. */
   readonly root?: string;
   /** Default: logs nothing. */
@@ -73,7 +75,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
     {
       config: { ...read.config, http: anyPort, grpc: anyPort, ...options.config },
       adminToken: ADMIN_TOKEN,
-      masterKey: MASTER_KEY,
+      masterKey: options.masterKey ?? MASTER_KEY,
       plans: options.plans ?? WIDE_PLANS,
       hostClock: systemClock,
       random: systemRandom,

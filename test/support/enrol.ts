@@ -109,11 +109,12 @@ export async function callRenew(
   caCertificate: string,
   own: AgentIdentity | null,
   certificateRequest: Buffer,
+  follows = false,
 ): Promise<EnrollResponse> {
   const client = dialProbe(port, clientCredentials(caCertificate, own));
   try {
     return await new Promise<EnrollResponse>((resolve, reject) => {
-      client.renew({ certificateRequest }, (error: ServiceError | null, response) => {
+      client.renew({ certificateRequest, follows }, (error: ServiceError | null, response) => {
         if (error === null) resolve(response);
         else reject(error);
       });

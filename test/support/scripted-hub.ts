@@ -47,7 +47,7 @@ export async function startScriptedHub(
         if (body?.$case === "hello") {
           hellos.push(body.value);
           const replicas = minor > 0 ? { replicas: [{ id: replicaId, address: "" }] } : undefined;
-          const value = { replicaId, protocol: { major: 1, minor }, timeMs: Date.now(), replicas };
+          const value = { replicaId, protocol: { major: 1, minor }, timeMs: Date.now(), replicas, authorities: [] };
           call.write({ body: { $case: "welcome", value } });
         } else if (body?.$case === "beat") {
           credits = body.value.credits;

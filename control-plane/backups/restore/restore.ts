@@ -13,14 +13,13 @@ import {
   analyzeTables,
   createDays,
   dropAll,
-  readTarget,
   setSequences,
   withoutForeignKeys,
   writeRows,
-  type Target,
 } from "#control-plane/backups/restore/store.ts";
 import { BACKED_UP } from "#control-plane/backups/tables.ts";
 import { listTables, type Table } from "#control-plane/backups/tables-store.ts";
+import { readTarget, refuseUnfit, type Target } from "#control-plane/backups/target-store.ts";
 import { countRows } from "#control-plane/backups/write/write.ts";
 import { LOCK_NOT_AVAILABLE } from "#control-plane/core/database/codes.ts";
 import { connect, type Transaction } from "#control-plane/core/database/connect.ts";
@@ -117,17 +116,9 @@ async function checkManifest(manifest: Manifest, masterKey: Uint8Array | null): 
   }
 }
 
-async function checkTarget({ connections, replicas, migration, accounts }: Target, mayReplace: boolean): Promise<void> {
-  if (connections.length > 0 || replicas > 0) {
-    const by = connections.length > 0 ? ` (connections: ${connections.join(", ")})` : "";
-    throw new BackupProblem(`the database is in use by a running service${by}: stop every control plane first`);
-  }
-  const newest = await newestMigration();
-  if (migration > newest) {
-    throw new BackupProblem(
-      `the database has migration ${migration}, and this release knows ${newest}: update Vantage`,
-    );
-  }
+async function checkTarget(target: Target, mayReplace: boolean): Promise<void> {
+  refuseUnfit(target, await newestMigration());
+  const { accounts } = target;
   if (accounts > 0 && !mayReplace) {
     throw new BackupProblem(`the database has data (accounts: ${accounts}): --yes replaces all of them`, 2);
   }

@@ -1,48 +1,9 @@
 import type { Writable } from "node:stream";
-import type { Queryable, Sql, Transaction } from "#control-plane/core/database/connect.ts";
+import type { Sql, Transaction } from "#control-plane/core/database/connect.ts";
 import { dayOf } from "#control-plane/core/database/partitions/days.ts";
 import { createDay } from "#control-plane/core/database/partitions/upkeep.ts";
 import { BACKED_UP, DAY_TABLES, FREE_SEQUENCE, FUNCTIONS, LEFT_OUT } from "#control-plane/backups/tables.ts";
 import { quote, setForm, type Table } from "#control-plane/backups/tables-store.ts";
-
-/** A replica that is alive writes its row every second, or rests and keeps its connections. Seconds. */
-const ALIVE_SECONDS = 5;
-
-/** What is in the database into which a backup is restored. */
-export interface Target {
-  /** Names of our other connections to it. */
-  readonly connections: readonly string[];
-  /** Replicas that have shown in the last seconds that they are alive. */
-  readonly replicas: number;
-  /** Number of the newest migration; 0: there is none. */
-  readonly migration: number;
-  readonly accounts: number;
-}
-
-/** Reads what is in the database. */
-export async function readTarget(sql: Queryable): Promise<Target> {
-  const connections = await sql<{ name: string }[]>`
-    select distinct application_name as name from pg_stat_activity
-    where datname = current_database() and pid <> pg_backend_pid() and application_name like 'vantage %' order by 1`;
-  const has = async (table: string): Promise<boolean> => {
-    const [row] = await sql<{ has: boolean }[]>`select to_regclass(${table}) is not null as has`;
-    return row?.has === true;
-  };
-  const count = async (table: string, select: string): Promise<number> => {
-    if (!(await has(table))) return 0;
-    const [row] = await sql.unsafe<{ count: number }[]>(`select (${select})::integer as count`);
-    return row?.count ?? 0;
-  };
-  return {
-    connections: connections.map(({ name }) => name),
-    replicas: await count(
-      "replicas",
-      `select count(*) from replicas where seen_at > clock_timestamp() - interval '${ALIVE_SECONDS} seconds'`,
-    ),
-    migration: await count("schema_migrations", "select coalesce(max(number), 0) from schema_migrations"),
-    accounts: await count("accounts", "select count(*) from accounts"),
-  };
-}
 
 /** Drops everything that Vantage has in the database. It is back if the transaction does not commit. */
 export async function dropAll(tx: Transaction): Promise<void> {

@@ -32,7 +32,13 @@ export function attachAgent(
   roster.join(session);
   log.info({ agent: agent.id, region: agent.place.region }, "agent attached");
   const { replicaId } = hub;
-  const welcome = { replicaId, protocol: PROTOCOL, timeMs: clock.now().getTime(), replicas: listReplicas(hub) };
+  const welcome = {
+    replicaId,
+    protocol: PROTOCOL,
+    timeMs: clock.now().getTime(),
+    replicas: listReplicas(hub),
+    authorities: [],
+  };
   link.send({ body: { $case: "welcome", value: welcome } });
   if (older !== undefined) {
     moveJobs(hub, older, "replaced");

@@ -192,8 +192,9 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
       void answer(call, security.enrolment.enroll(joinToken, certificateRequest, addressOf(call)), callback);
     },
     renew: (call, callback) => {
-      const shown = certificateOf(call);
-      void answer(call, security.enrolment.renew(shown, call.request.certificateRequest, addressOf(call)), callback);
+      const { certificateRequest, follows } = call.request;
+      const renewed = security.enrolment.renew(certificateOf(call), certificateRequest, addressOf(call), follows);
+      void answer(call, renewed, callback);
     },
   };
 
@@ -204,9 +205,14 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
       connections.refuse(peer);
       return callback({ code: STATUS_OF_FAULT[issuance.fault], details: issuance.message });
     }
-    const { certificate, caCertificate, agentId, timeMs } = issuance.issued;
-    const der = { certificate: Buffer.from(certificate), caCertificate: Buffer.from(caCertificate) };
-    callback(null, { ...der, agentId, timeMs });
+    const { agentId, timeMs, ...der } = issuance.issued;
+    callback(null, {
+      certificate: Buffer.from(der.certificate),
+      caCertificate: Buffer.from(der.caCertificate),
+      leavingCaCertificate: Buffer.from(der.leavingCaCertificate),
+      agentId,
+      timeMs,
+    });
   }
 
   const agents = openServer(service, AGENT_OPTIONS, interceptors);

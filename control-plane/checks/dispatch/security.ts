@@ -4,6 +4,8 @@ import type { Gatekeeper } from "#control-plane/checks/dispatch/admission.ts";
 export interface ListenerIdentity {
   readonly chain: string;
   readonly privateKey: string;
+  /** PEM of the authorities that client certificates come from. */
+  readonly authorities: readonly string[];
 }
 
 /** An issued certificate. */
@@ -12,6 +14,8 @@ interface Issued {
   readonly certificate: Uint8Array;
   /** DER. */
   readonly caCertificate: Uint8Array;
+  /** DER of an authority that is to be trusted too, while another takes its place; empty: none. */
+  readonly leavingCaCertificate: Uint8Array;
   readonly agentId: string;
   /** The control plane's clock, Unix milliseconds. */
   readonly timeMs: number;
@@ -31,16 +35,19 @@ export type Issuance = { readonly ok: true; readonly issued: Issued } | ({ reado
 export interface Enrolment {
   /** Enrols a new agent with a join token. `peer`: address of the caller. */
   enroll(token: string, request: Uint8Array, peer: string): Promise<Issuance>;
-  /** Renews the certificate of the connection (DER, null: none or invalid) for the same agent. */
-  renew(certificate: Uint8Array | null, request: Uint8Array, peer: string): Promise<Issuance>;
+  /**
+   * Renews the certificate of the connection (DER, null: none or invalid) for the same agent. `follows`: it can be one of
+   * another authority.
+   */
+  renew(certificate: Uint8Array | null, request: Uint8Array, peer: string, follows: boolean): Promise<Issuance>;
 }
 
 /** Dependencies of the listener to authenticate agents. */
 export interface Security {
   readonly gatekeeper: Gatekeeper;
   readonly enrolment: Enrolment;
-  /** PEM of the authority that client certificates come from. */
-  readonly authority: string;
+  /** Returns the SHA-256 of the authorities that agents are to trust. */
+  authorities(): readonly Uint8Array[];
   readonly identity: {
     current(): ListenerIdentity;
     /** Adds a listener that gets each renewed identity. */

@@ -1,10 +1,9 @@
-import type { Logger } from "pino";
 import { type Registry, Counter } from "prom-client";
-import type { Clock } from "#shared/time/clock.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { App } from "#control-plane/core/app.ts";
 import type { GuardedDatabase } from "#control-plane/core/database/guarded.ts";
 import type { Notifications } from "#control-plane/core/database/notifications.ts";
+import { openAuthorities, openListenerIdentity, type Authorities } from "#control-plane/checks/probes/authorities.ts";
 import { createGatekeeper } from "#control-plane/checks/probes/gatekeeper.ts";
 import {
   enableProbe,
@@ -12,92 +11,26 @@ import {
   notifyAccountErased,
   revokeProbe,
   type StoredProbe,
-  findAuthority,
-  insertAuthority,
   isTokenLive,
   redeemToken,
   renewProbe,
 } from "#control-plane/checks/probes/store.ts";
 import { createToken, type CreatedToken, type TokenRequest, parseToken } from "#control-plane/checks/probes/tokens.ts";
 import type { Encryption } from "#control-plane/core/secrets/encryption.ts";
-import type {
-  Security,
-  ListenerIdentity,
-  Enrolment,
-  Issuance,
-  NotIssued,
-} from "#control-plane/checks/dispatch/security.ts";
+import type { Security, Enrolment, Issuance, NotIssued } from "#control-plane/checks/dispatch/security.ts";
 import {
-  type Authority,
-  createAuthority,
-  openAuthority,
   MAX_REQUEST_BYTES,
   parseCertificateRequest,
   type RequestedKey,
 } from "#control-plane/checks/probes/authority.ts";
-import { transact } from "#control-plane/core/database/transaction.ts";
 import { createHash, webcrypto } from "node:crypto";
 import { DatabaseAway } from "#control-plane/core/database/database-away.ts";
 import { createAddressLimiter } from "#control-plane/http/limits/address.ts";
 
-const PURPOSE = "authority.private_key";
-
-/** Loads the installation's only authority. The first replica creates it; all replicas use the same. */
-export async function loadAuthority({
-  sql,
-  encryption,
-  clock,
-  random,
-}: Pick<App, "sql" | "clock" | "random"> & { readonly encryption: Encryption }): Promise<Authority> {
-  const kept = (await findAuthority(sql)) ?? (await createAndStore());
-  const privateKey = encryption.open(kept.privateKey, PURPOSE);
-  if (privateKey === null)
-    throw new Error("the authority's key in the database cannot be decrypted with the master key");
-  return openAuthority({ certificate: kept.certificate, privateKey }, clock, random);
-
-  async function createAndStore() {
-    const { certificate, privateKey: fresh } = await createAuthority(clock, random);
-    const sealed = { certificate, privateKey: encryption.seal(fresh, PURPOSE) };
-    return transact(sql, (tx) => insertAuthority(tx, sealed, clock.now()));
-  }
-}
-
-const HOUR_MS = 3_600_000;
-// A third of the certificate's lifetime: a replica that cannot renew it for weeks still works.
-const AHEAD_MS = 30 * 24 * HOUR_MS;
-
-/** Issues the listener's certificate and renews it until `close`. */
-export async function openListenerIdentity(
-  authority: Pick<Authority, "issueServer">,
-  { clock, log, everyMs = HOUR_MS }: { clock: Clock; log: Logger; everyMs?: number },
-): Promise<Security["identity"] & { close(): void }> {
-  const listeners: ((identity: ListenerIdentity) => void)[] = [];
-  let identity = await authority.issueServer();
-
-  async function renew(): Promise<void> {
-    if (identity.notAfter.getTime() - clock.now().getTime() > AHEAD_MS) return;
-    identity = await authority.issueServer();
-    log.info({ until: identity.notAfter }, "listener certificate renewed");
-    for (const listener of listeners) listener(identity);
-  }
-  const timer = setInterval(() => {
-    renew().catch((error: unknown) =>
-      log.error({ err: error }, "listener certificate could not be renewed; the next attempt follows"),
-    );
-  }, everyMs);
-  timer.unref();
-
-  return {
-    current: () => identity,
-    onRenew: (listener) => void listeners.push(listener),
-    close: () => clearInterval(timer),
-  };
-}
-
 /** Enrolled agents: admits them, and lets operators manage them. */
 export interface Probes {
-  /** SHA-256 of the authority's certificate, hex. */
-  readonly fingerprint: string;
+  /** The authorities, and how one takes the place of another. */
+  readonly authorities: Authorities;
   /** Security of the listener for agents. */
   readonly security: Security;
   /** Creates a join token. Returns null if the account does not exist. */
@@ -123,20 +56,21 @@ interface ProbesDeps extends Pick<App, "sql" | "clock" | "random" | "log"> {
 /** Opens enrolment on this replica. The first replica of the installation creates the authority. */
 export async function openProbes(deps: ProbesDeps): Promise<Probes> {
   const { sql, gate: database, notifications, accounts, encryption, clock, random, log, registry } = deps;
-  const authority = await loadAuthority({ sql, encryption, clock, random });
-  const identity = await openListenerIdentity(authority, { clock, log });
-  const gatekeeper = createGatekeeper({ authority, database, notifications, clock });
-  const enrolment = createEnrolment({ authority, database, clock, random, log, registry });
+  const authorities = await openAuthorities({ sql, database, notifications, encryption, clock, random, log });
+  const identity = await openListenerIdentity(authorities, { clock, log });
+  const gatekeeper = createGatekeeper({ authority: authorities, database, notifications, clock });
+  const enrolment = createEnrolment({ authorities, database, clock, random, log, registry });
   accounts.onErase(notifyAccountErased);
   accounts.addExporter("probes", exportProbes);
-  const { fingerprint } = authority;
   return {
-    fingerprint,
-    security: { gatekeeper, enrolment, identity, authority: authority.pem },
-    createToken: (request) => createToken(sql, request, { fingerprint, clock, random }),
+    authorities,
+    security: { gatekeeper, enrolment, identity, authorities: () => authorities.fingerprints() },
+    createToken: (request) =>
+      createToken(sql, request, { fingerprint: authorities.serving().fingerprint, clock, random }),
     enable: (id, enabled) => enableProbe(sql, id, enabled),
     revoke: (id) => revokeProbe(sql, id, clock.now()),
     close() {
+      authorities.close();
       gatekeeper.close();
       identity.close();
     },
@@ -158,6 +92,7 @@ type Result =
   | "away"
   | "error";
 
+const NONE = new Uint8Array();
 // A token of 256 bits cannot be guessed. The limit bounds the reading and logging that a stranger can cause.
 const FAILURES_PER_MINUTE = 30;
 
@@ -186,12 +121,12 @@ const AWAY: NotIssued = { fault: "away", message: "the control plane cannot reac
 /** Creates the service that issues certificates, for a join token or for a valid certificate. */
 export function createEnrolment(
   deps: Pick<App, "clock" | "random" | "log"> & {
-    readonly authority: Authority;
+    readonly authorities: Pick<Authorities, "serving" | "issuing" | "identify">;
     readonly database: GuardedDatabase;
     readonly registry: Registry;
   },
 ): Enrolment {
-  const { authority, database, clock, random, log, registry } = deps;
+  const { authorities, database, clock, random, log, registry } = deps;
   const failures = createAddressLimiter({ clock, limit: FAILURES_PER_MINUTE, windowSeconds: 60 });
   const enrolments = new Counter({
     name: "vantage_enrolments_total",
@@ -221,8 +156,7 @@ export function createEnrolment(
     enrolments.inc({ result });
     if ("certificate" in answer) {
       log.info({ agent: answer.agentId, peer, result }, "agent certificate issued");
-      const timeMs = clock.now().getTime();
-      return { ok: true, issued: { ...answer, caCertificate: authority.certificate, timeMs } };
+      return { ok: true, issued: { ...answer, timeMs: clock.now().getTime() } };
     }
     if (answer.fault !== "away" && answer.fault !== "limit") failures.take(caller);
     // A caller over the limit is counted but not logged, so that a stranger cannot fill the log.
@@ -234,6 +168,7 @@ export function createEnrolment(
     enroll: (presented, request, peer) =>
       attempt(peer, peer, async (isExhausted) => {
         const token = parseToken(presented);
+        const authority = authorities.serving();
         const isOurs = token?.fingerprint === authority.fingerprint;
         // A valid token is always accepted, or a stranger with the same address could lock out agents.
         if (isExhausted && !(isOurs && (await database.run((sql) => isTokenLive(sql, token.digest, clock.now()))))) {
@@ -246,30 +181,46 @@ export function createEnrolment(
         if (key === null) return { result: "request", answer: BAD_REQUEST };
         const planned = authority.plan();
         const enrolledBy = await digestOf(token.digest, key);
-        const probe = { ...planned, enrolledBy, suffix: Buffer.from(random.bytes(6)).toString("hex") };
+        const probe = {
+          ...planned,
+          authorityId: authority.id,
+          enrolledBy,
+          suffix: Buffer.from(random.bytes(6)).toString("hex"),
+        };
         const redeemed = await database.run((sql) => redeemToken(sql, token.digest, probe, clock.now()));
         if (!redeemed.ok) return { result: `token_${redeemed.reason}`, answer: BAD_TOKEN };
         const { agentId } = redeemed;
         return {
           result: "enrolled",
-          answer: { agentId, certificate: await authority.issueClient({ ...planned, agentId }, key) },
+          answer: {
+            agentId,
+            certificate: await authority.issueClient({ ...planned, agentId }, key),
+            caCertificate: authority.certificate,
+            leavingCaCertificate: NONE,
+          },
         };
       }),
-    renew: (shown, request, peer) => {
-      const holder = shown === null ? null : authority.identify(shown);
+    renew: (shown, request, peer, follows) => {
+      const holder = shown === null ? null : authorities.identify(shown);
       return attempt(peer, holder?.agentId ?? peer, async (isExhausted) => {
         if (isExhausted) return OVER_LIMIT;
         if (holder === null || holder.notAfter <= clock.now())
           return { result: "certificate", answer: BAD_CERTIFICATE };
         const key = await parseCertificateRequest(request);
         if (key === null) return { result: "request", answer: BAD_REQUEST };
-        const next = authority.plan();
+        const { authority, leaving } = authorities.issuing(holder.authorityId, follows);
+        const next = { ...authority.plan(), authorityId: authority.id };
         const renewed = await database.run((sql) => renewProbe(sql, holder, next));
         if (!renewed) return { result: "certificate", answer: BAD_CERTIFICATE };
         const { agentId } = holder;
         return {
           result: "renewed",
-          answer: { agentId, certificate: await authority.issueClient({ ...next, agentId }, key) },
+          answer: {
+            agentId,
+            certificate: await authority.issueClient({ ...next, agentId }, key),
+            caCertificate: authority.certificate,
+            leavingCaCertificate: leaving?.certificate ?? NONE,
+          },
         };
       });
     },
@@ -278,7 +229,7 @@ export function createEnrolment(
 
 interface Attempt {
   readonly result: Result;
-  readonly answer: NotIssued | { readonly agentId: string; readonly certificate: Uint8Array };
+  readonly answer: NotIssued | Omit<Extract<Issuance, { readonly ok: true }>["issued"], "timeMs">;
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Hook } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { IdField, readQuery, readWrite } from "#control-plane/http/params.ts";
 import { answer } from "#control-plane/http/request.ts";
+import { registerAuthorityRoutes } from "#control-plane/checks/probes/authority-routes.ts";
 import type { Probes } from "#control-plane/checks/probes/probes.ts";
 
 const HOUR_SECONDS = 3_600;
@@ -80,8 +81,9 @@ interface Joining {
   readonly lineFor: ((agent: { token: string; region: string; controlPlane: string }) => string) | null;
 }
 
-/** Registers the operator's routes of enrolment: POST /api/admin/probe-tokens, PUT and DELETE /api/admin/probes. */
+/** Registers the operator's routes of enrolment: POST /api/admin/probe-tokens, PUT and DELETE /api/admin/probes, those of the authority. */
 export function registerProbeRoutes(server: FastifyInstance, admin: Hook, probes: Probes, joining: Joining): void {
+  registerAuthorityRoutes(server, admin, probes.authorities);
   server.route({
     method: "POST",
     url: "/api/admin/probe-tokens",
@@ -110,7 +112,7 @@ export function registerProbeRoutes(server: FastifyInstance, admin: Hook, probes
       const data = {
         token,
         expires_at: expires,
-        ca_fingerprint: probes.fingerprint,
+        ca_fingerprint: probes.authorities.serving().fingerprint,
         install: joining.lineFor?.({ token, region, controlPlane }) ?? null,
       };
       return reply.code(201).send(answer(request, data));

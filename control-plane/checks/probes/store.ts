@@ -1,35 +1,10 @@
-import type { Queryable, Sql, Transaction } from "#control-plane/core/database/connect.ts";
+import type { Queryable, Sql } from "#control-plane/core/database/connect.ts";
 
 /**
  * Notification channel of changed enrolments: an agent's id, or `account:<id>` if an account was erased with its
  * agents.
  */
 export const PROBE_CHANNEL = "probes";
-
-/** The stored authority: DER, with the key encrypted. */
-interface StoredAuthority {
-  readonly certificate: Uint8Array;
-  readonly privateKey: Uint8Array;
-}
-
-/** Finds the authority; null before the first start. */
-export async function findAuthority(sql: Queryable): Promise<StoredAuthority | null> {
-  const [row] = await sql<StoredAuthority[]>`select certificate, private_key as "privateKey" from authority`;
-  return row ?? null;
-}
-
-/**
- * Inserts an authority unless there is one. Returns the stored one. Replicas that start at the same time take turns.
- */
-export async function insertAuthority(tx: Transaction, made: StoredAuthority, now: Date): Promise<StoredAuthority> {
-  await tx`select pg_advisory_xact_lock(hashtext('vantage authority'))`;
-  await tx`
-    insert into authority (certificate, private_key, created_at) values (${made.certificate}, ${made.privateKey}, ${now})
-    on conflict (id) do nothing`;
-  const kept = await findAuthority(tx);
-  if (kept === null) throw new Error("the authority is missing after its insert");
-  return kept;
-}
 
 /** A stored join token. */
 interface StoredToken {
@@ -56,6 +31,8 @@ export async function insertToken(sql: Queryable, token: StoredToken, now: Date)
 interface NewProbe {
   /** Last part of its id, after the token's region and a hyphen. */
   readonly suffix: string;
+  /** The authority that issues its certificate. */
+  readonly authorityId: number;
   readonly serial: string;
   readonly notAfter: Date;
   /** SHA-256 over the token's digest and the agent's public key. */
@@ -77,7 +54,8 @@ export async function redeemToken(sql: Queryable, digest: Uint8Array, probe: New
     { agentId: string | null; region: string; accountId: number | null; expired: number; known: number }[]
   >`
     with again as (
-      update probes set certificate_serial = ${probe.serial}, certificate_expires_at = ${probe.notAfter}
+      update probes set certificate_serial = ${probe.serial}, certificate_expires_at = ${probe.notAfter},
+        authority_id = ${probe.authorityId}
       where enrolled_by = ${probe.enrolledBy} and revoked_at is null and last_seen_at is null
         and exists (select 1 from join_tokens where digest = ${digest} and expires_at > ${now})
       returning id, region, account_id
@@ -88,9 +66,9 @@ export async function redeemToken(sql: Queryable, digest: Uint8Array, probe: New
       returning region, account_id
     ), probe as (
       insert into probes
-        (id, region, account_id, certificate_serial, certificate_expires_at, enrolled_at, enrolled_by)
-      select region || '-' || ${probe.suffix}::text, region, account_id, ${probe.serial}, ${probe.notAfter}, ${now},
-        ${probe.enrolledBy}
+        (id, region, account_id, certificate_serial, certificate_expires_at, authority_id, enrolled_at, enrolled_by)
+      select region || '-' || ${probe.suffix}::text, region, account_id, ${probe.serial}, ${probe.notAfter},
+        ${probe.authorityId}, ${now}, ${probe.enrolledBy}
       from token
       returning id, region, account_id
     ), enrolled as (select * from again union all select * from probe)
@@ -135,11 +113,12 @@ export async function findProbes(sql: Sql, ids: readonly string[]): Promise<read
 export async function renewProbe(
   sql: Queryable,
   shown: { readonly agentId: string; readonly serial: string },
-  next: { readonly serial: string; readonly notAfter: Date },
+  next: { readonly serial: string; readonly notAfter: Date; readonly authorityId: number },
 ): Promise<boolean> {
   const { count } = await sql`
     update probes
-    set previous_serial = ${shown.serial}, certificate_serial = ${next.serial}, certificate_expires_at = ${next.notAfter}
+    set previous_serial = ${shown.serial}, certificate_serial = ${next.serial},
+      certificate_expires_at = ${next.notAfter}, authority_id = ${next.authorityId}
     where id = ${shown.agentId} and revoked_at is null and ${shown.serial} in (certificate_serial, previous_serial)`;
   return count > 0;
 }

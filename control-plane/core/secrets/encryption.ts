@@ -1,5 +1,6 @@
-import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync, type KeyObject } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync } from "node:crypto";
 import type { Random } from "#shared/time/clock.ts";
+import type { SealedPurpose } from "#control-plane/core/secrets/sealed.ts";
 
 /** Encrypts secrets for the database: AES-256-GCM (NIST SP 800-38D) with a key derived from the master key. */
 export interface Encryption {
@@ -7,10 +8,10 @@ export interface Encryption {
    * Encrypts a secret. `purpose` says what and where it is, e.g. "authority.private_key"; `open` needs the same
    * purpose.
    */
-  seal(secret: Uint8Array, purpose: string): Uint8Array;
+  seal(secret: Uint8Array, purpose: SealedPurpose): Uint8Array;
   /** Decrypts a secret. Returns null if it was altered, or sealed for another purpose or with another key. */
-  open(sealed: Uint8Array, purpose: string): Uint8Array | null;
-  /** Returns 32 bytes that only a holder of the master key can compute from a text (HMAC-SHA-256, RFC 2104). */
+  open(sealed: Uint8Array, purpose: SealedPurpose): Uint8Array | null;
+  /** Returns 32 bytes that only a holder of the digest key can compute from a text (HMAC-SHA-256, RFC 2104). */
   digest(text: string, purpose: string): Uint8Array;
 }
 
@@ -20,12 +21,17 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const CIPHER = "aes-256-gcm";
 
-/** Creates the encryption for a master key of 32 bytes. */
-export function createEncryption(masterKey: Uint8Array, random: Random): Encryption {
-  const key = deriveKey(masterKey, "vantage encryption");
-  const digestKey = deriveKey(masterKey, "vantage digests");
+/** Creates the encryption for a master key of 32 bytes. `digestKey`: that of an earlier master key, which stays in use. */
+export function createEncryption(
+  masterKey: Uint8Array,
+  random: Random,
+  digestKey: Uint8Array = digestKeyOf(masterKey),
+): Encryption {
+  // As objects they are prepared once: with their bytes, each cipher takes five times as long.
+  const key = createSecretKey(deriveKey(masterKey, "vantage encryption"));
+  const digests = createSecretKey(digestKey);
   return {
-    digest: (text, purpose) => createHmac("sha256", digestKey).update(`${purpose}\0${text}`).digest(),
+    digest: (text, purpose) => createHmac("sha256", digests).update(`${purpose}\0${text}`).digest(),
     seal(secret, purpose) {
       const nonce = random.bytes(NONCE_BYTES);
       const cipher = createCipheriv(CIPHER, key, nonce).setAAD(Buffer.from(purpose));
@@ -46,9 +52,13 @@ export function createEncryption(masterKey: Uint8Array, random: Random): Encrypt
   };
 }
 
-/** Derives a key of 32 bytes. As an object it is prepared once: with its bytes, each cipher takes five times as long. */
-function deriveKey(masterKey: Uint8Array, purpose: string): KeyObject {
-  return createSecretKey(new Uint8Array(hkdfSync("sha256", masterKey, "", purpose, 32)));
+/** Returns the key with which a master key signs links and looks addresses up. */
+export function digestKeyOf(masterKey: Uint8Array): Uint8Array {
+  return deriveKey(masterKey, "vantage digests");
+}
+
+function deriveKey(masterKey: Uint8Array, purpose: string): Uint8Array {
+  return new Uint8Array(hkdfSync("sha256", masterKey, "", purpose, 32));
 }
 
 /** Returns the value by which a database recognises its master key. It does not reveal the key (HMAC, RFC 2104). */

@@ -103,7 +103,7 @@ export function createAnswers({
     log,
     timers,
   });
-  const purposeOf = ({ scope }: WriteIdentity): string => `idempotent_answers.answer ${scope.toString("hex")}`;
+  const purposeOf = ({ scope }: WriteIdentity) => `idempotent_answers.answer ${scope.toString("hex")}` as const;
   const keptUntil = (): Date => new Date(clock.now().getTime() + KEPT_MS);
 
   function seal(identity: WriteIdentity, value: unknown): Uint8Array {

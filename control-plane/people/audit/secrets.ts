@@ -54,7 +54,7 @@ export function createAuditSecrets({
   random,
   encryption,
 }: Pick<App, "clock" | "random"> & { readonly encryption: Encryption }): AuditSecrets {
-  const purposeOf = (accountId: number, kid: string) => `audit_secrets.secret ${accountId} ${kid}`;
+  const purposeOf = (accountId: number, kid: string) => `audit_secrets.secret ${accountId} ${kid}` as const;
 
   function open(accountId: number, { kid, secret }: StoredSecret): string {
     const opened = encryption.open(secret, purposeOf(accountId, kid));

@@ -20,6 +20,9 @@ const FLAGS = new Set(["DATABASE_URL", "VANTAGE_DATA_DIR", "VANTAGE_MASTER_KEY"]
 const RESTORE_SETTINGS = { max_locks_per_transaction: "1024" };
 const STATUS = "(status 0: done, 2: wrong usage or no backup, 4: wrong passphrase or master key, 5: anything else)";
 
+/** A command of the control plane's own program for its database. */
+type Name = "backup" | "restore" | "rotate";
+
 /** Adds `deploy/vantage backup` and `restore`, of the embedded database or the one of DATABASE_URL. */
 export function addBackup(program: Command, context: CommandContext): void {
   const backup = program
@@ -47,21 +50,48 @@ export function addBackup(program: Command, context: CommandContext): void {
           ...(typeof passphraseFile === "string" ? { VANTAGE_BACKUP_PASSPHRASE_FILE: passphraseFile } : {}),
         };
         const words = ["--dry-run", "--yes", "--as-copy"].filter((word) => flags[camelOf(word)] === true);
-        const done = await run(name, [...words, "--", file], environment, context.directory);
-        if (typeof done === "number") return context.exit(done);
-        context.complain(`vantage ${name}: ${done.line}`);
-        context.exit(NO_SERVICE);
+        await run(context, name, [...words, "--", file], environment);
       });
   }
+}
+
+/** Adds `deploy/vantage rotate master-key`, of the embedded database or the one of DATABASE_URL. */
+export function addRotateMasterKey(rotate: Command, context: CommandContext): void {
+  const rows = settingsOf("control-plane").filter((row) => FLAGS.has(row.name));
+  const command = rotate
+    .command("master-key")
+    .description(
+      "give the database a new master key, while no control plane runs; run again, it ends a rotation that was killed " +
+        "(status 0: done, 2: wrong usage or no --yes, 4: wrong master key, 5: anything else)",
+    )
+    .option("--new-key-file <file>", "file of the new key, made if it is missing; needed if VANTAGE_MASTER_KEY is set")
+    .option("--end-links", "end the links in mails of before, for a key that others know")
+    .option("--yes", "do it: backups of before need the old key");
+  addSettingFlags(command, rows).action(async (flags: Record<string, unknown>) => {
+    const { newKeyFile } = flags;
+    const words = [
+      ...(typeof newKeyFile === "string" ? [`--new-key-file=${newKeyFile}`] : []),
+      ...["--end-links", "--yes"].filter((word) => flags[camelOf(word)] === true),
+    ];
+    await run(context, "rotate", ["master-key", ...words], withFlags(context.environment, rows, flags));
+  });
 }
 
 function camelOf(flag: string): string {
   return flag.slice(2).replaceAll(/-([a-z])/g, (_dash, letter: string) => letter.toUpperCase());
 }
 
-/** Runs the control plane's own command. The embedded database is started for its time, unless it runs. */
-async function run(
-  name: "backup" | "restore",
+/** Runs the control plane's own command, and ends with its status. */
+async function run(context: CommandContext, name: Name, words: readonly string[], given: Environment): Promise<void> {
+  const done = await runOn(name, words, given, context.directory);
+  if (typeof done === "number") return context.exit(done);
+  context.complain(`vantage ${name}: ${done.line}`);
+  context.exit(NO_SERVICE);
+}
+
+/** Runs the command on its database. The embedded one is started for its time, unless it runs. */
+async function runOn(
+  name: Name,
   words: readonly string[],
   given: Environment,
   directory: string,
@@ -82,15 +112,15 @@ async function run(
 
 async function openEmbedded(
   dataDirectory: string,
-  name: "backup" | "restore",
+  name: Name,
 ): Promise<{ ok: true; url: string; close: () => Promise<void> } | Problem> {
   const none = problem(`there is no embedded database in ${dataDirectory}: set DATABASE_URL or VANTAGE_DATA_DIR`);
-  if (name === "backup" && !existsSync(dataDirectory)) return none;
+  if (name !== "restore" && !existsSync(dataDirectory)) return none;
   const made = openDataDirectory(dataDirectory);
   if (!made.ok) return made;
   const cluster = clusterDirectory(dataDirectory);
   if (!cluster.ok) return cluster;
-  if (name === "backup" && !existsSync(join(cluster.path, "data"))) return none;
+  if (name !== "restore" && !existsSync(join(cluster.path, "data"))) return none;
   const started = await startCluster({ root: cluster.path, settings: name === "restore" ? RESTORE_SETTINGS : {} });
   if (!started.ok) {
     // `up` has it.

@@ -71,3 +71,14 @@ it("retries after failures with growing delays, and counts them", async () => {
   expect(asked.length - inFirstHour).toBeGreaterThan(3);
   expect(await registry.metrics()).toContain(`{result="failed"} ${asked.length}`);
 });
+
+it("asks at once if the control plane changes its authority, and again until it is answered", async () => {
+  renewal.recordTime("one:1", START);
+  renewal.makeDue();
+  await vi.advanceTimersByTimeAsync(180_000);
+  expect(asked.length).toBeGreaterThan(1);
+  const failed = asked.length;
+  answer = { ok: true, identity };
+  await vi.advanceTimersByTimeAsync(DAY_MS);
+  expect(asked).toHaveLength(failed + 1);
+});

@@ -190,3 +190,16 @@ describe("vantage probes", () => {
     expect((await probes("enable", agentId)).status).toBe(2);
   });
 });
+
+it("vantage rotate probe-ca shows and replaces the authority of agents, and names those that have not renewed", async () => {
+  const rotate = (...words: string[]) => runVantage(["rotate", "probe-ca", ...words], environment);
+  const { agentId } = await enrol(plane, "eu-west");
+  expect(await rotate()).toMatchObject({ status: 0, said: expect.not.stringContaining("The next one") });
+  expect(await rotate("begin")).toMatchObject({ status: 0, said: expect.stringContaining("have not renewed: 1") });
+  expect((await rotate("status")).said).toContain(agentId);
+  const refused = await rotate("finish");
+  expect(refused.status).not.toBe(0);
+  expect(refused.complained).toContain(agentId);
+  expect(await rotate("finish", "--force")).toMatchObject({ status: 0, said: expect.not.stringContaining("next") });
+  expect(await rotate("end")).toMatchObject({ status: 2 });
+});

@@ -39,7 +39,7 @@ export interface AgentConnections {
 /** Options of the connections. */
 interface ConnectionOptions {
   readonly address: { readonly host: string; readonly port: number };
-  readonly security: Pick<Security, "authority" | "identity">;
+  readonly security: Pick<Security, "identity">;
   readonly limits: ConnectionLimits;
   readonly clock: Clock;
   /** Functions that serve an HTTP/2 connection, with a valid client certificate or without. */
@@ -109,7 +109,7 @@ export async function acceptConnections(options: ConnectionOptions): Promise<Age
 /** Creates a TLS server without a port, which gets its sockets from the caller. It uses renewed certificates. */
 function openTls(security: ConnectionOptions["security"], onSecured: (socket: TLSSocket) => void): TlsServer {
   const tls = createTlsServer(tlsOptions(security));
-  security.identity.onRenew((renewed) => tls.setSecureContext(tlsContext(security.authority, renewed)));
+  security.identity.onRenew((renewed) => tls.setSecureContext(tlsContext(renewed)));
   tls.on("tlsClientError", (_error, socket) => socket.destroy());
   tls.on("secureConnection", onSecured);
   return tls;

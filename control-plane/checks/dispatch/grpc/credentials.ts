@@ -2,15 +2,15 @@ import type { SecureContextOptions, TlsOptions } from "node:tls";
 import type { ServerUnaryCall } from "@grpc/grpc-js";
 import type { ListenerIdentity, Security } from "#control-plane/checks/dispatch/security.ts";
 
-/** Returns the TLS context: the listener's certificate, and the authority that must have signed client certificates. */
-export function tlsContext(authority: string, { chain, privateKey }: ListenerIdentity): SecureContextOptions {
-  return { ca: authority, cert: chain, key: privateKey, minVersion: "TLSv1.3" };
+/** Returns the TLS context: the listener's certificate, and the authorities that must have signed client certificates. */
+export function tlsContext({ authorities, chain, privateKey }: ListenerIdentity): SecureContextOptions {
+  return { ca: [...authorities], cert: chain, key: privateKey, minVersion: "TLSv1.3" };
 }
 
 /** Returns TLS options that request a client certificate but also accept clients without one. Each call checks it. */
-export function tlsOptions({ authority, identity }: Pick<Security, "authority" | "identity">): TlsOptions {
+export function tlsOptions({ identity }: Pick<Security, "identity">): TlsOptions {
   return {
-    ...tlsContext(authority, identity.current()),
+    ...tlsContext(identity.current()),
     requestCert: true,
     rejectUnauthorized: false,
     ALPNProtocols: ["h2"],

@@ -46,7 +46,7 @@ export function serveStream(
   let hasHello = false;
   let hasEnded = false;
   // Also detaches when this side ends the stream, because the client can then leave it half open without limit.
-  const link = createLink(call, () => detach());
+  const link = createLink(call, security, () => detach());
   const timer = setTimeout(() => reject("", hub.refuse(NO_HELLO)), HELLO_TIMEOUT_MS);
   const close = () => {
     if (hasEnded) return;
@@ -110,12 +110,16 @@ export function serveStream(
   });
 }
 
-function createLink(call: Call, onClose: () => void): AgentLink {
+function createLink(call: Call, security: Pick<Security, "authorities">, onClose: () => void): AgentLink {
   let open = true;
   return {
     send(message) {
       if (!open || call.cancelled || call.destroyed) return;
-      call.write(message);
+      // The hub knows nothing of certificates.
+      if (message.body?.$case === "welcome") {
+        const value = { ...message.body.value, authorities: security.authorities().map((one) => Buffer.from(one)) };
+        call.write({ body: { $case: "welcome", value } });
+      } else call.write(message);
       if (call.writableLength > MAX_UNREAD_BYTES) call.destroy(new Error("the agent reads too slowly"));
     },
     close(last) {

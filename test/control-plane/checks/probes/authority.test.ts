@@ -3,11 +3,13 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { pino } from "pino";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { CONTROL_PLANE_NAME } from "#shared/protocol/wire.ts";
 import { connect, type Sql } from "#control-plane/core/database/connect.ts";
-import { createEncryption } from "#control-plane/core/secrets/encryption.ts";
-import { loadAuthority } from "#control-plane/checks/probes/probes.ts";
+import { guardDatabase, type GuardedDatabase } from "#control-plane/core/database/guarded.ts";
+import { createEncryption, type Encryption } from "#control-plane/core/secrets/encryption.ts";
+import { openAuthorities, type Authorities } from "#control-plane/checks/probes/authorities.ts";
 import {
   createAuthority,
   MAX_REQUEST_BYTES,
@@ -17,6 +19,7 @@ import {
 import { createManualClock, systemClock, systemRandom } from "#test/support/clock.ts";
 import { makeRequest } from "#test/support/enrol.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { until } from "#test/support/until.ts";
 
 const NOW = new Date("2026-03-01T12:00:00.750Z");
 const SECOND = new Date("2026-03-01T12:00:00Z").getTime();
@@ -145,23 +148,43 @@ describe("a certificate request", () => {
 
 describe("the installation's authority", () => {
   const encryption = createEncryption(Buffer.alloc(32, 7), systemRandom);
-  let database: TestDatabase;
+  let testDatabase: TestDatabase;
   let sql: Sql;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    sql = connect(database.url, { name: "test", connections: 8, statementTimeoutMs: 10_000 });
+    testDatabase = await createTestDatabase();
+    sql = connect(testDatabase.url, { name: "test", connections: 8, statementTimeoutMs: 10_000 });
   });
 
   afterAll(async () => {
     await sql.end();
-    await database.drop();
+    await testDatabase.drop();
   });
 
+  let guarded: GuardedDatabase;
+  beforeAll(() => {
+    const one = { name: "test", connections: 1, statementTimeoutMs: 10_000 };
+    guarded = guardDatabase(() => connect(testDatabase.url, one), 10_000);
+  });
+  const opened: Authorities[] = [];
+  afterEach(() => {
+    for (const authorities of opened.splice(0)) authorities.close();
+  });
+  afterAll(() => guarded.close());
+
+  /** Opens the authorities of a replica that hears of no change by a notification. */
+  async function open(own: Encryption, sweepMs = 60_000): Promise<Authorities> {
+    const log = pino({ level: "silent" });
+    const deps = { sql, database: guarded, encryption: own, clock: systemClock, random: systemRandom, log, sweepMs };
+    const authorities = await openAuthorities({ ...deps, notifications: { listen: () => {} } });
+    opened.push(authorities);
+    return authorities;
+  }
+  const load = async (own: Encryption) => (await open(own)).serving();
+
   it("is the same for all replicas, even if many start at the same time, and stays the same", async () => {
-    const deps = { sql, encryption, clock: systemClock, random: systemRandom };
-    const replicas = await Promise.all(Array.from({ length: 8 }, () => loadAuthority(deps)));
-    const again = await loadAuthority(deps);
+    const replicas = await Promise.all(Array.from({ length: 8 }, () => load(encryption)));
+    const again = await load(encryption);
     expect(new Set([...replicas, again].map(({ fingerprint }) => fingerprint)).size).toBe(1);
     // Each of them has the private key.
     const { der } = await issueTo(replicas[0]!, "agent-0001");
@@ -172,7 +195,24 @@ describe("the installation's authority", () => {
     const [row] = await sql<{ key: Uint8Array }[]>`select private_key as key from authority`;
     expect(Buffer.from(row?.key ?? []).includes(Buffer.from("2a8648ce3d0201", "hex"))).toBe(false);
     const other = createEncryption(Buffer.alloc(32, 8), systemRandom);
-    const opening = loadAuthority({ sql, encryption: other, clock: systemClock, random: systemRandom });
+    const opening = load(other);
     await expect(opening).rejects.toThrow("master key");
+  });
+
+  it("is another one at every replica after a change, also if its notification was lost", async () => {
+    const [changing, following] = [await open(encryption), await open(encryption, 20)];
+    const { serving, next } = await changing.begin();
+    await until(() => following.accepted().length === 2, "the second authority at the other replica");
+    expect((await changing.begin()).next?.fingerprint).toBe(next?.fingerprint);
+    // Too young: a replica may not know it yet.
+    expect(following.issuing(serving.id, true).authority.id).toBe(serving.id);
+    expect(following.fingerprints()).toHaveLength(1);
+    expect(await changing.finish(false)).toMatchObject({ isDone: true, state: { next: null } });
+    await until(() => following.serving().fingerprint === next?.fingerprint, "the second authority alone");
+    expect(following.accepted()).toEqual([next?.pem]);
+    expect(await changing.finish(true)).toBeNull();
+    const [one, other] = await Promise.all([changing.begin(), changing.begin()]);
+    expect(one.next?.id).toBe((next?.id ?? 0) + 1);
+    expect(other.next?.fingerprint).toBe(one.next?.fingerprint);
   });
 });

@@ -34,8 +34,28 @@ beforeEach(async () => {
   registry = new Registry();
   lines = [];
   const log = pino({ level: "info" }, { write: (line) => void lines.push(line) });
-  enrolment = createEnrolment({ authority, database: guarded, clock, random: systemRandom, log, registry });
+  enrolment = createEnrolment({
+    authorities: onlyAuthority(),
+    database: guarded,
+    clock,
+    random: systemRandom,
+    log,
+    registry,
+  });
 });
+
+/** The authority without another one that takes its place. */
+function onlyAuthority() {
+  const own = { ...authority, id: 1, createdAt: clock.now() };
+  return {
+    serving: () => own,
+    issuing: () => ({ authority: own, leaving: null }),
+    identify(certificate: Uint8Array) {
+      const holder = own.identify(certificate);
+      return holder === null ? null : { ...holder, authorityId: own.id };
+    },
+  };
+}
 
 /** Creates a token of this authority. */
 async function token(over: Partial<TokenRequest> = {}): Promise<string> {
@@ -192,8 +212,8 @@ describe("failures", () => {
     if (!came.ok) throw new Error(came.message);
     for (let count = 0; count < 30; count += 1) await enroll("guess");
     const { der } = await makeRequest();
-    expect(await enrolment.renew(null, der, PEER)).toMatchObject({ fault: "limit" });
-    expect(await enrolment.renew(came.issued.certificate, der, PEER)).toMatchObject({ ok: true });
+    expect(await enrolment.renew(null, der, PEER, false)).toMatchObject({ fault: "limit" });
+    expect(await enrolment.renew(came.issued.certificate, der, PEER, false)).toMatchObject({ ok: true });
   });
 
   it("of the control plane are not counted: the answer says that the database is away", async () => {
@@ -204,7 +224,7 @@ describe("failures", () => {
     await away.close();
     const log = pino({ level: "silent" });
     const other = createEnrolment({
-      authority,
+      authorities: onlyAuthority(),
       database: away,
       clock,
       random: systemRandom,
@@ -228,15 +248,21 @@ describe("renewing", () => {
     const { certificate, agentId } = came.issued;
     const { der } = await makeRequest();
     clock.advance(30 * 86_400_000 - 1);
-    const renewed = await enrolment.renew(certificate, der, PEER);
+    const renewed = await enrolment.renew(certificate, der, PEER, false);
     expect(renewed).toMatchObject({ ok: true, issued: { agentId } });
     clock.advance(1);
-    expect(await enrolment.renew(certificate, der, PEER)).toMatchObject({ ok: false, fault: "identity" });
+    expect(await enrolment.renew(certificate, der, PEER, false)).toMatchObject({ ok: false, fault: "identity" });
     const next = renewed.ok ? renewed.issued.certificate : null;
-    expect(await enrolment.renew(next, Buffer.from("garbage"), PEER)).toMatchObject({ ok: false, fault: "request" });
-    expect(await enrolment.renew(next, der, PEER)).toMatchObject({ ok: true });
-    expect(await enrolment.renew(null, der, PEER)).toMatchObject({ ok: false, fault: "identity" });
-    expect(await enrolment.renew(authority.certificate, der, PEER)).toMatchObject({ ok: false, fault: "identity" });
+    expect(await enrolment.renew(next, Buffer.from("garbage"), PEER, false)).toMatchObject({
+      ok: false,
+      fault: "request",
+    });
+    expect(await enrolment.renew(next, der, PEER, false)).toMatchObject({ ok: true });
+    expect(await enrolment.renew(null, der, PEER, false)).toMatchObject({ ok: false, fault: "identity" });
+    expect(await enrolment.renew(authority.certificate, der, PEER, false)).toMatchObject({
+      ok: false,
+      fault: "identity",
+    });
     expect(await results()).toEqual({ enrolled: 1, renewed: 2, certificate: 3, request: 1 });
   });
 });

@@ -9,7 +9,7 @@ import { listenGrpc, type GrpcListener } from "#control-plane/checks/dispatch/gr
 import { CONNECTION_LIMITS } from "#control-plane/checks/dispatch/grpc/limits.ts";
 import { createHub, type Hub } from "#control-plane/checks/dispatch/hub.ts";
 import { createAuthority, openAuthority, type Authority } from "#control-plane/checks/probes/authority.ts";
-import { openListenerIdentity } from "#control-plane/checks/probes/probes.ts";
+import { openListenerIdentity } from "#control-plane/checks/probes/authorities.ts";
 import { createManualClock, systemClock, systemRandom } from "#test/support/clock.ts";
 import { until } from "#test/support/until.ts";
 
@@ -34,7 +34,8 @@ beforeEach(async () => {
       return clock.now();
     },
   };
-  identity = await openListenerIdentity(authority, { clock: seen, log, everyMs: 20 });
+  const authorities = { serving: () => authority, accepted: () => [authority.pem], onChange: () => {} };
+  identity = await openListenerIdentity(authorities, { clock: seen, log, everyMs: 20 });
   hub = createHub({ clock: systemClock, random: systemRandom, log, registry: new Registry() });
   const nobody = () => Promise.reject(new Error("not asked in this test"));
   listener = await listenGrpc({
@@ -43,7 +44,7 @@ beforeEach(async () => {
     limits: { ...CONNECTION_LIMITS, strangers: 10, agents: 10 },
     security: {
       identity,
-      authority: authority.pem,
+      authorities: () => [],
       gatekeeper: { admit: nobody, onChange: () => {} },
       enrolment: { enroll: nobody, renew: nobody },
     },

@@ -32,7 +32,7 @@ async function forgetMigration(root: string): Promise<void> {
   await started.cluster.stop();
 }
 
-test("the embedded database is backed up while it runs, and restored into itself and into a new one", async () => {
+test("the embedded database is backed up while it runs, restored into itself and into a new one, and gets a new key", async () => {
   const parent = dirname(place.directory);
   const file = join(parent, "backup.tar.age");
   const elsewhere = join(parent, "elsewhere");
@@ -45,6 +45,8 @@ test("the embedded database is backed up while it runs, and restored into itself
   expect(await run(["backup", file, ...passphrase])).toEqual({ status: 0, output: expect.stringContaining("Wrote") });
   const refused = await run(["restore", file, "--yes", ...passphrase]);
   expect(refused).toEqual({ status: 5, output: expect.stringContaining("in use by a running service") });
+  const rotate = ["rotate", "master-key", "--yes"];
+  expect(await run(rotate)).toEqual({ status: 5, output: expect.stringContaining("in use by a running service") });
   up.process.kill("SIGTERM");
   await up.ended;
 
@@ -52,12 +54,13 @@ test("the embedded database is backed up while it runs, and restored into itself
   expect(await run(["restore", file, "--yes", ...passphrase])).toMatchObject({ status: 0 });
   expect(serversIn(place.directory)).toEqual([]);
   expect(await run(["backup", file])).toMatchObject({ status: 0 });
+  expect(await run(rotate)).toEqual({ status: 0, output: expect.stringContaining("values again") });
   expect(serversIn(place.directory)).toEqual([]);
 
   mkdirSync(elsewhere);
   const there = { VANTAGE_DATA_DIR: elsewhere };
   expect(await run(["restore", file], there)).toMatchObject({ status: 4 });
-  cpSync(join(place.directory, "master-key"), join(elsewhere, "master-key"));
+  cpSync(join(place.directory, "master-key.old"), join(elsewhere, "master-key"));
   expect(await run(["restore", file], there)).toMatchObject({ status: 0 });
   expect(readdirSync(parent).filter((name) => name.includes("partial"))).toEqual([]);
   await forgetMigration(join(elsewhere, "postgres"));
