@@ -25,7 +25,7 @@ import { LOCK_NOT_AVAILABLE } from "#control-plane/core/database/codes.ts";
 import { connect, type Transaction } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { newestMigration, rebuild } from "#control-plane/core/migrations/migrate.ts";
-import { checkValueOf } from "#control-plane/core/secrets/encryption.ts";
+import { checkValueOf } from "#shared/settings/master-key.ts";
 import { createInstallation } from "#control-plane/core/secrets/installation.ts";
 
 /** What to restore, and how. */

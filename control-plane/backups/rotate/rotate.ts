@@ -1,5 +1,6 @@
 import { linkSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { checkValueOf } from "#shared/settings/master-key.ts";
 import { LAUNCHER } from "#shared/settings/launcher.ts";
 import type { Random } from "#shared/time/clock.ts";
 import { BackupProblem } from "#control-plane/backups/problem.ts";
@@ -8,7 +9,7 @@ import { readTarget, refuseUnfit } from "#control-plane/backups/target-store.ts"
 import { connect, type Transaction } from "#control-plane/core/database/connect.ts";
 import { transact } from "#control-plane/core/database/transaction.ts";
 import { newestMigration } from "#control-plane/core/migrations/migrate.ts";
-import { checkValueOf, createEncryption, digestKeyOf } from "#control-plane/core/secrets/encryption.ts";
+import { createEncryption, digestKeyOf } from "#control-plane/core/secrets/encryption.ts";
 import {
   DIGEST_KEY,
   KEY_CHECK,

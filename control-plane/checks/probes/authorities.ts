@@ -69,7 +69,7 @@ export interface Authorities {
 }
 
 /** Dependencies of the authorities. */
-interface AuthoritiesDeps extends Pick<App, "sql" | "clock" | "random" | "log"> {
+interface AuthoritiesDeps extends Pick<App, "sql" | "clock" | "random" | "log" | "timers"> {
   readonly database: GuardedDatabase;
   readonly notifications: Notifications;
   readonly encryption: Encryption;
@@ -84,7 +84,7 @@ const KNOWN_MS = 60_000;
 
 /** Opens the authorities of this replica, which follow changes by any other. The first replica creates the first one. */
 export async function openAuthorities(deps: AuthoritiesDeps): Promise<Authorities> {
-  const { sql, database, notifications, encryption, clock, random, log, sweepMs = SWEEP_MS } = deps;
+  const { sql, database, notifications, encryption, clock, random, log, timers, sweepMs = SWEEP_MS } = deps;
   const opened = new Map<number, OwnAuthority>();
   const listeners: (() => void)[] = [];
   const kept = await readAuthorities(sql);
@@ -134,8 +134,10 @@ export async function openAuthorities(deps: AuthoritiesDeps): Promise<Authoritie
       );
   }
   notifications.listen(AUTHORITY_CHANNEL, refresh, refresh);
-  const sweep = setInterval(refresh, sweepMs);
-  sweep.unref();
+  const sweep = timers.repeat(sweepMs, () => {
+    refresh();
+    return reading;
+  });
 
   async function stateOf(rows: readonly StoredAuthority[]): Promise<AuthorityState> {
     const [serving, next] = await openAll(rows);
@@ -190,7 +192,7 @@ export async function openAuthorities(deps: AuthoritiesDeps): Promise<Authoritie
       });
       return isDone === null ? null : { isDone, state: await stateOf(await readAuthorities(sql)) };
     },
-    close: () => clearInterval(sweep),
+    close: () => sweep.stop(),
   };
 }
 

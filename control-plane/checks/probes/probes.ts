@@ -44,7 +44,7 @@ export interface Probes {
 }
 
 /** Dependencies of enrolment. */
-interface ProbesDeps extends Pick<App, "sql" | "clock" | "random" | "log"> {
+interface ProbesDeps extends Pick<App, "sql" | "clock" | "random" | "log" | "timers"> {
   /** Connection for statements that an agent waits for. */
   readonly gate: GuardedDatabase;
   readonly notifications: Notifications;
@@ -55,8 +55,8 @@ interface ProbesDeps extends Pick<App, "sql" | "clock" | "random" | "log"> {
 
 /** Opens enrolment on this replica. The first replica of the installation creates the authority. */
 export async function openProbes(deps: ProbesDeps): Promise<Probes> {
-  const { sql, gate: database, notifications, accounts, encryption, clock, random, log, registry } = deps;
-  const authorities = await openAuthorities({ sql, database, notifications, encryption, clock, random, log });
+  const { sql, gate: database, notifications, accounts, encryption, clock, random, log, timers, registry } = deps;
+  const authorities = await openAuthorities({ sql, database, notifications, encryption, clock, random, log, timers });
   const identity = await openListenerIdentity(authorities, { clock, log });
   const gatekeeper = createGatekeeper({ authority: authorities, database, notifications, clock });
   const enrolment = createEnrolment({ authorities, database, clock, random, log, registry });

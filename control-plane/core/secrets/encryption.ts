@@ -60,8 +60,3 @@ export function digestKeyOf(masterKey: Uint8Array): Uint8Array {
 function deriveKey(masterKey: Uint8Array, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync("sha256", masterKey, "", purpose, 32));
 }
-
-/** Returns the value by which a database recognises its master key. It does not reveal the key (HMAC, RFC 2104). */
-export function checkValueOf(masterKey: Uint8Array): Uint8Array {
-  return createHmac("sha256", masterKey).update("vantage master key check").digest();
-}

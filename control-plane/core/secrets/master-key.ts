@@ -7,7 +7,8 @@ import { makeDirectory } from "#shared/process/directory.ts";
 import { base64Key } from "#shared/settings/kinds.ts";
 import { LOCK_NOT_AVAILABLE } from "#control-plane/core/database/codes.ts";
 import type { Sql } from "#control-plane/core/database/connect.ts";
-import { checkValueOf, createEncryption, type Encryption } from "#control-plane/core/secrets/encryption.ts";
+import { checkValueOf } from "#shared/settings/master-key.ts";
+import { createEncryption, type Encryption } from "#control-plane/core/secrets/encryption.ts";
 import { findFact, keepFact } from "#control-plane/core/secrets/store.ts";
 
 /** The fact by which a database recognises its master key. */

@@ -7,6 +7,9 @@ import { runningUrl } from "#shared/client/up/postgres/cluster.ts";
 import { DATABASE_NAME } from "#shared/client/up/database.ts";
 import { openSession, type Session } from "#shared/client/up/postgres/store.ts";
 import { describeError } from "#shared/contracts/error-code.ts";
+import { base64Key } from "#shared/settings/kinds.ts";
+import { LAUNCHER } from "#shared/settings/launcher.ts";
+import { checkValueOf } from "#shared/settings/master-key.ts";
 import type { Settings } from "#shared/settings/settings.ts";
 
 const OLDEST = 150_000;
@@ -14,8 +17,9 @@ const OLDEST = 150_000;
 const CLOCK_TOLERANCE_MS = 2_000;
 
 /** Checks the database of the control plane: reachable, recent enough, clocks equal, replicas advertised. */
-export async function checkDatabase({ settings, dataDirectory, now }: Patient): Promise<Finding[]> {
-  if (settings.databaseUrl === null) return checkEmbedded(dataDirectory, settings);
+export async function checkDatabase(patient: Patient): Promise<Finding[]> {
+  const { settings, now } = patient;
+  if (settings.databaseUrl === null) return checkEmbedded(patient);
   const session = openSession(settings.databaseUrl);
   try {
     const version = await session.version();
@@ -28,6 +32,7 @@ export async function checkDatabase({ settings, dataDirectory, now }: Patient): 
     const reached = [
       ok("database", `PostgreSQL ${Math.floor(version / 10_000)} answers`),
       ...(await checkText(session)),
+      ...(await checkKey(session, patient)),
       ...(await checkReplicas(session, settings)),
       ...(await checkAddresses(session)),
       ...(await checkBackups(session, settings)),
@@ -68,6 +73,32 @@ async function checkReplicas(session: Session, settings: Settings): Promise<Find
       "set VANTAGE_GRPC_ADVERTISE on each replica to the address that agents dial for it",
     ),
   ];
+}
+
+/** Checks that the master key is the one with which the database's secrets are encrypted. */
+async function checkKey(session: Session, { settings, dataDirectory }: Patient): Promise<Finding[]> {
+  const expected = await session.masterKeyCheck();
+  if (expected === null) return [];
+  const file = join(dataDirectory, "master-key");
+  const text = settings.masterKey === null ? readText(file) : null;
+  // One that this user cannot read is the finding of another check.
+  if (settings.masterKey === null && text === null && existsSync(file)) return [];
+  const key = settings.masterKey ?? base64Key.parse(text ?? "");
+  if (key !== undefined && Buffer.compare(expected, checkValueOf(key)) === 0) return [];
+  const todo = existsSync(`${file}.next`)
+    ? `end the rotation: ${LAUNCHER} rotate master-key`
+    : "set VANTAGE_MASTER_KEY to that key, or restore the file master-key of the first data directory";
+  const place = settings.masterKey === null ? file : "VANTAGE_MASTER_KEY";
+  return [fail("master key", `${place} is not the key of the secrets in the database: the service cannot start`, todo)];
+}
+
+/** Reads a file; null if it is missing or cannot be read, which another check reports. */
+function readText(file: string): string | null {
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch {
+    return null;
+  }
 }
 
 /** Checks how the database stores and sorts text. */
@@ -113,7 +144,8 @@ async function checkBackups(session: Session, { backupSchedule }: Settings): Pro
   ];
 }
 
-async function checkEmbedded(dataDirectory: string, settings: Settings): Promise<Finding[]> {
+async function checkEmbedded(patient: Patient): Promise<Finding[]> {
+  const { dataDirectory, settings } = patient;
   const located = locateBinaries();
   if (!located.ok) return [fail("database", located.line, "set DATABASE_URL")];
   const note = join(dataDirectory, "postgres-is-elsewhere");
@@ -131,6 +163,7 @@ async function checkEmbedded(dataDirectory: string, settings: Settings): Promise
     return [
       found,
       ...(await checkText(session)),
+      ...(await checkKey(session, patient)),
       ...(await checkAddresses(session)),
       ...(await checkBackups(session, settings)),
     ];

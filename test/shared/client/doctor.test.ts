@@ -6,6 +6,7 @@ import postgres from "postgres";
 import { afterAll, expect, test } from "vitest";
 import { examine } from "#shared/client/doctor/examine.ts";
 import { rateDescriptorLimit, rateDisk, rateMemory } from "#shared/client/doctor/host.ts";
+import { checkValueOf } from "#shared/settings/master-key.ts";
 import type { Finding } from "#shared/client/doctor/finding.ts";
 import { freePort } from "#test/support/free-port.ts";
 import { daysFromNow, issue } from "#test/servers/pki.ts";
@@ -273,6 +274,32 @@ test("a master key is valid and readable only by its owner", async () => {
   rmSync(file);
   const given = { VANTAGE_MASTER_KEY: Buffer.alloc(32).toString("base64") };
   expect(await findOn("master key", given)).toMatchObject({ level: "ok", message: "set by VANTAGE_MASTER_KEY" });
+});
+
+test("a master key that is not the database's is found before the service refuses to start", async () => {
+  const own = await createTestDatabase();
+  const sql = postgres(own.url, { max: 1, onnotice: () => {} });
+  const key = Buffer.alloc(32, 1);
+  const given = { DATABASE_URL: own.url, VANTAGE_MASTER_KEY: key.toString("base64") };
+  expect(await findOn("master key", given)).toMatchObject({ level: "ok" });
+  await sql`insert into instance (name, value) values ('master_key_check', ${Buffer.from(checkValueOf(key))})`;
+  expect(await findOn("master key", given)).toMatchObject({ level: "ok" });
+  const other = { ...given, VANTAGE_MASTER_KEY: Buffer.alloc(32, 2).toString("base64") };
+  expect(await findOn("master key", other)).toMatchObject({
+    level: "fail",
+    message: expect.stringMatching(/^VANTAGE_MASTER_KEY is not the key/),
+    todo: expect.stringContaining("set VANTAGE_MASTER_KEY"),
+  });
+  const missing = join(directory, "master-key");
+  writeFileSync(`${missing}.next`, "");
+  expect(await findOn("master key", { DATABASE_URL: own.url })).toMatchObject({
+    level: "fail",
+    message: expect.stringContaining(missing),
+    todo: "end the rotation: deploy/vantage rotate master-key",
+  });
+  rmSync(`${missing}.next`);
+  await sql.end();
+  await own.drop();
 });
 
 test("an agent's identity has an expiry, is private and complete", async () => {

@@ -16,6 +16,8 @@ export interface Session {
     readonly madeWith: string | null;
     readonly sortsWith: string | null;
   }>;
+  /** Returns the value by which it recognises its master key (control-plane/core/secrets); null before the first start. */
+  masterKeyCheck(): Promise<Uint8Array | null>;
   /**
    * Counts live replicas of the control plane on this database, and those of them that advertise no address to agents. A
    * replica renews its row every second and counts as dead after five (control-plane/checks/probes/presence). 0 before the first
@@ -66,6 +68,12 @@ export function openSession(url: string): Session {
         from pg_database where datname = current_database()`;
       if (row === undefined) throw new Error("the database does not list itself");
       return row;
+    },
+    async masterKeyCheck() {
+      const [table] = await sql<{ name: string | null }[]>`select to_regclass('instance')::text as name`;
+      if (table?.name == null) return null;
+      const [row] = await sql<{ value: Uint8Array }[]>`select value from instance where name = 'master_key_check'`;
+      return row?.value ?? null;
     },
     async replicas() {
       const [table] = await sql<{ name: string | null }[]>`select to_regclass('replicas')::text as name`;

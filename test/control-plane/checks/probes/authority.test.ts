@@ -1,3 +1,4 @@
+import { liveTimers } from "#test/support/timers.ts";
 import { createHash, X509Certificate } from "node:crypto";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -175,8 +176,9 @@ describe("the installation's authority", () => {
   /** Opens the authorities of a replica that hears of no change by a notification. */
   async function open(own: Encryption, sweepMs = 60_000): Promise<Authorities> {
     const log = pino({ level: "silent" });
-    const deps = { sql, database: guarded, encryption: own, clock: systemClock, random: systemRandom, log, sweepMs };
-    const authorities = await openAuthorities({ ...deps, notifications: { listen: () => {} } });
+    const deps = { sql, database: guarded, encryption: own, clock: systemClock, random: systemRandom, log };
+    const notifications = { listen: () => {} };
+    const authorities = await openAuthorities({ ...deps, notifications, timers: liveTimers, sweepMs });
     opened.push(authorities);
     return authorities;
   }

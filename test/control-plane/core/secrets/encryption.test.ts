@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { checkValueOf, createEncryption } from "#control-plane/core/secrets/encryption.ts";
+import { createEncryption } from "#control-plane/core/secrets/encryption.ts";
+import { checkValueOf } from "#shared/settings/master-key.ts";
 import { systemRandom } from "#test/support/clock.ts";
 
 const encryption = createEncryption(Buffer.alloc(32, 1), systemRandom);
