@@ -168,12 +168,12 @@ function openFiles(config: Config, warn: Warn): AgentFiles {
 
 /** Returns the path of the Chromium to run; null if there is none that may run. */
 function findBrowser(configured: string | null, warn: Warn): string | null {
-  const chromium = findChromium(configured, searchPathOf(process.env["PATH"]));
+  const searchPath = searchPathOf(process.env["PATH"]);
+  const chromium = findChromium(configured, searchPath);
   if (chromium === null && configured !== null) warn(`VANTAGE_CHROMIUM ${configured} is not an executable file`);
-  const account = browserAccount();
-  const why = chromium === null || account === null ? null : whyNoSandbox(chromium, account);
+  const why = chromium === null ? null : whyNoSandbox(chromium, browserAccount(), searchPath);
   if (why === null) return chromium;
-  warn(`the agent has no capability browser. Chromium is not used: ${why}; or run the agent as another user than root`);
+  warn(`the agent has no capability browser. Chromium is not used: ${why}`);
   return null;
 }
 

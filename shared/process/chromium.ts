@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { accessSync, constants, readFileSync, realpathSync, statSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { canUse, readNobody, type Account } from "#shared/process/system-account.ts";
@@ -38,19 +39,37 @@ const SANDBOX_FOLDERS = ["/usr/lib/chromium", "/usr/lib64/chromium-browser", "/o
 const SETUID = 0o4000;
 
 /**
- * Returns why root must not run a browser, as what follows "Chromium is not used: "; null if it can, as `account` with a
- * sandbox. Pages come from strangers, so a browser of root runs as another user, and only with its sandbox. Checks files
- * and starts no program.
+ * Returns why no browser runs, as what follows "Chromium is not used: "; null if it can, as `account` (null: this user) with a
+ * sandbox. Pages come from strangers, so a browser of root runs as another user, and each only with its sandbox. `searchPath`
+ * has the program that tries a user namespace.
  */
-export function whyNoSandbox(executable: string, account: Account): string | null {
-  if (!canUse(executable, account)) {
-    return `the user nobody, as whom root runs it, cannot run ${executable}: put it where this user can read it`;
+export function whyNoSandbox(
+  executable: string,
+  account: Account | null,
+  searchPath: readonly string[],
+): string | null {
+  if (account !== null && !canUse(executable, account)) {
+    return (
+      `the user nobody, as whom root runs it, cannot run ${executable}: put it where this user can read it, or run the agent ` +
+      "as another user than root"
+    );
   }
-  if (hasUserNamespaces() || hasSetuidSandbox(executable)) return null;
+  if ((tryUserNamespace(account, searchPath) ?? hasUserNamespaces()) || hasSetuidSandbox(executable)) return null;
   return (
-    "its sandbox cannot start: enable user namespaces (user.max_user_namespaces), or install Debian's chromium-sandbox " +
-    "and allow new privileges (no-new-privileges)"
+    "its sandbox cannot start: allow user namespaces (user.max_user_namespaces; in a container its seccomp profile), or install " +
+    "Debian's chromium-sandbox and allow new privileges (no-new-privileges; in a container CAP_SYS_ADMIN)"
   );
+}
+
+/** Status of a program that could not start the command that it was given (env(1)). */
+const NOT_STARTED = 126;
+
+/** Makes a user namespace, as the sandbox does: seccomp, chroot and AppArmor refuse one too. null: no program can try it. */
+function tryUserNamespace(account: Account | null, searchPath: readonly string[]): boolean | null {
+  const unshare = searchPath.map((folder) => join(folder, "unshare")).find(isProgram);
+  if (unshare === undefined) return null;
+  const tried = spawnSync(unshare, ["-U", "/bin/sh", "-c", ":"], { ...account, stdio: "ignore", timeout: 5_000 });
+  return tried.status === null ? null : tried.status === 0 || tried.status >= NOT_STARTED;
 }
 
 function hasUserNamespaces(): boolean {
@@ -62,9 +81,15 @@ function hasUserNamespaces(): boolean {
   );
 }
 
+/** CAP_SYS_ADMIN (capability.h), which the setuid sandbox makes its namespaces with. */
+const SYS_ADMIN = 1n << 21n;
+
 /** Reports whether the program of Chromium's setuid sandbox is there, and whether this process may gain privileges by it. */
 function hasSetuidSandbox(executable: string): boolean {
-  const isAllowed = !/^NoNewPrivs:\s+1$/m.test(readText("/proc/self/status") ?? "");
+  const status = readText("/proc/self/status") ?? "";
+  const bounding = /^CapBnd:\s+([0-9a-f]{1,16})$/m.exec(status)?.[1];
+  const isAllowed =
+    !/^NoNewPrivs:\s+1$/m.test(status) && (bounding === undefined || (BigInt(`0x${bounding}`) & SYS_ADMIN) !== 0n);
   const folders = [dirname(realpathSync(executable)), ...SANDBOX_FOLDERS];
   return isAllowed && folders.some((folder) => isSetuidOfRoot(join(folder, "chrome-sandbox")));
 }

@@ -185,7 +185,10 @@ it("of the agent starts in a container without NET_RAW", async () => {
 });
 
 it("of the agent with Chromium takes pictures of pages", async () => {
-  const { output } = start(browsing, makeVolume(browsing, "browsing"), await settings("agt-browsing"));
+  // For the setuid sandbox: a chroot, as these containers are, allows no user namespaces (user_namespaces(7)).
+  const capabilities = `${CAPABILITIES},sys_admin`;
+  const volume = makeVolume(browsing, "browsing");
+  const { output } = start(browsing, volume, await settings("agt-browsing"), browsing.config.Cmd, capabilities);
   await expect.poll(output, { message: "the agent attaches" }).toContain('"attached"');
   const key = await plane.createKey("captain");
   const monitor = { url: site.url, check_type: "visual", locations: ["image"] };
@@ -194,6 +197,13 @@ it("of the agent with Chromium takes pictures of pages", async () => {
   const { id } = body.data as { readonly id: number };
   const read = async (): Promise<unknown> => (await plane.call(`/api/v4/monitors?id=${id}`, { key })).body.data;
   await expect.poll(read, { message: output(), interval: 1_000 }).toMatchObject({ status: "up" });
+});
+
+it("of the agent with Chromium has no browser where its sandbox cannot start, and says why", async () => {
+  const { output } = start(browsing, makeVolume(browsing, "confined"), await settings("agt-confined"));
+  await expect.poll(output, { message: "the agent attaches" }).toContain('"attached"');
+  expect(output()).toContain("Chromium is not used: its sandbox cannot start");
+  expect(output()).not.toContain('"browser"]');
 });
 
 it("of the service runs read-only with its embedded database", async () => {

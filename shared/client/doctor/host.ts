@@ -123,9 +123,9 @@ export function checkChromium({ settings, searchPath }: Patient): Finding {
   const found = findChromium(settings.chromium, searchPath);
   const account = browserAccount();
   if (found !== null) {
-    const why = account === null ? null : whyNoSandbox(found, account);
+    const why = whyNoSandbox(found, account, searchPath);
     if (why === null) return ok("chromium", account === null ? found : `${found}, as the user nobody`);
-    return warn("chromium", `${found} is not used: ${why}`, "do this, or run the agent as another user than root");
+    return warn("chromium", `${found} is not used: ${why}`, "do this, and start the agent again");
   }
   if (settings.chromium !== null)
     return fail("chromium", `VANTAGE_CHROMIUM ${settings.chromium} cannot be run`, "correct the path");

@@ -33,12 +33,27 @@ it("a search path consists of its absolute directories", () => {
   expect(searchPathOf(undefined)).toEqual([]);
 });
 
+const nobody = { uid: 65_534, gid: 65_534 };
+
 it("root uses no browser that the user nobody cannot reach", () => {
-  const nobody = { uid: 65_534, gid: 65_534 };
-  expect(whyNoSandbox(join(full, "chromium"), nobody)).toContain(
+  expect(whyNoSandbox(join(full, "chromium"), nobody, ["/usr/bin"])).toContain(
     `the user nobody, as whom root runs it, cannot run ${full}`,
   );
-  expect(whyNoSandbox(process.platform === "linux" ? "/bin/sh" : process.execPath, nobody) ?? "sandbox").toContain(
-    "sandbox",
-  );
+});
+
+it("a browser is used only if a user namespace can be made, or the setuid sandbox can start", () => {
+  const tries = (name: string, status: number): readonly string[] => {
+    const place = join(folder, name);
+    mkdirSync(place);
+    writeFileSync(join(place, "unshare"), `#!/bin/sh\nexit ${status}\n`);
+    chmodSync(join(place, "unshare"), 0o755);
+    return [place];
+  };
+  // No sandbox lies beside this program; another browser's can be installed.
+  const [allowed, refused] = [tries("allowed", 0), tries("refused", 1)];
+  expect(whyNoSandbox("/bin/sh", null, allowed)).toBeNull();
+  expect(whyNoSandbox("/bin/sh", null, refused) ?? "its sandbox cannot start").toContain("its sandbox cannot start");
+  const [bare] = [mkdtempSync(join(tmpdir(), "vantage-test-"))];
+  expect([null, expect.stringContaining("sandbox")]).toContainEqual(whyNoSandbox("/bin/sh", null, [bare]));
+  rmSync(bare, { recursive: true });
 });
