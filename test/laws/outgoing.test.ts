@@ -33,6 +33,8 @@ const SENDERS: readonly string[] = [
   "shared/process/smtp-session.ts",
   // Runs this program as a child, and sends nothing.
   "control-plane/backups/schedule/runner.ts",
+  // Tries a user namespace by the system's unshare(1), which sends nothing.
+  "shared/process/chromium.ts",
   // Targets of jobs: each address is checked before a connection.
   "probe-agent/net/",
   // Targets of the exporter, and the system's resolver: each address is checked before a connection.
