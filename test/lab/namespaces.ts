@@ -104,23 +104,33 @@ function entriesOf(folder: string): string[] {
 
 /** Ends every process in the namespaces, then deletes the namespaces, and their links with them. */
 export async function removeNamespaces(names: readonly string[]): Promise<void> {
-  const present = new Set(listNamespaces());
-  const there = names.filter((name) => present.has(name));
-  for (const pid of processesIn(there)) {
+  const find = (): readonly string[] => {
+    const present = new Set(listNamespaces());
+    return names.filter((name) => present.has(name));
+  };
+  for (const pid of processesIn(find())) {
     try {
       process.kill(pid, "SIGKILL");
     } catch {
       // It ended by itself in the meantime.
     }
   }
-  if (there.length > 0) await ipBatch(there.map((name) => `netns del ${name}`));
+  for (let there = find(); there.length > 0;) {
+    await ipBatch(there.map((name) => `netns del ${name}`)).catch((error: unknown) => {
+      // Two files that start at the same time sweep the same namespaces.
+      if (find().length === there.length) throw error;
+    });
+    there = find();
+  }
   for (const name of names) rmSync(`${ETC}/${name}`, { recursive: true, force: true });
 }
 
 /** Returns the ids of the processes in any of these namespaces. */
 export function processesIn(names: readonly string[]): readonly number[] {
   // A namespace is identified by the inode of both its name and its members' links.
-  const wanted = new Set(names.map((name) => `net:[${statSync(`${NETNS}/${name}`).ino}]`));
+  const wanted = new Set(
+    names.map((name) => `net:[${statSync(`${NETNS}/${name}`, { throwIfNoEntry: false })?.ino ?? "gone"}]`),
+  );
   return readdirSync("/proc")
     .filter((entry) => /^\d+$/.test(entry))
     .filter((pid) => {
