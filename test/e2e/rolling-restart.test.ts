@@ -48,9 +48,9 @@ it("two replicas that restart one after the other under load fail no request, an
   // As load balancers do: the next one that is ready, and another one only if nothing was sent.
   let turn = 0;
   const balance = async (path: string, body?: object): Promise<{ readonly status: number; readonly data: unknown }> => {
-    for (let attempt = 0; ; attempt += 1) {
+    for (;;) {
       const { ports } = backends[(turn += 1) % 2] as Backend;
-      if (!(await isReady(ports.http))) continue;
+      if (!(await readiness(ports.http)).isReady) continue;
       try {
         const response = await fetch(`http://127.0.0.1:${ports.http}${path}`, {
           headers: { "x-api-key": key, ...(body === undefined ? {} : { "content-type": "application/json" }) },
@@ -58,7 +58,7 @@ it("two replicas that restart one after the other under load fail no request, an
         });
         return { status: response.status, data: ((await response.json()) as { readonly data?: unknown }).data };
       } catch (error) {
-        if (!(error instanceof Error) || !hasErrorCode(error.cause, "ECONNREFUSED") || attempt > 10) throw error;
+        if (!(error instanceof Error) || !hasErrorCode(error.cause, "ECONNREFUSED")) throw error;
       }
     }
   };
@@ -107,12 +107,17 @@ it("two replicas that restart one after the other under load fail no request, an
   expect(stored.map(({ id }) => Number(id))).toEqual(made.toSorted((a, b) => a - b));
 });
 
-async function isReady(port: number): Promise<boolean> {
+async function readiness(port: number): Promise<{ readonly isReady: boolean; readonly hasAgents: boolean }> {
   const response = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => null);
-  await response?.body?.cancel();
-  return response?.status === 200;
+  const { degraded = [] } = ((await response?.json()) ?? {}) as { readonly degraded?: readonly string[] };
+  return { isReady: response?.status === 200, hasAgents: !degraded.includes("agents") };
 }
 
+/** Waits until a replica can take the place of the other one. After a while it is ready also without an agent. */
 async function untilReady(port: number): Promise<void> {
-  while (!(await isReady(port))) await sleep(50);
+  for (;;) {
+    const { isReady, hasAgents } = await readiness(port);
+    if (isReady && hasAgents) return;
+    await sleep(50);
+  }
 }

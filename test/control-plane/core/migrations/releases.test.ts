@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect, type Sql } from "#control-plane/core/database/connect.ts";
 import { migrate } from "#control-plane/core/migrations/migrate.ts";
-import { startControlPlane } from "#test/support/control-plane.ts";
+import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { signIn } from "#test/support/dashboard.ts";
-import { createTestDatabase, openDatabase } from "#test/support/postgres.ts";
+import { createTestDatabase, openDatabase, type TestDatabase } from "#test/support/postgres.ts";
 import { stopAfterAll } from "#test/support/stop-after-all.ts";
 
 // Dumps (pg_dump --inserts) of databases that earlier releases made and filled themselves, through their own doors: accounts,
@@ -21,6 +21,9 @@ interface Facts {
   readonly key: string;
   readonly heartbeats: readonly string[];
 }
+
+/** Ids by table. */
+type Made = Readonly<Record<string, readonly number[] | null>>;
 
 const fresh = await stopAfterAll(openDatabase({ connections: 1 }));
 const schema = await describeSchema(fresh.sql);
@@ -45,7 +48,7 @@ async function describeSchema(sql: Sql): Promise<readonly string[]> {
 }
 
 /** Rows of the tables that hold what users have made; null: the release had no such table. */
-async function readMade(sql: Sql) {
+async function readMade(sql: Sql): Promise<Made> {
   const made = await Promise.all(
     ["accounts", "keys", "users", "monitors", "webhooks", "status_pages", "incidents"].map(async (table) => {
       const [{ has } = { has: false }] = await sql<{ has: boolean }[]>`select to_regclass(${table}) is not null as has`;
@@ -55,24 +58,39 @@ async function readMade(sql: Sql) {
       ];
     }),
   );
-  return Object.fromEntries(made) as Readonly<Record<string, readonly number[] | null>>;
+  return Object.fromEntries(made) as Made;
 }
 
-describe.each(RELEASES)("a database of the release with migration %s", async (release) => {
+describe.each(RELEASES)("a database of the release with migration %s", (release) => {
   const dump = gunzipSync(readFileSync(new URL(`${release}.sql.gz`, FOLDER))).toString();
   const { key, heartbeats } = JSON.parse(dump.slice(3, dump.indexOf("\n"))) as Facts;
-  const database = await stopAfterAll(createTestDatabase());
-  const loading = connect(database.url, { name: "test", connections: 1, statementTimeoutMs: 0 });
-  await loading.unsafe("drop schema public cascade; create schema public");
-  await loading.unsafe(dump);
-  await loading.end();
-  const sql = connect(database.url, { name: "test", connections: 1, statementTimeoutMs: 0 });
-  const before = await readMade(sql);
-  await migrate(database.url);
-  const after = await readMade(sql);
-  const upgraded = await describeSchema(sql);
-  await sql.end();
-  const plane = await stopAfterAll(startControlPlane({ databaseUrl: database.url }));
+  let database: TestDatabase;
+  let plane: TestControlPlane;
+  let before: Made;
+  let after: Made;
+  let upgraded: readonly string[];
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    const open = (): Sql => connect(database.url, { name: "test", connections: 1, statementTimeoutMs: 0 });
+    // The dump changes settings of its session.
+    const loading = open();
+    await loading.unsafe("drop schema public cascade; create schema public");
+    await loading.unsafe(dump);
+    await loading.end();
+    const sql = open();
+    before = await readMade(sql);
+    await migrate(database.url);
+    after = await readMade(sql);
+    upgraded = await describeSchema(sql);
+    await sql.end();
+    plane = await startControlPlane({ databaseUrl: database.url });
+  });
+
+  afterAll(async () => {
+    await plane?.stop();
+    await database?.drop();
+  });
 
   it("has the schema of a new one, and every row", () => {
     expect(upgraded).toEqual(schema);
