@@ -1,13 +1,11 @@
 import type { Server } from "node:http";
+import { isHealthTarget } from "#control-plane/http/health.ts";
 import { isAnythingDue } from "#control-plane/app/due-store.ts";
 import type { Replica } from "#control-plane/app/replica.ts";
 import type { Presence } from "#control-plane/checks/dispatch/presence.ts";
 import { notify } from "#control-plane/core/database/store.ts";
 import { createMemoryRelease } from "#shared/process/release-memory.ts";
 import { REST_MS } from "#control-plane/core/timers.ts";
-
-/** What load balancers and process managers ask all the time: it changes nothing, and reads little. */
-const HEALTH = /^\/(?:healthz|readyz)(?:\?|$)/;
 
 /**
  * Lets a replica rest while it is alone, no agent is attached from another host, no request is open and nothing becomes due
@@ -30,7 +28,7 @@ export function restWhenIdle(
 ): void {
   let open = 0;
   server.on("request", (request, response) => {
-    if (HEALTH.test(request.url ?? "")) return;
+    if (isHealthTarget(request.url ?? "")) return;
     open += 1;
     timers.wake();
     response.once("close", () => {

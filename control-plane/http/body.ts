@@ -6,6 +6,9 @@ import { MOST_CONTAINERS, parseJsonObject, type JsonObject } from "#control-plan
 /** Maximum size of a body, bytes (1 MiB); a larger one is 413. */
 export const BODY_LIMIT = 1_048_576;
 
+/** The largest body that any path takes, bytes: a form with a file. A proxy in front must let it pass. */
+export const LARGEST_BODY = 8_388_608;
+
 /** Maximum number of fields of a body whose unknown fields are ignored, or that is a form. */
 const MOST_FIELDS = 1_000;
 const AMPERSAND = 38;

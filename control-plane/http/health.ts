@@ -78,6 +78,11 @@ export function registerUpgradeHealth(server: FastifyInstance, progress: () => U
   });
 }
 
+/** Reports whether a target is one of these two, for load balancers and process managers, who ask all the time. */
+export function isHealthTarget(target: string): boolean {
+  return /^\/(?:healthz|readyz)(?:\?|$)/.test(target);
+}
+
 const SUMMARIES = {
   "/healthz": "Liveness: the process is running",
   "/readyz": "Readiness: the service can answer, or what prevents it",

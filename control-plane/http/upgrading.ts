@@ -5,7 +5,7 @@ import type { Config } from "#control-plane/core/config.ts";
 import { createMetrics } from "#control-plane/core/metrics.ts";
 import type { UpgradeProgress } from "#control-plane/core/migrations/migrate.ts";
 import { serviceUnavailable, type Refusal } from "#control-plane/http/errors.ts";
-import { registerUpgradeHealth } from "#control-plane/http/health.ts";
+import { isHealthTarget, registerUpgradeHealth } from "#control-plane/http/health.ts";
 import { createServer, readTls } from "#control-plane/http/server.ts";
 
 /** Answers in place of the service while its database is upgraded. */
@@ -22,7 +22,7 @@ interface UpgradeListener {
 const LOGGED_ROWS = 500_000;
 
 function refuse({ url }: FastifyRequest): Refusal | undefined {
-  if (/^\/(?:healthz|readyz)(?:\?|$)/.test(url)) return undefined;
+  if (isHealthTarget(url)) return undefined;
   return serviceUnavailable("The database is being upgraded for this version. Try again in 1 s.");
 }
 
@@ -45,12 +45,15 @@ export function createUpgradeListener({
   let server: FastifyInstance | null = null;
   return {
     async open() {
-      const metrics = createMetrics({ clockOffsetMs: () => 0 });
-      server = createServer({ config, clock, random, log, metrics, refuse }, readTls(config.tls));
-      registerUpgradeHealth(server, () => progress);
-      await server.listen({ host: config.http.host, port: config.http.port }).catch((error: unknown) => {
+      try {
+        const metrics = createMetrics({ clockOffsetMs: () => 0 });
+        server = createServer({ config, clock, random, log, metrics, refuse }, readTls(config.tls));
+        registerUpgradeHealth(server, () => progress);
+        await server.listen({ host: config.http.host, port: config.http.port });
+      } catch (error) {
+        // The service itself will say in one line why it cannot listen.
         log.warn({ err: error }, "only the log shows the progress of the upgrade: its listener cannot be opened");
-      });
+      }
     },
     report(next) {
       const step = (rows: number | null): number => Math.floor((rows ?? 0) / LOGGED_ROWS);

@@ -5,12 +5,11 @@ import { Type } from "typebox";
 import { createListRule } from "#shared/egress/addresses.ts";
 import type { Config } from "#control-plane/core/config.ts";
 import { createClientAddress, createScheme } from "#control-plane/http/connection/client-address.ts";
+import { LARGEST_BODY } from "#control-plane/http/body.ts";
 import type { Hook } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { answer } from "#control-plane/http/request.ts";
 
-/** The largest body that any route takes: a file that the dashboard imports, bytes. */
-const BODY_BYTES = 8_388_608;
 /** Time between the first byte of an answer and the others, milliseconds. */
 const PAUSE_MS = 1_000;
 
@@ -36,7 +35,7 @@ export function registerAdminRequest(
     method: "POST",
     url: "/api/admin/request",
     onRequest: admin,
-    bodyLimit: BODY_BYTES,
+    bodyLimit: LARGEST_BODY,
     schema: operation({
       id: "admin_inspect_request",
       tag: "Admin",

@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import { Busboy } from "@fastify/busboy";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { BODY_LIMIT, refuseEncoded } from "#control-plane/http/body.ts";
+import { BODY_LIMIT, LARGEST_BODY, refuseEncoded } from "#control-plane/http/body.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 
 const FORM = "application/x-www-form-urlencoded";
@@ -20,8 +20,8 @@ export class FileForm {
   }
 }
 
-/** Maximum size of such a form, bytes: a picture that is far too large is read past, and refused beside its field. */
-const MOST_BYTES = 8_388_608;
+/** Maximum size of such a form: a picture that is far too large is read past, and refused beside its field. */
+const MOST_BYTES = LARGEST_BODY;
 /** Bytes that are read before a form has proved by its `_csrf` that it is one of the session. */
 const MOST_UNPROVED = 65_536;
 /** Maximum length of the Content-Type: a boundary has at most 70 characters (RFC 2046, section 5.1.1). */
