@@ -136,6 +136,9 @@ describe("a subscription", () => {
     await untilFollowed();
     const listed = await plane.call("/api/v4/incidents?status=open&limit=1", { key });
     const [outage] = listed.body.data as readonly { readonly id: number }[];
+    // Whether a mail about it is sent is decided when it would be sent: not after the update.
+    await untilSent();
+    expect(mailsTo(email)).toHaveLength(1);
     const update = { status: "identified", text: "The disk is full." };
     await plane.call(`/api/v4/incidents?id=${outage?.id}`, { key, method: "PUT", body: { update } });
     expect((await mailTo(email, 1)).header("subject")).toBe("[Example Shop] Orders is down: identified");
